@@ -1,0 +1,1 @@
+"""From facts to published numbers and back: query specs, number ids, publications, lineage."""

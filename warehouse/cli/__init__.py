@@ -1,0 +1,1 @@
+"""`wh`: parses arguments, calls the library, prints. No logic."""

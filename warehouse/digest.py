@@ -1,0 +1,67 @@
+"""Canonical JSON (RFC 8785) and every kind of digest the warehouse makes. The only place that hashes.
+
+Each kind of document is hashed under its own domain, so that a digest of one kind can never be passed off as
+another. Two kinds are plain sha256, as the design and every other tool in the field expect: the bytes of a file
+and the canonical manifest (`sha256sum manifest.json` gives its place in the store).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+CHUNK_BYTES = 1 << 20
+
+
+def canonical_json(document: Any) -> bytes:
+    """RFC 8785 bytes of a JSON document. Integers beyond 2**53 and non-finite floats raise `ValueError`."""
+    import rfc8785
+
+    return rfc8785.dumps(document)
+
+
+def file_hasher() -> "hashlib._Hash":
+    """A running sha256 for a stream of a file's bytes."""
+    return hashlib.sha256()
+
+
+def bytes_digest(data: bytes | memoryview) -> str:
+    """sha256 of bytes, 64 hex characters."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def stream_digest(chunks: Iterable[bytes]) -> str:
+    """sha256 of a stream of chunks, 64 hex characters."""
+    hasher = hashlib.sha256()
+    for chunk in chunks:
+        hasher.update(chunk)
+    return hasher.hexdigest()
+
+
+def manifest_digest(manifest: dict[str, Any]) -> str:
+    """`artifact_manifest_digest`: plain sha256 of the canonical manifest."""
+    return bytes_digest(canonical_json(manifest))
+
+
+def workload_spec_digest(document: dict[str, Any]) -> str:
+    """sha256 of the canonical frozen workload document. Seed, host and time must not be in it."""
+    return bytes_digest(canonical_json(document))
+
+
+def domain_digest(domain: str, document: Any) -> str:
+    """sha256 of a canonical document under a domain such as `wh/query-spec/1`, 64 hex characters."""
+    return hashlib.sha256(domain.encode() + b"\0" + canonical_json(document)).hexdigest()
+
+
+def number_id(query: str, canonical_text: str, grain: list[Any], column: str, value: Any) -> str:
+    """`n-` and 12 base32 characters that commit to one published cell and its exact value.
+
+    `grain` and `value` are exact JSON forms (see `claims.number.exact`); the query's own canonical text is in it, the
+    digests of the models under it are not, so that a new ingestor does not rename every number (DESIGN.md, *Words*).
+    """
+    digest = hashlib.sha256(
+        b"wh/number/1\0" + canonical_json([query, canonical_text, grain, column, value])
+    ).digest()
+    return "n-" + base64.b32encode(digest).decode().lower()[:12]

@@ -1,0 +1,1 @@
+"""Immutable raw evidence: manifests, the store that keeps them, the ledger of what arrived."""

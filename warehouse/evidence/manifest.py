@@ -1,0 +1,99 @@
+"""The manifest: canonical JSON that lists a bundle's files, its source and declared identity. It never lists itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from warehouse.digest import canonical_json, manifest_digest
+from warehouse.errors import WarehouseError, printable
+
+MANIFEST_VERSION = 1
+UNRECOGNISED = "unrecognised"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class ManifestFile:
+    """One file of a bundle: its `raw_path`, size, sha256, and what it is (`media_type`, `role`; both may be unknown)."""
+
+    raw_path: str
+    bytes: int
+    sha256: str
+    media_type: str | None = None
+    role: str | None = None
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A bundle's identity. `family` names the ingestor that cut it, or `unrecognised`; `identity` is what the evidence
+    or its path declares (submitter, platform, ...); `source` is where it was published, never a local path."""
+
+    family: str
+    files: tuple[ManifestFile, ...]
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def by_path(self) -> dict[str, ManifestFile]:
+        return {file.raw_path: file for file in self.files}
+
+    @cached_property
+    def canonical(self) -> bytes:
+        """The bytes that are stored as `manifest.json` and hashed."""
+        return canonical_json(self._document())
+
+    @cached_property
+    def digest(self) -> str:
+        """`artifact_manifest_digest`, 64 hex characters."""
+        return manifest_digest(self._document())
+
+    def _document(self) -> dict[str, Any]:
+        files = [
+            {
+                "path": file.raw_path,
+                "bytes": file.bytes,
+                "sha256": file.sha256,
+                "media_type": file.media_type,
+                "role": file.role,
+            }
+            for file in sorted(self.files, key=lambda file: file.raw_path)
+        ]
+        return {
+            "manifest_version": MANIFEST_VERSION,
+            "family": self.family,
+            "identity": dict(self.identity),
+            "source": dict(self.source),
+            "files": files,
+        }
+
+
+def checked_raw_path(path: str) -> str:
+    """`path` if it is relative, normalised and stays inside its bundle, else `WarehouseError` WH103."""
+    parts = path.split("/")
+    if path.startswith("/") or "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts):
+        raise WarehouseError("WH103", "paths in a bundle are relative and normalised", printable(path))
+    return path
+
+
+def parse_manifest(data: bytes, place: str) -> Manifest:
+    """The manifest in `data`. Raises `WarehouseError` WH107 for anything that is not one, WH103 for an escaping path."""
+    try:
+        document = json.loads(data)
+        if document["manifest_version"] != MANIFEST_VERSION:
+            raise ValueError(f"manifest_version {document['manifest_version']!r} is not {MANIFEST_VERSION}")
+        files = tuple(
+            ManifestFile(
+                checked_raw_path(item["path"]), int(item["bytes"]), item["sha256"], item["media_type"], item["role"]
+            )
+            for item in document["files"]
+        )
+        if any(not _SHA256.fullmatch(file.sha256) for file in files):
+            raise ValueError("a file's sha256 is not 64 hex characters")
+        return Manifest(document["family"], files, document["identity"], document["source"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise WarehouseError("WH107", f"not a manifest: {error}", place, "ingest the evidence again") from error

@@ -1,0 +1,91 @@
+"""A read-only listing of what a user handed over, safe against what strangers put in folders.
+
+Promises: every path is relative, normalised and inside the root; links, devices, sockets and pipes are never followed
+or opened, only reported; listing order is sorted by path, so the same tree gives the same bundles everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from warehouse.errors import ExitCode, WarehouseError, printable
+
+
+@dataclass(frozen=True)
+class TreeFile:
+    """One regular file: `path` relative to the tree's root with `/`, `bytes` at listing time, `source` on disk."""
+
+    path: str
+    bytes: int
+    source: Path
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files under `root`, keyed by relative path in sorted order, and what was left out and why."""
+
+    root: Path
+    files: Mapping[str, TreeFile]
+    left_out: tuple[WarehouseError, ...] = field(default=())
+
+    def full_parts(self, path: str) -> tuple[str, ...]:
+        """The path's parts preceded by those of the root, so that a layout is recognised wherever the user cut in."""
+        return (*self.root.parts, *path.split("/"))
+
+    def head(self, path: str, limit: int = 4096) -> bytes:
+        """The first `limit` bytes of a file, for recognition by content. Raises `OSError`."""
+        with open(self.files[path].source, "rb") as stream:
+            return stream.read(limit)
+
+
+def list_tree(path: Path) -> Tree:
+    """List a folder, or a single file as a tree of one.
+
+    Raises `WarehouseError` WH004 when the path does not exist. Unreadable folders, links and special files are in
+    `left_out`, never silently gone.
+    """
+    try:
+        root = path.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise WarehouseError("WH004", f"cannot be listed: {error}", printable(str(path)), exit_code=ExitCode.USAGE) from error
+    left_out: list[WarehouseError] = []
+    if root.is_file():
+        found = [TreeFile(root.name, root.stat().st_size, root)]
+        root = root.parent
+    else:
+        found = list(_walk(root, left_out))
+    files = {file.path: file for file in sorted(found, key=lambda file: file.path)}
+    return Tree(root, files, tuple(left_out))
+
+
+def _walk(root: Path, left_out: list[WarehouseError]) -> Iterator[TreeFile]:
+    pending = [""]
+    while pending:
+        folder = pending.pop()
+        try:
+            entries = list(os.scandir(root / folder))
+        except OSError as error:
+            left_out.append(WarehouseError("WH102", error.strerror or str(error), printable(folder or str(root))))
+            continue
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            try:
+                path.encode("utf-8")
+                info = entry.stat(follow_symlinks=False)
+            except UnicodeEncodeError:
+                left_out.append(WarehouseError("WH103", "the name is not valid UTF-8", printable(path), "rename it"))
+                continue
+            except OSError as error:
+                left_out.append(WarehouseError("WH102", error.strerror or str(error), printable(path)))
+                continue
+            if stat.S_ISDIR(info.st_mode):
+                pending.append(path)
+            elif stat.S_ISREG(info.st_mode):
+                yield TreeFile(path, info.st_size, root / path)
+            else:
+                kind = "a link" if stat.S_ISLNK(info.st_mode) else "a special file"
+                left_out.append(WarehouseError("WH104", f"{kind} is not copied", printable(path)))

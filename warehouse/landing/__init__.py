@@ -1,0 +1,1 @@
+"""From evidence to typed landing rows: the ingestor contract, recognition, parsing, batches."""

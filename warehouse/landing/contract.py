@@ -1,0 +1,105 @@
+"""What an ingestor is: code that recognises one evidence family, cuts a tree into bundles, parses a bundle into rows.
+
+An ingestor imports only this package (`warehouse.landing`) and libraries. It never hashes, never writes, and never
+raises for bad evidence: what it cannot parse it yields as rows of `ingest_issue` and goes on.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from warehouse.digest import CHUNK_BYTES, bytes_digest, stream_digest
+from warehouse.digest import workload_spec_digest as workload_spec_digest  # for ingestors
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.manifest import Manifest
+from warehouse.evidence.tree import Tree as Tree  # for ingestors
+from warehouse.evidence.tree import TreeFile as TreeFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ISSUE_TABLE = "ingest_issue"
+
+
+@dataclass(frozen=True)
+class DraftFile:
+    """A file an ingestor wants in a bundle, under `raw_path`. `media_type` and `role` say what it is, if known."""
+
+    raw_path: str
+    file: TreeFile
+    media_type: str | None = None
+    role: str | None = None
+
+
+@dataclass(frozen=True)
+class BundleDraft:
+    """A bundle as cut, before its files were read. `identity` and `source` go into the manifest: JSON values only, no
+    local paths, so that the same evidence has the same digest wherever it lay. `runs` are the runs it seems to hold."""
+
+    files: tuple[DraftFile, ...]
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    source: Mapping[str, Any] = field(default_factory=dict)
+    runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Stored evidence, ready to be parsed. Every read is checked against the manifest's digest first."""
+
+    digest: str
+    manifest: Manifest
+    folder: Path
+
+    def read(self, raw_path: str) -> bytes:
+        """All bytes of a file. Raises `WarehouseError` WH105 (tampered) or WH106 (missing)."""
+        with self._opened(raw_path) as stream:
+            data = stream.read()
+        self._verify(raw_path, bytes_digest(data))
+        return data
+
+    def map(self, raw_path: str) -> "mmap.mmap | bytes":
+        """The file as a memory map, for files too large to hold; `bytes` when it is empty. Raises as `read` does."""
+        with self._opened(raw_path) as stream:
+            self._verify(raw_path, stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b"")))
+            if stream.tell() == 0:
+                return b""
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def _opened(self, raw_path: str) -> Any:
+        try:
+            return open(self.folder / raw_path, "rb")
+        except OSError as error:
+            raise WarehouseError(
+                "WH106", f"cannot be read from the store: {error.strerror}", self._place(raw_path),
+                "restore the store from a copy", ExitCode.MISSING,
+            ) from error
+
+    def _verify(self, raw_path: str, digest: str) -> None:
+        if digest != self.manifest.by_path[raw_path].sha256:
+            raise WarehouseError(
+                "WH105", "the stored bytes differ from the manifest", self._place(raw_path),
+                "restore the store from a copy", ExitCode.TAMPERED,
+            )
+
+    def _place(self, raw_path: str) -> str:
+        return f"{self.digest[:12]}/{printable(raw_path)}"
+
+
+class Ingestor(Protocol):
+    """One evidence family. A module in `ingest/` exposes an instance named `INGESTOR`."""
+
+    name: str
+    version: int  # raised when parsing changes: landing rows are parsed again
+    tables: Mapping[str, "pa.Schema"]  # made with `landing_schema`; without `ingest_issue`, which all may fill
+
+    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+        """The bundles in a tree that are of this family. Files left over are nobody's."""
+        ...
+
+    def parse(self, bundle: Bundle) -> Iterator[tuple[str, "pa.RecordBatch"]]:
+        """The landing rows of one bundle: table name and a batch of its schema."""
+        ...

@@ -1,0 +1,77 @@
+"""Landing rows: schemas that always say where a row came from, and a buffer that turns rows into bounded batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.landing.contract import ISSUE_TABLE
+
+BATCH_ROWS = 50_000
+
+LINEAGE_FIELDS = (
+    pa.field("artifact_manifest_digest", pa.string(), nullable=False),
+    pa.field("raw_path", pa.string(), nullable=False),
+    pa.field("raw_offset", pa.int64(), nullable=False),  # bytes from the file's start
+    pa.field("raw_length", pa.int64(), nullable=False),  # bytes
+)
+
+
+def landing_schema(*fields: pa.Field) -> pa.Schema:
+    """The schema of a landing table: `fields`, then the four columns that lead back to the bytes."""
+    return pa.schema([*fields, *LINEAGE_FIELDS])
+
+
+ISSUE_SCHEMA = landing_schema(
+    pa.field("severity", pa.string(), nullable=False),  # error: rows were lost; warning: rows are there, look at them
+    pa.field("code", pa.string(), nullable=False),  # stable, kebab-case, e.g. identity-mismatch
+    pa.field("message", pa.string(), nullable=False),
+    pa.field("line_number", pa.int64()),  # 1-based, NULL where a file has no lines
+    pa.field("run_id", pa.string()),
+)
+
+
+class RowBuffer:
+    """Collects rows of several landing tables for one bundle and yields them as record batches of at most `BATCH_ROWS`.
+
+    `add` takes the row's own columns by name (absent means NULL) and the place of the bytes it was read from.
+    """
+
+    def __init__(self, tables: dict[str, pa.Schema], artifact_manifest_digest: str) -> None:
+        self._schemas = {**tables, ISSUE_TABLE: ISSUE_SCHEMA}
+        self._digest = artifact_manifest_digest
+        self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in self._schemas}
+
+    def add(self, table: str, raw_path: str, raw_offset: int, raw_length: int, **columns: Any) -> None:
+        unknown = columns.keys() - set(self._schemas[table].names)
+        if unknown:
+            raise ValueError(f"{table} has no column {sorted(unknown)}")
+        columns.update(
+            artifact_manifest_digest=self._digest, raw_path=raw_path, raw_offset=raw_offset, raw_length=raw_length
+        )
+        self._rows[table].append(columns)
+
+    def issue(
+        self, code: str, message: str, raw_path: str, raw_offset: int = 0, raw_length: int = 0, *,
+        severity: str = "warning", line_number: int | None = None, run_id: str | None = None,
+    ) -> None:
+        self.add(
+            ISSUE_TABLE, raw_path, raw_offset, raw_length,
+            severity=severity, code=code, message=message, line_number=line_number, run_id=run_id,
+        )
+
+    def full(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """Batches of the tables that have reached `BATCH_ROWS`; call it now and then while adding."""
+        return self._take(BATCH_ROWS)
+
+    def rest(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """All that is left."""
+        return self._take(1)
+
+    def _take(self, at_least: int) -> Iterator[tuple[str, pa.RecordBatch]]:
+        for table, rows in self._rows.items():
+            if len(rows) >= at_least:
+                self._rows[table] = []
+                yield table, pa.RecordBatch.from_pylist(rows, schema=self._schemas[table])

@@ -1,0 +1,1 @@
+"""Making evidence: run a command under observation and keep what was seen."""

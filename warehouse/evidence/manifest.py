@@ -75,7 +75,7 @@ class Manifest:
 def checked_raw_path(path: str) -> str:
     """`path` if it is relative, normalised and stays inside its bundle, else `WarehouseError` WH103."""
     parts = path.split("/")
-    if path.startswith("/") or "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts):
+    if "\0" in path or any(part in ("", ".", "..") for part in parts):
         raise WarehouseError("WH103", "paths in a bundle are relative and normalised", printable(path))
     return path
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest, stream_digest
+from warehouse.digest import canonical_json as canonical_json  # for ingestors
 from warehouse.digest import workload_spec_digest as workload_spec_digest  # for ingestors
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.manifest import Manifest
@@ -22,7 +23,7 @@ from warehouse.evidence.tree import TreeFile as TreeFile
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ISSUE_TABLE = "ingest_issue"
+ISSUE_TABLE = "evidence_issue"
 
 
 @dataclass(frozen=True)

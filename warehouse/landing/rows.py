@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -31,6 +32,31 @@ ISSUE_SCHEMA = landing_schema(
     pa.field("line_number", pa.int64()),  # 1-based, NULL where a file has no lines
     pa.field("run_id", pa.string()),
 )
+
+# The two tables that every bundle fills from its manifest, recognised or not.
+BUNDLE_SCHEMA = landing_schema(
+    pa.field("family", pa.string(), nullable=False),
+    pa.field("ingestor_version", pa.int64()),  # NULL: no ingestor knows the family
+    pa.field("identity", pa.string(), nullable=False),  # JSON
+    pa.field("source", pa.string(), nullable=False),  # JSON
+    pa.field("file_count", pa.int64(), nullable=False),
+    pa.field("bytes", pa.int64(), nullable=False),
+    pa.field("arrived_at", pa.timestamp("us", tz="UTC")),  # of the first arrival in the ledger
+)
+FILE_SCHEMA = landing_schema(
+    pa.field("bytes", pa.int64(), nullable=False),
+    pa.field("sha256", pa.string(), nullable=False),
+    pa.field("media_type", pa.string()),
+    pa.field("role", pa.string()),
+)
+
+
+def parse_utc(text: str) -> datetime:
+    """An ISO 8601 time with a zone, as UTC. Raises `ValueError`, also when the zone is not stated."""
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise ValueError(f"{text!r} states no zone")
+    return time.astimezone(UTC)
 
 
 class RowBuffer:

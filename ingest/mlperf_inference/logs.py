@@ -1,0 +1,217 @@
+"""Loadgen's logs and the reports beside them, as entries: summary, detail, accuracy, verification.
+
+Every function yields what it can read and reports the rest; none raises for bad text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .text import Data, Entry, Line, Report, clean, decoded, landed_text, lines, number_in, text_entry
+
+_MARKER = ":::MLLOG"
+_MAX_KEY_CHARACTERS = 256
+_COUNT = re.compile(r"(\S+) (warnings?|errors?) encountered\b.*", re.IGNORECASE)
+_PARAGRAPHS = frozenset({"WARNING", "ERROR"})  # free text that goes on until the next statement
+_TITLES = frozenset({"MLPerf Results Summary", "Additional Stats", "Test Parameters Used"})
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?"
+_ENDS = r"(?=[\s,;}\])'\"]|$)"
+_METRICS = re.compile(
+    rf"""['"](?P<quoted>[^'"]{{1,120}})['"]\s*:\s*(?P<mark>['"]?)(?P<quoted_number>{_NUMBER})(?P=mark){_ENDS}"""
+    rf"""|(?<![\w.])(?P<name>[A-Za-z_][\w@./-]{{0,120}})\s*=\s*(?P<number>{_NUMBER}){_ENDS}"""
+    rf"""|^\s*(?P<title>[A-Za-z][A-Za-z _-]{{0,60}}?)\s*:\s*(?P<titled>{_NUMBER}){_ENDS}"""
+    r"""|\b(?P<hash_name>hash)\s*=\s*(?P<hash>[0-9a-fA-F]{16,128})\b""",
+    re.ASCII,
+)
+_COCO_METRIC = re.compile(rf"\s*(?P<name>Average [^\]]*\])\s*=\s*(?P<number>{_NUMBER})\s*", re.ASCII)
+_MAX_REPORT_LINE = 65536  # characters; longer lines are dumps, not metrics
+_VERDICTS = frozenset({"PASS", "FAIL", "PASSED", "FAILED"})
+
+
+def summary_entries(data: Data, report: Report) -> Iterator[Entry]:
+    """`key : value` lines; lines below a heading (`Early Stopping Result:`) or a WARNING have the heading as key."""
+    heading: str | None = None
+    last_key = None
+    for line in lines(data, report):
+        text = decoded(line, report).strip()
+        if text.startswith("====") or text in _TITLES:
+            heading = None
+            continue
+        key, value = _summary_pair(text, heading)
+        if key is None or len(key) > _MAX_KEY_CHARACTERS:
+            report.at("unrecognised-line", text[:120], line)
+        elif value is None:
+            heading = key
+        else:
+            heading = key if key in _PARAGRAPHS or key == heading else heading if text.startswith("*") else None
+            last_key = key
+            yield text_entry(line, key, value, report)
+    if len(data) and last_key != "errors encountered":
+        report("truncated-log", "the summary ends before its count of errors", severity="error")
+
+
+def _summary_pair(text: str, heading: str | None) -> tuple[str | None, str | None]:
+    """What a line says: (key, value); (heading, None) for a heading; (None, None) when it cannot be told."""
+    if count := _COUNT.fullmatch(text):
+        return f"{count[2].lower().rstrip('s')}s encountered", count[1]
+    if text.startswith("*"):
+        key, _, value = (part.strip() for part in text[1:].rpartition(":"))
+        return (key, value) if key and number_in(value) is not None else (heading or "*", text[1:].strip())
+    key, colon, value = (part.strip() for part in text.partition(":"))
+    if colon and key:
+        return key, value or None
+    return heading, text if heading else None
+
+
+class _Written(float):
+    """A float that remembers how it was written: the text lands beside the number."""
+
+    __slots__ = ("text",)
+
+    def __new__(cls, text: str) -> "_Written":
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+class Json:
+    """A JSON decoder that keeps numbers as written and remembers the duplicate keys it met."""
+
+    def __init__(self) -> None:
+        self.duplicates: list[str] = []
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=self._object, parse_float=_Written, parse_constant=_Written
+        )
+        self.value = self._decoder.decode
+        self.value_at = self._decoder.raw_decode
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            self.duplicates += sorted({name for name in names if names.count(name) > 1})
+        return found
+
+
+def json_text(value: Any) -> str | None:
+    """A JSON value as text: strings unquoted, numbers as written, objects and arrays as JSON, null as None."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, _Written):
+        return value.text
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def json_number(value: Any) -> float | None:
+    """The finite number a JSON value is or says; booleans are none."""
+    if isinstance(value, str):
+        return number_in(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def is_lost_number(value: Any) -> bool:
+    """A JSON number without a finite value (NaN, Infinity, 1e999)."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and json_number(value) is None
+
+
+def detail_entries(data: Data, report: Report) -> Iterator[Entry]:
+    """`:::MLLOG {...}` lines; the marker may stand behind a prefix."""
+    decoder = Json()
+    for line in lines(data, report):
+        text = decoded(line, report)
+        _, marker, document = text.partition(_MARKER)
+        if not marker:
+            report.at("unrecognised-line", text[:120], line)
+            continue
+        entry = _detail_entry(document.strip(), line, decoder, report)
+        if entry is not None:
+            yield entry
+        elif line.offset + len(line.data) >= len(data):
+            report.at("truncated-log-line", document[:120], line, "error")
+        else:
+            report.at("malformed-log-line", document[:120], line, "error")
+        for name in decoder.duplicates:
+            report.at("duplicate-json-key", name[:120], line)
+        decoder.duplicates.clear()
+
+
+def _detail_entry(document: str, line: Line, decoder: Json, report: Report) -> Entry | None:
+    try:
+        fields = decoder.value(document)
+        key, value = fields["key"], fields["value"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if not isinstance(key, str) or len(key) > _MAX_KEY_CHARACTERS:
+        return None
+    if is_lost_number(value):
+        report.at("non-finite-number", f"{key}: {(json_text(value) or '')[:80]}", line)
+    # Dumping a list of samples only to find it too long cost a third of all parsing time.
+    is_blob = isinstance(value, (dict, list)) and len(document) > 65536
+    text = None if is_blob else json_text(value)
+    logged = fields.get("time_ms")
+    return Entry(
+        line.offset, len(line.data), line.number, clean(key),
+        None if text is None else landed_text(text), json_number(value),
+        None if isinstance(logged, str) else json_number(logged),
+    )
+
+
+def accuracy_entries(data: Data, report: Report) -> Iterator[Entry]:
+    """The metrics an accuracy script printed: python dicts, JSON, `name=number`, COCO tables, and `hash=`."""
+    found = False
+    for line in lines(data, report):
+        text = decoded(line, report)
+        if len(text) > _MAX_REPORT_LINE or "Namespace(" in text:  # the script's own arguments, which look like metrics
+            continue
+        matches = [coco] if (coco := _COCO_METRIC.fullmatch(text)) else _METRICS.finditer(text)
+        for match in matches:
+            found = True
+            yield _metric(match, text, line, report)
+    if len(data) and not found:
+        report("no-accuracy-metric", "no metric and no hash found")
+
+
+def _metric(match: re.Match[str], text: str, line: Line, report: Report) -> Entry:
+    groups = match.groupdict()
+    key = next(groups[name] for name in ("quoted", "name", "title", "hash_name") if groups.get(name))
+    value = next(groups[name] for name in ("quoted_number", "number", "titled", "hash") if groups.get(name))
+    # A pattern may take in leading blanks; they are no part of the statement.
+    start = match.start() + len(match[0]) - len(match[0].lstrip())
+    stop = match.start() + len(match[0].rstrip())
+    place = (line.offset + _bytes(text[:start]), _bytes(text[start:stop]))
+    return text_entry(line, " ".join(key.split()), value, report, place, is_number="hash" not in key)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="surrogateescape"))
+
+
+def verification_entries(data: Data, report: Report) -> Iterator[Entry]:
+    """A compliance test's `name = value` and `name: value` lines and its verdict, e.g. key `TEST`, value `PASS`."""
+    for line in lines(data, report):
+        text = decoded(line, report).strip()
+        *words, last = text.split(" ")
+        mark = min((text.find(mark) for mark in "=:" if mark in text), default=-1)
+        key, value = text[:mark].rstrip(), text[mark + 1 :].lstrip()
+        if mark > 0 and value and len(key) <= _MAX_KEY_CHARACTERS:
+            yield text_entry(line, key, value, report)
+        elif last.upper().strip(".!") in _VERDICTS and len(text) <= _MAX_KEY_CHARACTERS:
+            yield text_entry(line, " ".join(words).strip() or "verdict", last, report)

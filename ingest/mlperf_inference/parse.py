@@ -1,0 +1,244 @@
+"""Turns a bundle into landing rows: its documents first, then each run's files, then one row a run.
+
+Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); everything else becomes an issue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
+from warehouse.landing.rows import RowBuffer
+
+from .bundles import run_id
+from .documents import conf_entries, json_entries
+from .layout import RUN_ROLES, Place, RunFolder, canonical_scenario, place_of, run_folder
+from .logs import accuracy_entries, detail_entries, summary_entries, verification_entries
+from .power import samples
+from .text import Data, Entry, Report, first
+from .workload import STATED_KEYS, Stated, workload_document
+
+_Batches = Iterator[tuple[str, pa.RecordBatch]]
+_ROWS_BETWEEN_BATCHES = 5_000
+_LOADGEN_VERSION = re.compile(r"\s*v?(\d+\.\d+)(?:\.\d+)*\b")
+
+_ENTRY_SOURCES: dict[str, tuple[str, Callable[..., Iterator[Entry]]]] = {
+    "summary_log": ("summary", summary_entries),
+    "detail_log": ("detail", detail_entries),
+    "accuracy_report": ("accuracy", accuracy_entries),
+    "verification": ("verify", verification_entries),
+    "system": ("system", json_entries),
+    "measurement": ("measurement", json_entries),
+    "user_conf": ("user_conf", conf_entries),
+    "power_client": ("power_client", lambda data, report: json_entries(data, report, scalars_only=True)),
+    "power_server": ("power_server", lambda data, report: json_entries(data, report, scalars_only=True)),
+}
+_JSON_ROLES = frozenset({"system", "measurement", "power_client", "power_server"})
+_MODES = {"performance": "PerformanceOnly", "ranging": "PerformanceOnly", "accuracy": "AccuracyOnly"}
+
+
+@dataclass
+class _Run:
+    """A run under way: its folder, its files as (raw_path, role), and what its logs state."""
+
+    run_id: str
+    folder: RunFolder
+    files: list[tuple[str, str]] = field(default_factory=list)
+    stated: Stated = field(default_factory=dict)
+
+    def path_of(self, role: str) -> str | None:
+        return next((path for path, found in self.files if found == role), None)
+
+
+@dataclass
+class _Parse:
+    """One bundle's parse: where rows go and what all of its runs share."""
+
+    bundle: Bundle
+    buffer: RowBuffer
+    identity: Mapping[str, Any]
+    weight_data_types: str | None = None
+
+    @property
+    def scenario(self) -> str:
+        return canonical_scenario(self.identity["scenario"])
+
+
+def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
+    """All landing rows of a bundle, in batches."""
+    parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest), bundle.manifest.identity)
+    documents, runs = _sorted_out(parse)
+    for raw_path, role, run in documents:
+        yield from _document(parse, raw_path, role, run)
+    for run in runs:
+        for raw_path, role in run.files:
+            yield from _run_file(parse, run, raw_path, role)
+        _check_run(parse, run)
+    _add_runs(parse, runs)
+    yield from parse.buffer.rest()
+
+
+def _sorted_out(parse: _Parse) -> tuple[list[tuple[str, str, _Run | None]], list[_Run]]:
+    """The bundle's documents and its runs, both in the order of their paths."""
+    runs: dict[str, _Run] = {}
+    documents: list[tuple[str, str, str | None]] = []
+    for raw_path in sorted(parse.bundle.manifest.by_path):
+        place = place_of(tuple(raw_path.split("/")))
+        role = place.role if place else None
+        if place is None or role is None:
+            continue
+        folder = run_folder(place.folders[3:]) if place.kind in ("results", "compliance") else None
+        if role in RUN_ROLES:
+            _add_run_file(parse, runs, folder, place, role)
+        else:
+            documents.append((raw_path, role, folder.path if folder else None))
+    return [(path, role, runs.get(run or "")) for path, role, run in documents], [runs[path] for path in sorted(runs)]
+
+
+def _add_run_file(parse: _Parse, runs: dict[str, _Run], folder: RunFolder | None, place: Place, role: str) -> None:
+    if folder is None:
+        message = "a run's file outside of a run's folder: whose result it is cannot be told"
+        parse.buffer.issue("unknown-run-folder", message, place.raw_path)
+        return
+    name = run_id(parse.identity, folder.path, parse.bundle.digest[:12])
+    runs.setdefault(folder.path, _Run(name, folder)).files.append((place.raw_path, role))
+
+
+def _document(parse: _Parse, raw_path: str, role: str, run: _Run | None) -> _Batches:
+    report = Report(parse.buffer, raw_path, run.run_id if run else None)
+    for count, entry in enumerate(_entries(parse, raw_path, role, report), 1):
+        _add_entry(parse, raw_path, role, run.run_id if run else None, entry)
+        if role == "system":
+            _check_identity(parse, entry, report)
+        elif role == "measurement" and entry.key == "weight_data_types":
+            _set_weights(parse, entry, report)
+        if count % _ROWS_BETWEEN_BATCHES == 0:
+            yield from parse.buffer.full()
+
+
+def _run_file(parse: _Parse, run: _Run, raw_path: str, role: str) -> _Batches:
+    report = Report(parse.buffer, raw_path, run.run_id)
+    if role == "power_samples":
+        yield from _power(parse, run, raw_path, report)
+        return
+    source = _ENTRY_SOURCES[role][0]
+    for count, entry in enumerate(_entries(parse, raw_path, role, report), 1):
+        _add_entry(parse, raw_path, role, run.run_id, entry)
+        if (source, entry.key) in STATED_KEYS:
+            run.stated.setdefault((source, entry.key), (entry.value, entry.number))
+        if count % _ROWS_BETWEEN_BATCHES == 0:
+            yield from parse.buffer.full()
+
+
+def _entries(parse: _Parse, raw_path: str, role: str, report: Report) -> Iterator[Entry]:
+    data: Data = parse.bundle.read(raw_path) if role in _JSON_ROLES else parse.bundle.map(raw_path)
+    if len(data) == 0 and role in RUN_ROLES:
+        report("empty-log", "the file has no bytes", severity="error")
+    return _ENTRY_SOURCES[role][1](data, report)
+
+
+def _add_entry(parse: _Parse, raw_path: str, role: str, run: str | None, entry: Entry) -> None:
+    parse.buffer.add(
+        "mlperf_inference_entry", raw_path, entry.offset, entry.length,
+        run_id=run, source=_ENTRY_SOURCES[role][0], key=entry.key, value=entry.value, value_number=entry.number,
+        logged_ms=entry.logged_ms, line_number=entry.line_number,
+    )
+
+
+def _power(parse: _Parse, run: _Run, raw_path: str, report: Report) -> _Batches:
+    data = parse.bundle.map(raw_path)
+    if len(data) == 0:
+        report("empty-log", "the file has no bytes", severity="error")
+    for count, sample in enumerate(samples(data, report), 1):
+        parse.buffer.add(
+            "mlperf_inference_power_sample", raw_path, sample.offset, sample.length,
+            run_id=run.run_id, sampled_at_local=sample.sampled_at, sampled_at_text=sample.sampled_at_text,
+            channel=sample.channel, mark=sample.mark, **sample.measures,
+        )
+        if count % _ROWS_BETWEEN_BATCHES == 0:
+            yield from parse.buffer.full()
+
+
+def _check_identity(parse: _Parse, entry: Entry, report: Report) -> None:
+    """The path is right where a system's description says another submitter or division (copied descriptions)."""
+    if entry.key not in ("submitter", "division") or entry.value is None:
+        return
+    stated, folder = entry.value, parse.identity[entry.key]
+    if stated.strip().casefold() != folder.casefold():
+        message = f"the file says {stated[:120]!r}, the folder {folder!r}; the folder is taken"
+        report(f"{entry.key}-mismatch", message, entry.offset, entry.length, entry.line_number)
+
+
+def _set_weights(parse: _Parse, entry: Entry, report: Report) -> None:
+    if parse.weight_data_types is None:
+        parse.weight_data_types = (entry.value or "").strip() or None
+    elif entry.value is not None and entry.value.strip() != parse.weight_data_types:
+        message = f"{entry.value[:80]!r} here, {parse.weight_data_types[:80]!r} in an earlier file, which is taken"
+        report("conflicting-weight-data-types", message, entry.offset, entry.length, entry.line_number)
+
+
+def _logged(run: _Run, *names: tuple[str, str]) -> str | None:
+    return (first(run.stated, *names) or (None, None))[0]
+
+
+def _logged_scenario(run: _Run) -> str | None:
+    names = (("summary", "Scenario"), ("detail", "effective_scenario"), ("detail", "requested_scenario"))
+    return _logged(run, *names)
+
+
+def _check_run(parse: _Parse, run: _Run) -> None:
+    raw_path = run.path_of("summary_log") or run.path_of("detail_log")
+    if raw_path is None:
+        return
+    scenario = _logged_scenario(run)
+    lawful = {parse.scenario.casefold()} | ({"server"} if parse.scenario == "Interactive" else set())
+    if scenario is not None and scenario.casefold() not in lawful:
+        message = f"the log says {scenario[:80]!r}, the folder {parse.identity['scenario']!r}; the folder is taken"
+        parse.buffer.issue("scenario-mismatch", message, raw_path, run_id=run.run_id)
+    mode = _logged(run, ("summary", "Mode"), ("detail", "effective_test_mode"))
+    expected = _MODES.get(run.folder.mode)
+    if mode is not None and expected is not None and mode != expected:
+        message = f"the log says {mode[:80]!r}, the folder is one of {run.folder.mode} runs"
+        parse.buffer.issue("mode-mismatch", message, raw_path, run_id=run.run_id)
+
+
+def _add_runs(parse: _Parse, runs: list[_Run]) -> None:
+    performance = [run for run in runs if run.folder.mode == "performance"]
+    supported = next((run for run in performance if run.folder.name.casefold() == "run_1"), None)
+    supported = supported or next(iter(performance), None)
+    round_name, round_source = _round(parse, runs)
+    for run in runs:
+        document = workload_document(parse.identity["benchmark"], parse.scenario, parse.weight_data_types, run.stated)
+        raw_path = next(path for role in ("summary_log", "detail_log", None) if (path := _lead(run, role)))
+        parse.buffer.add(
+            "mlperf_inference_run", raw_path, 0, parse.bundle.manifest.by_path[raw_path].bytes,
+            run_id=run.run_id, round=round_name, round_source=round_source,
+            **{part: parse.identity[part] for part in ("division", "submitter", "platform", "benchmark")},
+            scenario_folder=parse.identity["scenario"], scenario=parse.scenario,
+            logged_scenario=_logged_scenario(run), mode=run.folder.mode, run_name=run.folder.name,
+            supports_run_id=supported.run_id if supported and run.folder.mode != "performance" else None,
+            has_detail_log=run.path_of("detail_log") is not None,
+            has_summary_log=run.path_of("summary_log") is not None,
+            has_power_log=run.path_of("power_samples") is not None,
+            workload_document=canonical_json(document).decode(),
+            workload_spec_digest=workload_spec_digest(document),
+        )
+
+
+def _lead(run: _Run, role: str | None) -> str | None:
+    return run.files[0][0] if role is None else run.path_of(role)
+
+
+def _round(parse: _Parse, runs: list[_Run]) -> tuple[str | None, str | None]:
+    """The path's round; else that of the loadgen, which may be an older one than the round's."""
+    if parse.identity["round"]:
+        return parse.identity["round"], "path"
+    for run in sorted(runs, key=lambda run: run.folder.mode != "performance"):
+        if match := _LOADGEN_VERSION.match(_logged(run, ("detail", "loadgen_version")) or ""):
+            return f"v{match[1]}", "loadgen"
+    return None, None

@@ -1,0 +1,50 @@
+"""Cuts a tree into recordings: a folder whose `recording.json` opens with the recorder's marker, and in it the files
+that the recorder writes. What else lies there is not ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+
+RECORDING, MACHINE, SOFTWARE = "recording.json", "machine.json", "software.json"
+_FORMAT_MARKER = re.compile(rb'\s*\{\s*"format"\s*:\s*"warehouse-recording"')
+_OWN_FILE = re.compile(
+    r"(?P<folder>.*/)?"
+    r"(?:(?:recording|machine|software)\.json|(?P<run>run-[0-9]{2,9})/(?:run\.json|host\.jsonl|stdout\.txt|stderr\.txt))",
+    re.DOTALL,
+)
+_MEDIA_TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "txt": "text/plain"}
+_ROLES = {
+    RECORDING: "recording", MACHINE: "machine", SOFTWARE: "software", "run.json": "run",
+    "host.jsonl": "host_samples", "stdout.txt": "stdout", "stderr.txt": "stderr",
+}
+
+
+def cut(tree: Tree) -> Iterator[BundleDraft]:
+    """The recordings in a tree."""
+    by_folder: dict[str, list[re.Match[str]]] = {}
+    for found in filter(None, map(_OWN_FILE.fullmatch, tree.files)):
+        by_folder.setdefault(found["folder"] or "", []).append(found)
+    for folder, members in by_folder.items():
+        path = folder + RECORDING
+        if path in tree.files and _FORMAT_MARKER.match(_head(tree, path)):
+            yield _draft(tree, folder, members)
+
+
+def _head(tree: Tree, path: str) -> bytes:
+    try:
+        return tree.head(path)
+    except OSError:  # the listing reports it
+        return b""
+
+
+def _draft(tree: Tree, folder: str, members: list[re.Match[str]]) -> BundleDraft:
+    files = []
+    for path in (member.string for member in members):
+        base = path.rpartition("/")[2]
+        media_type = _MEDIA_TYPES[base.rpartition(".")[2]]
+        files.append(DraftFile(path.removeprefix(folder), tree.files[path], media_type, _ROLES[base]))
+    runs = {member["run"] for member in members} - {None}
+    return BundleDraft(tuple(files), runs=tuple(sorted(runs)))

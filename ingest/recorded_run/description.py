@@ -1,0 +1,68 @@
+"""The columns that all runs of a recording share: the command, the machine and the software."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle
+from warehouse.landing.rows import RowBuffer
+
+from .bundles import MACHINE, RECORDING, SOFTWARE
+from .files import clean, document_in, rejecter, shown, typed_columns
+from .tables import MACHINE_FIELDS, SOFTWARE_FIELDS
+
+
+def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
+    """What all runs of a recording share, by column name; and `argv` and `repeats`, which are no columns."""
+    recording, machine, software = (document_in(bundle, path, buffer) or {} for path in (RECORDING, MACHINE, SOFTWARE))
+    argv = recording.get("argv")
+    if not isinstance(argv, list) or not argv or not all(isinstance(element, str) for element in argv):
+        argv = None
+    reject = rejecter(buffer, RECORDING)
+    return {
+        "argv": argv,
+        "repeats": recording.get("repeats"),
+        "command": json.dumps(argv) if argv else None,
+        "program": clean(argv[0].rpartition("/")[2]) if argv else None,
+        **typed_columns((("script_sha256", pa.string()),), recording, reject),
+        **typed_columns(MACHINE_FIELDS, machine, rejecter(buffer, MACHINE)),
+        **_numa_columns(machine.get("numa_nodes")),
+        **_gpu_columns(machine.get("gpus")),
+        **typed_columns(SOFTWARE_FIELDS, software, rejecter(buffer, SOFTWARE)),
+        **_python_columns(software.get("python")),
+    }
+
+
+def _numa_columns(nodes: Any) -> dict[str, Any]:
+    """The number of nodes, and a layout such as `node0=0-15,32-47;node1=16-31,48-63`."""
+    known = _dicts(nodes)
+    layout = ";".join(f"node{shown(node.get('node'))}={shown(node.get('cpus'))}" for node in known)
+    return {"numa_nodes": len(known) or None, "numa_layout": layout or None}
+
+
+def _gpu_columns(gpus: Any) -> dict[str, Any]:
+    known = _dicts(gpus)
+    joined = {
+        key: " + ".join(sorted({clean(gpu[key]) for gpu in known if isinstance(gpu.get(key), str)})) or None
+        for key in ("name", "driver_version")
+    }
+    # An empty list is a driver without GPUs, null is nobody to ask.
+    count = len(known) if isinstance(gpus, list) else None
+    return {"gpu_model": joined["name"], "gpu_count": count, "gpu_driver_version": joined["driver_version"]}
+
+
+def _python_columns(python: Any) -> dict[str, Any]:
+    python = python if isinstance(python, dict) else {}
+    version, packages = python.get("version"), python.get("packages")
+    is_list = isinstance(packages, list) and all(isinstance(package, str) for package in packages)
+    return {
+        "python_version": clean(version) if isinstance(version, str) else None,
+        "packages": json.dumps(sorted(packages)) if is_list else None,
+    }
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

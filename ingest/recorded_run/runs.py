@@ -1,0 +1,81 @@
+"""The rows of one run: the run itself, and the host's windows while it ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from warehouse.landing.contract import Bundle
+from warehouse.landing.rows import RowBuffer
+
+from .bundles import RECORDING
+from .files import document_in, parsed, rejecter, shown, typed_columns
+from .indicator import Indicator
+from .tables import HOST_FIELDS, RUN_FIELDS, TABLES
+from .workload import workload_columns
+
+
+STATUSES = ("succeeded", "failed", "interrupted")
+
+
+def add_run(
+    bundle: Bundle, run: str, run_id: str, shared: Mapping[str, Any], indicator: Indicator | None,
+    workload: dict[str, Any] | None, buffer: RowBuffer,
+) -> str | None:
+    """Add the run's row, and return its status. A run whose `run.json` is unreadable is there, with a NULL status."""
+    path = f"{run}/run.json"
+    document = document_in(bundle, path, buffer, run_id) or {}
+    # The row of a run without that file leads to the one that says there was a run.
+    row_path = path if path in bundle.manifest.by_path else RECORDING
+    reject = rejecter(buffer, row_path, run_id)
+    columns = {name: value for name, value in shared.items() if name in TABLES["recorded_run"].names}
+    columns |= typed_columns(RUN_FIELDS, document, reject)
+    columns |= _checked_identity(columns, run, reject)
+    columns |= workload_columns(workload, reject)
+    if indicator is not None:
+        columns |= {"indicator_name": indicator.name, "component": indicator.component}
+        columns["overall_score"] = indicator.score
+    if document.get("host_sampling_error") is not None:
+        reject("host-sampling-failed", f"host sampling stopped early: {shown(document['host_sampling_error'])}")
+    buffer.add("recorded_run", row_path, 0, bundle.manifest.by_path[row_path].bytes, run_id=run_id, **columns)
+    return columns["status"]
+
+
+def _checked_identity(columns: Mapping[str, Any], run: str, reject: Callable[[str, str], None]) -> dict[str, Any]:
+    """The run's number as its folder has it, which beats the file's, and its status if it is one."""
+    number, status = int(run.removeprefix("run-")), columns["status"]
+    if columns["repeat_index"] not in (None, number):
+        reject("identity-mismatch", f"repeat_index is {columns['repeat_index']} in {run}")
+    if status not in (None, *STATUSES):
+        reject("unknown-status", f"{shown(status)} is no status of a run")
+        status = None
+    return {"repeat_index": number, "status": status}
+
+
+def add_host_samples(bundle: Bundle, run: str, run_id: str, buffer: RowBuffer) -> None:
+    """Add a row for each line of `host.jsonl`."""
+    path = f"{run}/host.jsonl"
+    if path not in bundle.manifest.by_path:
+        buffer.issue("file-missing", f"{path} is not in the bundle", RECORDING, run_id=run_id)
+        return
+    offset = 0
+    for line_number, line in enumerate(bundle.read(path).splitlines(keepends=True), start=1):
+        _add_host_sample(path, line.rstrip(b"\r\n"), offset, line_number, run_id, buffer)
+        offset += len(line)
+
+
+def _add_host_sample(path: str, line: bytes, offset: int, line_number: int, run_id: str, buffer: RowBuffer) -> None:
+    def flag(code: str, message: str, severity: str = "warning") -> None:
+        buffer.issue(
+            code, message, path, offset, len(line), severity=severity, line_number=line_number, run_id=run_id
+        )
+
+    document = parsed(line, lambda code, message, _: flag(code, message, "error"))
+    if document is None:
+        return
+    columns = typed_columns(HOST_FIELDS, document, flag)
+    buffer.add("recorded_host_sample", path, offset, len(line), run_id=run_id, **columns)
+    resets = document.get("counter_resets")
+    if resets:
+        named = ", ".join(map(shown, resets)) if isinstance(resets, list) else shown(resets)
+        flag("counter-reset", f"no delta in this window: {named}")

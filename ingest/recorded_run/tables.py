@@ -1,0 +1,59 @@
+"""The landing tables of recordings. Columns that the recorder's files hold under the same name are listed by file."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from warehouse.landing.rows import landing_schema
+
+_TIME = pa.timestamp("us", tz="UTC")
+RUN_FIELDS = (
+    ("repeat_index", pa.int64()), ("status", pa.string()), ("exit_code", pa.int64()), ("signal", pa.int64()),
+    ("started_at", _TIME), ("ended_at", _TIME), ("wall_s", pa.float64()),
+    ("user_cpu_s", pa.float64()), ("system_cpu_s", pa.float64()),
+    ("voluntary_context_switches", pa.int64()), ("involuntary_context_switches", pa.int64()),
+    ("max_rss_bytes", pa.int64()), ("minor_page_faults", pa.int64()), ("major_page_faults", pa.int64()),
+)
+MACHINE_FIELDS = (
+    ("hostname", pa.string()), ("cpu_model", pa.string()), ("cpu_vendor", pa.string()),
+    ("physical_cores", pa.int64()), ("logical_cores", pa.int64()), ("memory_bytes", pa.int64()),
+)
+SOFTWARE_FIELDS = (
+    ("os_name", pa.string()), ("os_version", pa.string()), ("kernel_version", pa.string()),
+    ("cuda_version", pa.string()),
+)
+HOST_FIELDS = (
+    ("window_start", _TIME), ("window_end", _TIME), ("duration_s", pa.float64()),
+    ("cpu_mean_pct", pa.float64()), ("cpu_min_pct", pa.float64()), ("cpu_max_pct", pa.float64()),
+    ("memory_used_bytes", pa.int64()), ("memory_available_bytes", pa.int64()),
+    ("disk_read_bytes", pa.int64()), ("disk_write_bytes", pa.int64()),
+    ("net_external_sent_bytes", pa.int64()), ("net_external_recv_bytes", pa.int64()),
+    ("net_loopback_sent_bytes", pa.int64()), ("net_loopback_recv_bytes", pa.int64()),
+)
+_RUN_ID = pa.field("run_id", pa.string(), nullable=False)
+TABLES = {
+    "recorded_run": landing_schema(
+        _RUN_ID,
+        *(pa.field(*column) for column in RUN_FIELDS),
+        *(pa.field(name, pa.string()) for name in ("command", "program", "script_sha256")),
+        *(pa.field(name, pa.string()) for name in ("indicator_name", "component")),
+        pa.field("overall_score", pa.float64()),
+        *(pa.field(name, pa.string()) for name in ("workload_document", "workload_spec_digest")),
+        *(pa.field(*column) for column in MACHINE_FIELDS),
+        pa.field("numa_nodes", pa.int64()),
+        pa.field("numa_layout", pa.string()),
+        pa.field("gpu_model", pa.string()),
+        pa.field("gpu_count", pa.int64()),
+        pa.field("gpu_driver_version", pa.string()),
+        *(pa.field(*column) for column in SOFTWARE_FIELDS),
+        pa.field("python_version", pa.string()),
+        pa.field("packages", pa.string()),
+    ),
+    "recorded_indicator_value": landing_schema(
+        _RUN_ID,
+        *(pa.field(name, pa.string()) for name in ("indicator_name", "component", "kind", "key", "value_type")),
+        pa.field("value_text", pa.string()),
+        pa.field("value_number", pa.float64()),
+    ),
+    "recorded_host_sample": landing_schema(_RUN_ID, *(pa.field(*column) for column in HOST_FIELDS)),
+}

@@ -1,0 +1,40 @@
+/*
+description: >
+  One row per run: where its raw evidence lies and what is known of its integrity.
+grain: [run_id]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null, unique, {relationships: main.benchmark_run_fact.run_id}]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle: its manifest's sha256", tests: [not_null]}
+  raw_path_prefix: {type: varchar, description: "Where the bundle lies in the store, relative to the store's root", tests: [not_null]}
+  file_count: {type: bigint, description: "Files in the bundle", tests: [not_null]}
+  raw_bytes: {type: bigint, unit: bytes, description: "Size of all files in the bundle", tests: [not_null]}
+  arrived_at: {type: timestamptz, unit: UTC, description: "First arrival in the ledger"}
+  source: {type: varchar, description: "Where the bundle was published, JSON", tests: [not_null]}
+  is_shared_evidence: {type: boolean, description: "Whether another run's own files have the same bytes", tests: [not_null]}
+  signing_state: {type: varchar, description: "unsigned, valid, untrusted key or invalid; NULL: signatures were not checked"}
+  report_packet_ref: {type: varchar, description: "Where a report packet of this run lies; NULL: none"}
+*/
+with sharing as (
+    select
+        outcome_digest,
+        count(*) > 1 as is_shared_evidence
+    from benchmark_run_fact
+    group by outcome_digest
+)
+
+select
+    run.run_id,
+    run.artifact_manifest_digest,
+    'raw/sha256/' || left(run.artifact_manifest_digest, 2) || '/' || run.artifact_manifest_digest as raw_path_prefix,
+    bundle.file_count,
+    bundle.bytes as raw_bytes,
+    bundle.arrived_at,
+    bundle.source,
+    sharing.is_shared_evidence,
+    cast(null as varchar) as signing_state,
+    cast(null as varchar) as report_packet_ref
+from benchmark_run_fact as run
+inner join evidence_bundle as bundle
+    on bundle.artifact_manifest_digest = run.artifact_manifest_digest
+inner join sharing
+    on sharing.outcome_digest = run.outcome_digest

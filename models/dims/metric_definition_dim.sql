@@ -1,0 +1,43 @@
+/*
+description: >
+  One row per metric column: what it means, its unit, which direction is better, and since which version of the
+  definition. A change of meaning is a new version, never a silent edit.
+grain: [metric, version]
+columns:
+  metric: {type: varchar, description: "Column name in a fact or rollup", tests: [not_null]}
+  version: {type: bigint, description: "Version of the definition", tests: [not_null]}
+  definition: {type: varchar, description: "What it means", tests: [not_null]}
+  unit: {type: varchar, description: "Unit; NULL: dimensionless"}
+  better: {type: varchar, description: "Which direction is better", tests: [not_null, {accepted_values: [lower, higher, neither]}]}
+*/
+select
+    metric,
+    version::bigint as version,
+    definition,
+    unit,
+    better
+from (
+    values
+    ('ttft_*_ms', 1, 'Time from sending a request to its first token with content, over requests of one run', 'ms', 'lower'),
+    ('tpot_*_ms', 1, 'Per request: (end to end - time to first token) / (output tokens - 1); over requests of one run', 'ms', 'lower'),
+    ('itl_*_ms', 1, 'Time between consecutive tokens of a request, over all gaps of one run', 'ms', 'lower'),
+    ('e2e_*_ms', 1, 'Time from sending a request to its last token or answer, over requests of one run', 'ms', 'lower'),
+    ('jitter_ms', 1, 'Population standard deviation of inter-token latency in one run', 'ms', 'lower'),
+    ('early_stopping_latency_ms', 1, 'MLPerf: 99 % confident upper bound of the scenario''s latency percentile (p90 SingleStream, p99 MultiStream)', 'ms', 'lower'),
+    ('request_throughput_per_s', 1, 'Requests or queries completed / measured time', '1/s', 'higher'),
+    ('sample_throughput_per_s', 1, 'Samples completed / measured time', 'samples/s', 'higher'),
+    ('output_token_throughput_per_s', 1, 'Output tokens of completed requests / measured time', 'tokens/s', 'higher'),
+    ('total_token_throughput_per_s', 1, 'Input and output tokens of completed requests / measured time', 'tokens/s', 'higher'),
+    ('queueing_delay_ms', 1, 'Time a request waited at the server before work on it began', 'ms', 'lower'),
+    ('error_rate', 1, 'Failed requests / (completed + failed)', null, 'lower'),
+    ('power_w', 1, 'Mean of the power meter''s samples with power_begin <= t <= power_end', 'W', 'lower'),
+    ('energy_per_query_mj', 1, 'Mean power * (power_end - power_begin) / queries', 'mJ', 'lower'),
+    ('cost_per_request_usd', 1, 'Price of the machine time / completed requests', 'USD', 'lower'),
+    ('cost_per_token_usd', 1, 'Price of the machine time / output tokens', 'USD', 'lower'),
+    ('time_to_train_s', 1, 'From run start to run stop with the target quality reached', 's', 'lower'),
+    ('step_time_*_s', 1, 'Time of one optimiser step, over the steps of one run', 's', 'lower'),
+    ('mfu_pct', 1, 'Model FLOP per second / documented peak FLOP per second of the hardware', '%', 'higher'),
+    ('scaling_efficiency_pct', 1, 'Throughput per accelerator / that of the smallest scale point', '%', 'higher'),
+    ('cpu_util_mean_pct', 1, 'Busy share of all CPUs of the host, weighted by time', '%', 'neither'),
+    ('median', 1, 'Median over runs; the run is the unit of replication', null, 'neither')
+) as definition (metric, version, definition, unit, better)

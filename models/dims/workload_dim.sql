@@ -1,0 +1,32 @@
+/*
+description: >
+  One row per frozen workload spec. The document is kept whole; the columns are read from it where the family states
+  them, so two runs with the same digest always have the same row.
+grain: [workload_spec_digest]
+collects: workload
+columns:
+  workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [not_null, unique]}
+  workload_document: {type: varchar, description: "The document itself, canonical JSON", tests: [not_null]}
+  model: {type: varchar, description: "The model or kernel under test"}
+  precision: {type: varchar, description: "Weight data type as written"}
+  protocol: {type: varchar, description: "How load is put on: a scenario or a wire protocol"}
+  deployment_model: {type: varchar, description: "Parallelism and placement"}
+  batching_policy: {type: varchar, description: "Batching policy"}
+  concurrency_point: {type: bigint, description: "Requests in flight, where the workload fixes it"}
+  prompt_distribution: {type: varchar, description: "Input lengths"}
+  completion_distribution: {type: varchar, description: "Output lengths"}
+*/
+select
+    workload_spec_digest,
+    workload_document,
+    model,
+    precision,
+    protocol,
+    deployment_model,
+    batching_policy,
+    concurrency_point,
+    prompt_distribution,
+    completion_distribution
+from feed.workload
+where workload_spec_digest is not null
+group by all

@@ -1,0 +1,69 @@
+/*
+description: >
+  One row per run: what was run, on what, when, and how it ended. A run that several bundles state is read from one of
+  them (staging.run_bundle); where their bytes differ, has_conflict is true and the run is not publishable.
+grain: [run_id]
+collects: benchmark_run
+columns:
+  run_id: {type: varchar, description: "One execution of one benchmark case, the unit of replication", tests: [not_null, unique]}
+  benchmark_case_id: {type: varchar, description: "What is measured, without who measured it", tests: [not_null]}
+  workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [{relationships: main.workload_dim.workload_spec_digest}]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle this row is read from", tests: [not_null]}
+  outcome_digest: {type: varchar, description: "Digest of the run's own files, to tell whether two bundles agree on it", tests: [not_null]}
+  family: {type: varchar, description: "The evidence family, as its ingestor is named", tests: [not_null]}
+  mode: {type: varchar, description: "What the run is for: performance, or a run that supports one", tests: [not_null, {accepted_values: [performance, accuracy, compliance, ranging]}]}
+  supports_run_id: {type: varchar, description: "The performance run that this run backs; NULL for a performance run"}
+  intent: {type: varchar, description: "publication or exploratory; NULL where the evidence does not say"}
+  cadence: {type: varchar, description: "canary, nightly, pre_release or a round's name; NULL where the evidence does not say"}
+  benchmark_grade: {type: varchar, description: "publication_grade or realism_grade; NULL where nobody declared it"}
+  status: {type: varchar, description: "How the run ended", tests: [not_null, {accepted_values: [succeeded, invalid, failed, interrupted, unknown]}]}
+  status_reason: {type: varchar, description: "The evidence's own words for the status"}
+  repeat_index: {type: bigint, description: "Place in a set of repeats, from 1; NULL where the evidence does not say"}
+  started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
+  ended_at: {type: timestamptz, unit: UTC, description: "End of the run"}
+  is_zone_assumed: {type: boolean, description: "Whether the times' zone was assumed, not stated"}
+  duration_s: {type: double, unit: s, description: "Wall time of the measured part"}
+  exit_code: {type: bigint, description: "Exit code of the command, where one was recorded"}
+  user_cpu_s: {type: double, unit: s, description: "CPU time in user mode"}
+  system_cpu_s: {type: double, unit: s, description: "CPU time in system mode"}
+  max_rss_bytes: {type: bigint, unit: bytes, description: "Peak resident memory"}
+  voluntary_context_switches: {type: bigint, description: "Context switches the run asked for by waiting"}
+  involuntary_context_switches: {type: bigint, description: "Context switches forced on the run"}
+  minor_page_faults: {type: bigint, description: "Page faults served without input or output"}
+  major_page_faults: {type: bigint, description: "Page faults that needed input or output"}
+  scheduler_run_id: {type: varchar, description: "The scheduler's name for the run"}
+  job_uid: {type: varchar, description: "The scheduler's job"}
+  pod_uid: {type: varchar, description: "The pod, for a run in one pod"}
+  scheduler_path: {type: varchar, description: "How the run was scheduled, e.g. slurm, slinky-kueue"}
+  queue_wait_s: {type: double, unit: s, description: "From submission to quota"}
+  admission_wait_s: {type: double, unit: s, description: "From quota to start"}
+  software_version_key: {type: varchar, description: "Key in software_version_dim", feed: false, tests: [{relationships: main.software_version_dim.software_version_key}]}
+  hardware_topology_key: {type: varchar, description: "Key in hardware_topology_dim", feed: false, tests: [{relationships: main.hardware_topology_dim.hardware_topology_key}]}
+  cluster_region_key: {type: varchar, description: "Key in cluster_region_dim", feed: false, tests: [{relationships: main.cluster_region_dim.cluster_region_key}]}
+  bundle_count: {type: bigint, description: "How many evidence bundles state this run", feed: false, tests: [not_null]}
+  has_conflict: {type: boolean, description: "Whether bundles state different bytes for this run", feed: false, tests: [not_null]}
+*/
+select
+    run.*,
+    run_software.software_version_key,
+    run_hardware.hardware_topology_key,
+    run_cluster.cluster_region_key,
+    run_bundle.bundle_count,
+    run_bundle.has_conflict
+from feed.benchmark_run as run
+inner join run_bundle
+    on
+        run_bundle.run_id = run.run_id
+        and run_bundle.artifact_manifest_digest = run.artifact_manifest_digest
+left join run_software
+    on
+        run_software.run_id = run.run_id
+        and run_software.artifact_manifest_digest = run.artifact_manifest_digest
+left join run_hardware
+    on
+        run_hardware.run_id = run.run_id
+        and run_hardware.artifact_manifest_digest = run.artifact_manifest_digest
+left join run_cluster
+    on
+        run_cluster.run_id = run.run_id
+        and run_cluster.artifact_manifest_digest = run.artifact_manifest_digest

@@ -1,0 +1,37 @@
+/*
+description: >
+  One row per issue an ingestor raised; the rest of the bundle went on.
+grain: [artifact_manifest_digest, raw_path, issue_number]
+columns:
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  raw_path: {type: varchar, description: "The file", tests: [not_null]}
+  issue_number: {type: bigint, description: "Which of the file's issues, from 1, in the order of their places", tests: [not_null]}
+  family: {type: varchar, description: "The bundle's family, as its ingestor is named", tests: [not_null]}
+  ingestor_version: {type: bigint, description: "The version of the ingestor that raised it"}
+  severity: {type: varchar, description: "error: rows were lost; warning: the rows are there, look at them", tests: [not_null, {accepted_values: [error, warning]}]}
+  code: {type: varchar, description: "What kind of issue, stable", tests: [not_null]}
+  message: {type: varchar, description: "What was found", tests: [not_null]}
+  line_number: {type: bigint, description: "1-based line; NULL where the file has no lines"}
+  raw_offset: {type: bigint, unit: bytes, description: "Where in the file", tests: [not_null]}
+  raw_length: {type: bigint, unit: bytes, description: "How long; 0: the issue is about the whole file", tests: [not_null]}
+  run_id: {type: varchar, description: "The run it concerns, if one"}
+*/
+select
+    issue.artifact_manifest_digest,
+    issue.raw_path,
+    row_number() over (
+        partition by issue.artifact_manifest_digest, issue.raw_path
+        order by issue.raw_offset, issue.code, issue.message, issue.raw_length, issue.run_id
+    ) as issue_number,
+    bundle.family,
+    bundle.ingestor_version,
+    issue.severity,
+    issue.code,
+    issue.message,
+    issue.line_number,
+    issue.raw_offset,
+    issue.raw_length,
+    issue.run_id
+from evidence_issue as issue
+inner join evidence_bundle as bundle
+    on bundle.artifact_manifest_digest = issue.artifact_manifest_digest

@@ -1,0 +1,54 @@
+/*
+description: >
+  One row per run, workload point and concurrency point: what a client of the served model saw. A latency, rate or cost
+  that was not measured is NULL, also when every request failed.
+grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
+collects: serving_outcome
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  workload_point: {type: varchar, description: "The point of the workload that was driven, e.g. a scenario or a token mix", tests: [not_null]}
+  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
+  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  completed_count: {type: bigint, description: "Requests or queries completed"}
+  failed_count: {type: bigint, description: "Requests that failed"}
+  error_rate: {type: double, description: "failed / (completed + failed)", tests: [{range: {min: 0, max: 1}}]}
+  ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
+  ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
+  ttft_p90_ms: {type: double, unit: ms, description: "Time to first token, p90"}
+  ttft_p95_ms: {type: double, unit: ms, description: "Time to first token, p95"}
+  ttft_p99_ms: {type: double, unit: ms, description: "Time to first token, p99"}
+  tpot_mean_ms: {type: double, unit: ms, description: "Time per output token, mean"}
+  tpot_p50_ms: {type: double, unit: ms, description: "Time per output token, p50"}
+  tpot_p90_ms: {type: double, unit: ms, description: "Time per output token, p90"}
+  tpot_p95_ms: {type: double, unit: ms, description: "Time per output token, p95"}
+  tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
+  itl_mean_ms: {type: double, unit: ms, description: "Inter-token latency, mean"}
+  itl_p50_ms: {type: double, unit: ms, description: "Inter-token latency, p50"}
+  itl_p90_ms: {type: double, unit: ms, description: "Inter-token latency, p90"}
+  itl_p95_ms: {type: double, unit: ms, description: "Inter-token latency, p95"}
+  itl_p99_ms: {type: double, unit: ms, description: "Inter-token latency, p99"}
+  e2e_mean_ms: {type: double, unit: ms, description: "End-to-end latency, mean"}
+  e2e_p50_ms: {type: double, unit: ms, description: "End-to-end latency, p50"}
+  e2e_p90_ms: {type: double, unit: ms, description: "End-to-end latency, p90"}
+  e2e_p95_ms: {type: double, unit: ms, description: "End-to-end latency, p95"}
+  e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
+  jitter_ms: {type: double, unit: ms, description: "Standard deviation of inter-token latency; NULL where that was not measured"}
+  early_stopping_latency_ms: {type: double, unit: ms, description: "MLPerf early-stopping estimate of the scenario's latency percentile"}
+  request_throughput_per_s: {type: double, unit: 1/s, description: "Requests or queries completed per second"}
+  sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples completed per second"}
+  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens completed per second"}
+  is_token_throughput_inferred: {type: boolean, description: "Whether tokens were computed from samples by a constant, not counted"}
+  total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
+  queueing_delay_ms: {type: double, unit: ms, description: "Time a request waited before work on it began"}
+  power_w: {type: double, unit: W, description: "Mean power of the system under test in the measured window"}
+  energy_per_query_mj: {type: double, unit: mJ, description: "Mean energy per query in the measured window"}
+  cost_per_request_usd: {type: double, unit: USD, description: "Cost per request where a price is known"}
+  cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token where a price is known"}
+*/
+select outcome.*
+from feed.serving_outcome as outcome
+inner join run_bundle
+    on
+        run_bundle.run_id = outcome.run_id
+        and run_bundle.artifact_manifest_digest = outcome.artifact_manifest_digest

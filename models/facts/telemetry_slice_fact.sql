@@ -1,0 +1,44 @@
+/*
+description: >
+  One row per run, time window and scope (node, channel, rank, request group): infrastructure and service metrics at
+  reduced cardinality. Counters are deltas over the window; what was not exported is NULL.
+grain: [run_id, scope, scope_name, window_start]
+collects: telemetry_slice
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  scope: {type: varchar, description: "What the window is of", tests: [not_null, {accepted_values: [node, channel, gpu, rank, pair, request]}]}
+  scope_name: {type: varchar, description: "Which one, e.g. a host name or a channel; NULL when the run has but one"}
+  window_start: {type: timestamptz, unit: UTC, description: "Start of the window", tests: [not_null]}
+  window_end: {type: timestamptz, unit: UTC, description: "End of the window"}
+  duration_s: {type: double, unit: s, description: "Length of the window"}
+  sample_count: {type: bigint, description: "Samples in the window"}
+  cpu_util_mean_pct: {type: double, unit: "%", description: "CPU utilisation, mean over CPUs, weighted by time"}
+  cpu_util_min_pct: {type: double, unit: "%", description: "CPU utilisation of the least busy CPU"}
+  cpu_util_max_pct: {type: double, unit: "%", description: "CPU utilisation of the busiest CPU"}
+  memory_used_bytes: {type: bigint, unit: bytes, description: "Host memory in use at the window's end"}
+  gpu_util_pct: {type: double, unit: "%", description: "GPU utilisation"}
+  gpu_clock_mhz: {type: double, unit: MHz, description: "GPU clock"}
+  gpu_memory_used_bytes: {type: bigint, unit: bytes, description: "GPU memory in use"}
+  power_w: {type: double, unit: W, description: "Power, mean over the window"}
+  temperature_c: {type: double, unit: "°C", description: "Temperature"}
+  pcie_width: {type: bigint, description: "PCIe lanes in use"}
+  pcie_speed_gts: {type: double, unit: GT/s, description: "PCIe speed in use"}
+  nvlink_error_count: {type: bigint, description: "NVLink errors in the window"}
+  nic_loss_pct: {type: double, unit: "%", description: "Packets lost"}
+  network_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Collective bus bandwidth"}
+  disk_read_bytes: {type: bigint, unit: bytes, description: "Read from disks in the window"}
+  disk_write_bytes: {type: bigint, unit: bytes, description: "Written to disks in the window"}
+  net_sent_bytes: {type: bigint, unit: bytes, description: "Sent over external interfaces in the window"}
+  net_recv_bytes: {type: bigint, unit: bytes, description: "Received over external interfaces in the window"}
+  storage_read_bytes_per_s: {type: double, unit: bytes/s, description: "Storage read throughput"}
+  node_health: {type: varchar, description: "Node health as its monitor states it"}
+  queue_wait_s: {type: double, unit: s, description: "Scheduler wait before quota"}
+  admission_wait_s: {type: double, unit: s, description: "Scheduler wait from quota to start"}
+*/
+select slice.*
+from feed.telemetry_slice as slice
+inner join run_bundle
+    on
+        run_bundle.run_id = slice.run_id
+        and run_bundle.artifact_manifest_digest = slice.artifact_manifest_digest

@@ -1,0 +1,37 @@
+/*
+description: >
+  One row per recorded run, as the run fact takes it.
+grain: [run_id, artifact_manifest_digest]
+feeds: benchmark_run
+*/
+select
+    run.run_id,
+    coalesce(run.component || '/' || run.indicator_name, run.indicator_name, run.program, 'command') as benchmark_case_id,
+    run.workload_spec_digest,
+    run.artifact_manifest_digest,
+    own.outcome_digest,
+    'recorded_run' as family,
+    'performance' as mode,
+    coalesce(run.status, 'unknown') as status,
+    case
+        when run.signal is not null then 'signal ' || run.signal::varchar
+        when run.exit_code <> 0 then 'exit code ' || run.exit_code::varchar
+    end as status_reason,
+    run.repeat_index,
+    run.started_at,
+    run.ended_at,
+    false as is_zone_assumed,
+    run.wall_s as duration_s,
+    run.exit_code,
+    run.user_cpu_s,
+    run.system_cpu_s,
+    run.max_rss_bytes,
+    run.voluntary_context_switches,
+    run.involuntary_context_switches,
+    run.minor_page_faults,
+    run.major_page_faults
+from recorded_run as run
+inner join recorded_run_outcome_digest as own
+    on
+        own.run_id = run.run_id
+        and own.artifact_manifest_digest = run.artifact_manifest_digest

@@ -1,0 +1,12 @@
+/*
+description: >
+  One row per recorded run that states a workload.
+feeds: workload
+*/
+select
+    workload_spec_digest,
+    workload_document,
+    coalesce(indicator_name, program) as model,
+    'command' as protocol
+from recorded_run
+where workload_spec_digest is not null

@@ -1,0 +1,95 @@
+/*
+description: >
+  Performance indicators over runs: per indicator, script, parameters, machine, software and result key the number of
+  runs, the median over runs and its distribution-free 95 % interval. The run is the unit of replication. Fewer than six
+  runs support no such interval, and then it is NULL.
+grain: [indicator, component, script_sha256, parameters, result_key, hardware_topology_key, software_version_key]
+claim:
+  what: the median of each result key over independent runs of one command on one machine
+  population: succeeded performance runs of recorded indicators, without conflict
+columns:
+  indicator: {type: varchar, description: "The indicator's name"}
+  component: {type: varchar, description: "The component under test"}
+  script_sha256: {type: varchar, description: "The script that measured"}
+  parameters: {type: varchar, description: "All parameters, key=value, sorted"}
+  result_key: {type: varchar, description: "The result; its unit is its suffix"}
+  hardware_topology_key: {type: varchar, description: "The machine"}
+  software_version_key: {type: varchar, description: "The software"}
+  run_count: {type: bigint, description: "Runs with a value"}
+  median: {type: double, description: "Median over runs"}
+  interval_low: {type: double, description: "Lower end of the 95 % interval of the median"}
+  interval_high: {type: double, description: "Upper end of the 95 % interval of the median"}
+  interval_coverage: {type: double, description: "The coverage that the interval's ranks really have"}
+  minimum: {type: double, description: "Smallest value of a run"}
+  maximum: {type: double, description: "Largest value of a run"}
+  cpu_model: {type: varchar, description: "Host processor"}
+  first_run_at: {type: timestamptz, unit: UTC, description: "Start of the first run"}
+  last_run_at: {type: timestamptz, unit: UTC, description: "Start of the last run"}
+*/
+with parameters as (
+    select
+        run_id,
+        string_agg(key || '=' || coalesce(value_text, 'null'), ', ' order by key) as parameters
+    from performance_indicator_fact
+    where kind = 'parameter'
+    group by run_id
+),
+
+comparable as (
+    select
+        outcome.indicator,
+        outcome.component,
+        outcome.script_sha256,
+        parameters.parameters,
+        outcome.key as result_key,
+        run.hardware_topology_key,
+        run.software_version_key,
+        count(*) as run_count,
+        median(outcome.value_number) as median,
+        list(outcome.value_number order by outcome.value_number) as sorted_values,
+        min(run.started_at) as first_run_at,
+        max(run.started_at) as last_run_at
+    from performance_indicator_fact as outcome
+    inner join benchmark_run_fact as run
+        on run.run_id = outcome.run_id
+    left join parameters
+        on parameters.run_id = outcome.run_id
+    where
+        outcome.kind in ('result', 'score')
+        and outcome.value_number is not null
+        and run.mode = 'performance'
+        and run.status = 'succeeded'
+        and not run.has_conflict
+    group by
+        outcome.indicator,
+        outcome.component,
+        outcome.script_sha256,
+        parameters.parameters,
+        outcome.key,
+        run.hardware_topology_key,
+        run.software_version_key
+)
+
+select
+    comparable.indicator,
+    comparable.component,
+    comparable.script_sha256,
+    comparable.parameters,
+    comparable.result_key,
+    comparable.hardware_topology_key,
+    comparable.software_version_key,
+    comparable.run_count,
+    comparable.median,
+    comparable.sorted_values[order_statistic_median.lower_rank] as interval_low,
+    comparable.sorted_values[order_statistic_median.upper_rank] as interval_high,
+    order_statistic_median.coverage as interval_coverage,
+    comparable.sorted_values[1] as minimum,
+    comparable.sorted_values[-1] as maximum,
+    hardware_topology_dim.cpu_model,
+    comparable.first_run_at,
+    comparable.last_run_at
+from comparable
+left join order_statistic_median
+    on order_statistic_median.n = comparable.run_count
+left join hardware_topology_dim
+    on hardware_topology_dim.hardware_topology_key = comparable.hardware_topology_key

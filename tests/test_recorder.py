@@ -1,0 +1,327 @@
+"""`record`: real commands, and what the evidence folder says of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from warehouse.digest import bytes_digest
+from warehouse.errors import WarehouseError
+from warehouse.record import host
+from warehouse.record.command import RecordedBundle, record
+from warehouse.record.host import HostReading, HostSampler, window
+from warehouse.record.machine import cgroup_cpu_limit, numa_nodes
+from warehouse.record.nvidia import parse_gpus
+from warehouse.record.script import find_script
+from warehouse.record.software import describe_software
+
+MIB = 1 << 20
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def read(path: Path) -> dict:
+    return json.loads(path.read_text())
+
+
+def host_rows(run: Path) -> list[dict]:
+    return [json.loads(line) for line in (run / "host.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "recording"
+
+
+def test_a_folder_covers_all_repeats(folder: Path) -> None:
+    seen = []
+    command = python("import sys; print('out'); print('err', file=sys.stderr)")
+    bundle = record(command, folder, repeats=3, on_run=seen.append)
+    assert bundle == RecordedBundle(folder, tuple(seen))
+    assert [run.folder.name for run in bundle.runs] == ["run-01", "run-02", "run-03"]
+    for run in bundle.runs:
+        assert (run.status, run.exit_code, run.signal) == ("succeeded", 0, None)
+        assert (run.folder / "stdout.txt").read_bytes() == b"out\n"
+        assert (run.folder / "stderr.txt").read_bytes() == b"err\n"
+    recording = read(folder / "recording.json")
+    assert next(iter(recording)) == "format"
+    assert (recording["argv"], recording["repeats"], recording["script_sha256"]) == (command, 3, None)
+
+
+def test_times_are_utc_and_agree(folder: Path) -> None:
+    before = datetime.now(timezone.utc)
+    [run] = record(python("import time; time.sleep(0.2)"), folder).runs
+    document = read(run.folder / "run.json")
+    assert all(document[key].endswith("Z") and "." in document[key] for key in ("started_at", "ended_at"))
+    started, ended = (datetime.fromisoformat(document[key]) for key in ("started_at", "ended_at"))
+    assert before <= started < ended <= datetime.now(timezone.utc)
+    assert 0.2 <= document["wall_s"] < 5
+    assert (ended - started).total_seconds() == pytest.approx(document["wall_s"], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "number"),
+    [
+        ("raise SystemExit(3)", 3, None),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", None, signal.SIGKILL),
+    ],
+)
+def test_a_failed_run_is_recorded(folder: Path, code: str, exit_code: int | None, number: int | None) -> None:
+    bundle = record(python(code), folder, repeats=2)
+    assert [(run.status, run.exit_code, run.signal) for run in bundle.runs] == [("failed", exit_code, number)] * 2
+    document = read(folder / "run-02" / "run.json")
+    assert (document["status"], document["exit_code"], document["signal"]) == ("failed", exit_code, number)
+
+
+@pytest.mark.parametrize("command", [["/nowhere/benchmark"], ["/"], ["a\0b"]])
+def test_a_command_that_cannot_start_leaves_nothing(folder: Path, command: list[str]) -> None:
+    with pytest.raises(WarehouseError) as caught:
+        record(command, folder)
+    assert caught.value.code == "WH401"
+    assert not folder.exists()
+
+
+def test_evidence_is_never_written_over(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "kept.txt").write_text("kept")
+    with pytest.raises(WarehouseError):
+        record(python(""), folder)
+    assert [path.name for path in folder.iterdir()] == ["kept.txt"]
+
+
+def test_usage_is_of_one_run_alone(folder: Path) -> None:
+    burn = "import os, time\nif os.path.exists({flag!r}):\n  time.sleep(0.05)\nelse:\n  open({flag!r}, 'w')\n" \
+        "  while time.process_time() < 0.5: pass"
+    bundle = record(python(burn.format(flag=str(folder.parent / "flag"))), folder, repeats=2)
+    burning, idle = (read(run.folder / "run.json") for run in bundle.runs)
+    assert 0.49 <= burning["user_cpu_s"] + burning["system_cpu_s"] < 1.0
+    assert idle["user_cpu_s"] + idle["system_cpu_s"] < 0.3
+    assert idle["voluntary_context_switches"] >= 1
+    assert idle["minor_page_faults"] > 100
+
+
+def test_peak_memory_is_in_bytes_and_never_the_recorders_own(folder: Path) -> None:
+    # In a process of its own: this one's peak depends on the tests before.
+    script = f"""
+from pathlib import Path
+from warehouse.record.command import record
+ballast = b"x" * {80 * MIB}
+record([{sys.executable!r}, "-c", "b'x' * {200 * MIB}"], Path({str(folder)!r}) / "large")
+record(["true"], Path({str(folder)!r}) / "small")
+"""
+    subprocess.run(python(script), check=True, timeout=30)
+    large, small = (read(folder / name / "run-01" / "run.json") for name in ("large", "small"))
+    assert 200 * MIB < large["max_rss_bytes"] < 260 * MIB
+    assert small["recorder_max_rss_bytes"] > 80 * MIB
+    assert small["max_rss_bytes"] is None
+
+
+def test_what_the_command_left_running_is_ended(folder: Path) -> None:
+    command = ["sh", "-c", "sleep 60 & echo $!"]
+    [run] = record(command, folder).runs
+    assert read(run.folder / "run.json")["left_processes_killed"] is True
+    left = int((run.folder / "stdout.txt").read_text())
+    deadline = time.monotonic() + 1
+    while is_running(left) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_running(left)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_an_interrupt_keeps_what_was_recorded(folder: Path) -> None:
+    script = f"""
+from pathlib import Path
+from warehouse.record.command import record
+code = "import time; print('begun', flush=True); time.sleep(60)"
+bundle = record([{sys.executable!r}, "-c", code], Path({str(folder)!r}), repeats=3)
+print([run.status for run in bundle.runs])
+"""
+    recorder = subprocess.Popen(python(script), stdout=subprocess.PIPE, text=True)
+    output = folder / "run-01" / "stdout.txt"
+    deadline = time.monotonic() + 10
+    while not (output.exists() and output.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(recorder.pid, signal.SIGINT)
+    printed, _ = recorder.communicate(timeout=10)
+    assert printed == "['interrupted']\n"
+    document = read(folder / "run-01" / "run.json")
+    assert (document["status"], document["signal"]) == ("interrupted", signal.SIGTERM)
+    assert output.read_text() == "begun\n"
+    assert host_rows(folder / "run-01")
+    assert not (folder / "run-02").exists()
+
+
+def test_large_output_goes_straight_to_the_file(folder: Path) -> None:
+    [run] = record(python(f"import sys; sys.stdout.write('x' * {20 * MIB})"), folder).runs
+    assert (run.folder / "stdout.txt").stat().st_size == 20 * MIB
+
+
+def test_windows_tile_the_run(folder: Path) -> None:
+    [run] = record(python("import time; time.sleep(0.5)"), folder, sample_interval_s=0.1).runs
+    rows, document = host_rows(run.folder), read(run.folder / "run.json")
+    assert document["host_sampling_error"] is None
+    assert len(rows) >= 4
+    assert [row["window_start"] for row in rows[1:]] == [row["window_end"] for row in rows[:-1]]
+    assert rows[0]["window_start"] <= document["started_at"]
+    assert rows[-1]["window_end"] >= document["ended_at"]
+    assert sum(row["duration_s"] for row in rows) >= document["wall_s"]
+    assert all(0 < row["memory_available_bytes"] for row in rows)
+
+
+def test_work_in_the_first_moment_is_seen(folder: Path) -> None:
+    # Shorter than a sample interval: without a baseline before the start there would be no window at all.
+    code = """
+import socket, threading
+server = socket.create_server(("127.0.0.1", 0))
+def send():
+    with socket.create_connection(server.getsockname()) as client: client.sendall(bytes(8 << 20))
+sender = threading.Thread(target=send); sender.start()
+connection, _ = server.accept()
+while connection.recv(1 << 16): pass
+"""
+    [run] = record(python(code), folder, sample_interval_s=30).runs
+    [row] = host_rows(run.folder)
+    assert 8 * MIB <= row["net_loopback_recv_bytes"] < 64 * MIB
+
+
+READING = HostReading(
+    utc=datetime(2026, 1, 1, tzinfo=timezone.utc), monotonic_s=10.0, cpus=((100.0, 200.0), (100.0, 200.0)),
+    memory_used_bytes=1, memory_available_bytes=2, disk={"sda": (1000, 2000), "sdb": (5, 5)},
+    net_external={"eth0": (7, 8)}, net_loopback=None,
+)
+
+
+def later(**changes) -> HostReading:
+    base = {"utc": READING.utc + timedelta(seconds=2), "monotonic_s": 12.0, "cpus": ((102.0, 202.0), (100.5, 202.0))}
+    return dataclasses.replace(READING, **(base | changes))
+
+
+def test_a_window_holds_deltas_over_its_whole_length() -> None:
+    row = window(READING, later(disk={"sda": (1500, 2000), "sdb": (6, 5)}, net_external={"eth0": (17, 28)}))
+    assert row["duration_s"] == 2.0
+    assert (row["cpu_min_pct"], row["cpu_mean_pct"], row["cpu_max_pct"]) == (0.0, 37.5, 75.0)
+    assert (row["disk_read_bytes"], row["disk_write_bytes"]) == (501, 0)
+    assert (row["net_external_recv_bytes"], row["net_external_sent_bytes"]) == (10, 20)
+    assert row["counter_resets"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "absent", "resets"),
+    [
+        ({"disk": {"sda": (3, 2500), "sdb": (5, 5)}}, {"disk_read_bytes"}, ["disk_read_bytes"]),
+        ({"net_external": {"eth0": (7, 8), "eth1": (0, 0)}},
+         {"net_external_recv_bytes", "net_external_sent_bytes"},
+         ["net_external_recv_bytes", "net_external_sent_bytes"]),
+        ({"disk": None}, {"disk_read_bytes", "disk_write_bytes"}, []),
+        ({"cpus": ((102.0, 202.0),)}, {"cpu_mean_pct", "cpu_min_pct", "cpu_max_pct"}, ["cpu_pct"]),
+        ({"cpus": READING.cpus}, {"cpu_mean_pct", "cpu_min_pct", "cpu_max_pct"}, []),
+    ],
+)
+def test_what_has_no_delta_is_absent(changes: dict, absent: set[str], resets: list[str]) -> None:
+    complete = window(READING, later())
+    row = window(READING, later(**changes))
+    assert complete.keys() - row.keys() == absent
+    assert row["counter_resets"] == resets
+
+
+def test_a_failing_sampler_tells(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = iter([READING])
+
+    def read_once() -> HostReading:
+        try:
+            return next(readings)
+        except StopIteration:
+            raise AttributeError("no disk counters here") from None
+
+    monkeypatch.setattr(host, "read_host", read_once)
+    [run] = record(["true"], folder).runs
+    assert run.status == "succeeded"
+    assert read(run.folder / "run.json")["host_sampling_error"] == "AttributeError: no disk counters here"
+    without_baseline = HostSampler(folder / "never.jsonl", 1)
+    without_baseline.start()
+    assert without_baseline.stop() == "AttributeError: no disk counters here"
+
+
+def test_the_script_is_found_and_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("bench.py", "1"), ("run.sh", "2"), ("pkg/__main__.py", "3"), ("pkg/__init__.py", "")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    def sha256(*command: str) -> str | None:
+        script = find_script(command)
+        return script.sha256 if script else None
+
+    bench, shell, main = bytes_digest(b"1"), bytes_digest(b"2"), bytes_digest(b"3")
+    assert sha256(sys.executable, "-X", "dev", "bench.py", "run.sh") == bench
+    assert sha256("numactl", "-N", "0", sys.executable, "bench.py") == bench
+    assert sha256(sys.executable, "-m", "pkg", "bench.py") == main
+    assert sha256("/bin/bash", "run.sh") == shell
+    assert sha256("./run.sh", "bench.py") == shell
+    assert sha256(sys.executable, "-c", "pass", "bench.py") is None
+    assert sha256("sleep", "1") is None
+
+
+def test_software_lists_the_packages_the_command_sees() -> None:
+    described = describe_software([sys.executable])
+    assert described["python"]["version"] == ".".join(map(str, sys.version_info[:3]))
+    assert any(package.startswith("psutil==") for package in described["python"]["packages"])
+    assert described["python"]["packages"] == sorted(described["python"]["packages"])
+    assert describe_software(["sleep"])["python"] is None
+    assert describe_software(["/nowhere/python"])["python"] is None
+
+
+def test_cgroup_limits_and_numa_nodes_are_read(tmp_path: Path) -> None:
+    for name, text in (
+        ("v2/cpu.max", "150000 100000\n"), ("free/cpu.max", "max 100000\n"),
+        ("v1/cpu.cfs_quota_us", "400000\n"), ("v1/cpu.cfs_period_us", "100000\n"),
+        ("nodes/node10/cpulist", "4-7\n"), ("nodes/node2/cpulist", "0-3\n"),
+        ("nodes/node2/meminfo", "Node 2 MemTotal:       2048 kB\n"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert cgroup_cpu_limit([tmp_path / "v2", tmp_path / "free", tmp_path / "v1"]) == 1.5
+    assert cgroup_cpu_limit([tmp_path / "v1"]) == 4.0
+    assert cgroup_cpu_limit([tmp_path / "free", tmp_path / "none"]) is None
+    assert numa_nodes(tmp_path / "nodes") == [
+        {"node": 2, "cpus": "0-3", "memory_bytes": 2 * MIB}, {"node": 10, "cpus": "4-7", "memory_bytes": None},
+    ]
+    assert numa_nodes(tmp_path / "none") is None
+
+
+def test_gpus_are_read_from_csv() -> None:
+    output = "NVIDIA H200, GPU-1a, 143771, 570.86\nNVIDIA GB10, GPU-2b, [N/A], 580.95\n"
+    assert parse_gpus(output) == [
+        {"name": "NVIDIA H200", "uuid": "GPU-1a", "memory_bytes": 143771 * MIB, "driver_version": "570.86"},
+        {"name": "NVIDIA GB10", "uuid": "GPU-2b", "memory_bytes": None, "driver_version": "580.95"},
+    ]
+
+
+def test_the_group_by_indicator_keeps_the_contract(folder: Path) -> None:
+    options = ["--rows", "20000", "--groups", "10", "--threads", "1", "--repetitions", "3"]
+    [run] = record([sys.executable, "-m", "warehouse.record.indicators.group_by", *options], folder).runs
+    assert run.status == "succeeded", (run.folder / "stderr.txt").read_text()
+    printed = read(run.folder / "stdout.txt")
+    result = printed["@result"]
+    assert printed["@parameters"] == {"rows": 20000, "groups": 10, "threads": 1, "repetitions": 3}
+    assert result.keys().isdisjoint(printed["@parameters"])
+    assert 0 < result["elapsed_min_ms"] <= result["elapsed_ms"] <= result["elapsed_max_ms"]
+    assert result["rows_per_s"] == pytest.approx(20000 / result["elapsed_ms"] * 1000)
+    assert read(folder / "recording.json")["script_sha256"] is not None

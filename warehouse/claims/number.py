@@ -1,0 +1,135 @@
+"""Numbers: the exact form of a cell's value, its `number_id`, and finding cells again by what a person typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from warehouse.digest import number_id
+from warehouse.errors import ExitCode, WarehouseError
+
+_ID = re.compile(r"n-[a-z2-7]{12}")
+_CELL = re.compile(r"(?P<query>[a-z][a-z0-9_]*)\[(?P<grain>.*)\]\.(?P<column>\w+)", re.DOTALL)
+_CONDITION = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^,\]]*))\s*(?:,|$)""", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class IdArgument:
+    """A `number_id` as typed."""
+
+    number_id: str
+
+
+@dataclass(frozen=True)
+class CellArgument:
+    """`query[key=value,...].column` as typed; values are text."""
+
+    query: str
+    grain: Mapping[str, str]
+    column: str
+
+
+@dataclass(frozen=True)
+class LiteralArgument:
+    """A number as printed somewhere."""
+
+    text: str
+    value: Decimal
+
+
+NumberArgument = IdArgument | CellArgument | LiteralArgument
+
+
+def exact(value: Any) -> list[str] | None:
+    """A value in a form that loses nothing and tells its kind: `["double", hex]`, `["decimal", text]`, ... NULL is None.
+
+    Floats are written in hexadecimal (C99), so that two values are equal exactly when their bits are.
+    """
+    match value:
+        case None:
+            return None
+        case bool():
+            return ["boolean", str(value).lower()]
+        case int():
+            return ["integer", str(value)]
+        case float():
+            return ["double", value.hex()]
+        case Decimal():
+            return ["decimal", str(value)]
+        case datetime():
+            return ["timestamp", (value.astimezone(UTC) if value.tzinfo else value).isoformat()]
+        case date():
+            return ["date", value.isoformat()]
+        case str():
+            return ["text", value]
+        case dict():
+            return ["struct", *(part for key, item in value.items() for part in (key, str(exact(item))))]
+        case list() | tuple():
+            return ["list", *(str(exact(item)) for item in value)]
+    return ["text", str(value)]
+
+
+def row_numbers(
+    query: str, canonical_text: str, grain: Sequence[str], columns: Sequence[str], row: Sequence[Any]
+) -> dict[str, str | None]:
+    """The number id of each value column of one row; a NULL cell is no number and has None."""
+    values = dict(zip(columns, row, strict=True))
+    keys = [exact(values[name]) for name in grain]
+    return {
+        name: None if value is None else number_id(query, canonical_text, keys, name, exact(value))
+        for name, value in values.items()
+        if name not in grain
+    }
+
+
+def parse_argument(text: str) -> NumberArgument:
+    """What a person typed after `wh lineage`. Raises WH304 for what is none of the three forms."""
+    text = text.strip()
+    if _ID.fullmatch(text.lower()):
+        return IdArgument(text.lower())
+    cell = _CELL.fullmatch(text)
+    if cell:
+        return CellArgument(cell["query"], _conditions(cell["grain"], text), cell["column"])
+    try:
+        value = Decimal(text.replace(",", "").replace("_", ""))
+        if value.is_finite():
+            return LiteralArgument(text, value)
+    except InvalidOperation:
+        pass
+    raise WarehouseError(
+        "WH304", f"{text!r} is no number id, cell or number",
+        hint="type n-..., query[key=value,...].column, or a number as printed", exit_code=ExitCode.USAGE,
+    )
+
+
+def _conditions(text: str, whole: str) -> dict[str, str]:
+    conditions, position = {}, 0
+    while position < len(text):
+        match = _CONDITION.match(text, position)
+        if not match or match.end() == position:
+            raise WarehouseError(
+                "WH304", f"cannot read the key at {text[position:]!r}", whole,
+                'write key=value, and quotes around a value with a comma: key="a, b"', ExitCode.USAGE,
+            )
+        quoted = match["quoted"]
+        conditions[match["key"]] = match["bare"].strip() if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+        position = match.end()
+    return conditions
+
+
+def carries(value: Any, literal: Decimal) -> bool:
+    """Whether a cell, printed with as many digits as the literal has, reads as the literal."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return False
+    number = Decimal(value) if not isinstance(value, float) else Decimal(repr(value))
+    if not number.is_finite():
+        return False
+    if number == literal:
+        return True
+    exponent = literal.as_tuple().exponent
+    # A literal without decimals says only that the number is that integer, not that it rounds to it.
+    return isinstance(exponent, int) and exponent < 0 and round(number, -exponent) == literal

@@ -1,0 +1,57 @@
+"""`annotate`: one SELECT in, the same SELECT with its evidence beside every row out.
+
+The data columns, their names, their order and the rows are those of the original. A caller that publishes should
+still compare the two results once (guarantee G1): the engine has the last word, not this rewriter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from warehouse.claims.provenance.admission import admit
+from warehouse.claims.provenance.blocks import final_columns
+from warehouse.claims.provenance.refusals import refuse
+from warehouse.claims.provenance.relations import Relation, position_of
+from warehouse.claims.provenance.resolve import Resolver
+from warehouse.claims.provenance.values import Annotated, column, named, select, subquery
+
+
+def annotate(
+    sql: str, catalog: Mapping[str, Sequence[str]], tokens: Mapping[str, str], values: Sequence[str] = ()
+) -> Annotated:
+    """Rewrite one SELECT so that every output row carries the rows and cells of the base tables behind it.
+
+    `catalog` gives the columns of each table, `tokens` an SQL template (with `{alias}`) for what names a row of it.
+    The result has the original columns and, for each occurrence n of a base table, `__why_n` (a list of tokens: the
+    why-set) and, for the i-th of `values`, `__cell_i_n` (a list of structs `c`, `t`: column and token). Lists are
+    sets: no order, no repeats, empty rather than NULL. Raises `WarehouseError` WH306 for SQL that no rule traces.
+    """
+    tree = admit(sql)
+    resolver = Resolver({name.lower(): columns for name, columns in catalog.items()}, tokens)
+    root = resolver.query(tree, {}, None)
+    positions = [_position(root, value) for value in values]
+    root.demanded.update(positions)
+    holder = subquery(exp.Select(), "__result")
+    root.holder = holder
+    _annotate_all(resolver.relations)
+    data = [named(column("__result", name), name) for name in root.columns]
+    numbers = [occurrence.number for occurrence in resolver.occurrences]
+    published = select([*data, *final_columns(root, "__result", positions, numbers)], holder)
+    return Annotated(published.sql("duckdb"), tuple(resolver.occurrences), root.columns)
+
+
+def _annotate_all(relations: Sequence[Relation]) -> None:
+    """Consumers before what they read: by then every demand on a relation is known. A loop, not a recursion."""
+    for relation in reversed(relations):
+        annotated = relation.annotate()
+        if relation.holder is not None:
+            relation.holder.set("this", annotated)
+
+
+def _position(root: Relation, value: str) -> int:
+    position = position_of(root.columns, value)
+    if position is None:
+        refuse("E_RESOLVE", value, "no output column has this name")
+    return position

@@ -1,0 +1,252 @@
+"""The two kinds of query block, select and union, and how their syntax is annotated once all demands are known.
+
+Data columns stay as the analyst wrote them; annotation only appends columns, joins of at most one row, and CTEs of
+exactly one row. It never drops, adds or reorders a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from sqlglot import exp
+
+from warehouse.claims.provenance import cells, windows
+from warehouse.claims.provenance.relations import Item, Relation, Scope, Witness, position_of
+from warehouse.claims.provenance.values import (
+    Evidence,
+    Kind,
+    as_list,
+    call,
+    cell_name,
+    collected,
+    column,
+    identifier,
+    is_not_null,
+    listed,
+    merge,
+    named,
+    select,
+    subquery,
+    why_name,
+)
+
+
+class SelectBlock(Relation):
+    """One SELECT: resolved items, group keys, windows and the witnesses of its subqueries."""
+
+    def __init__(
+        self,
+        node: exp.Select,
+        scope: Scope,
+        items: Sequence[Item],
+        group_keys: Sequence[exp.Expression],
+        is_aggregated: bool,
+        block_windows: Sequence[exp.Window],
+        witnesses: dict[int, Witness],
+    ) -> None:
+        super().__init__()
+        self.node, self.scope, self.items = node, scope, items
+        self.group_keys, self.is_aggregated = group_keys, is_aggregated
+        self.windows, self.witnesses = block_windows, witnesses
+        self.is_annotating = False  # demands are recorded only while the block itself is written out
+        self.columns = tuple(item.name for item in items)
+        self.whys = {n: _kind(terms) for n, terms in self.why.items()}
+        self.support = [tuple(cells.evidence_of(item.resolved, self, is_aggregated)) for item in items]
+
+    @cached_property
+    def row_why(self) -> Evidence:
+        """The rows behind one row of FROM and WHERE."""
+        sources = [source.why() for source in self.scope.sources.values()]
+        return merge([*sources, *(w.why() for w in self.witnesses.values() if w.is_row_level)])
+
+    @cached_property
+    def why(self) -> Evidence:
+        """The why-set of one output row: its group, the frames of its windows, and its subqueries."""
+        base = group_why(self) if self.is_aggregated else self.row_why
+        frames = [windows.window_why(base, window) for window in self.windows]
+        return merge([base, *frames, *(w.why() for w in self.witnesses.values() if not w.is_row_level)])
+
+    def star_cells(self, grouped: bool) -> Evidence:
+        """The rows that count(*) counts: those of FROM, not the witnesses of WHERE."""
+        rows = merge(source.why() for source in self.scope.sources.values())
+        evidence = cells.star_evidence(rows)
+        return cells.gather(evidence, ()) if grouped else evidence
+
+    def witness_of(self, node: exp.Expression) -> Witness | None:
+        return self.witnesses.get(node.meta.get("witness", -1))
+
+    def annotate(self) -> exp.Expression:
+        self.is_annotating = True
+        appended = []
+        for name, number, position in self.extras():
+            if position is None:
+                appended.append(named(self._why_column(number), name))
+            else:
+                evidence = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)
+                appended.append(named(as_list(evidence[number]), name))
+        self.node.set("expressions", [*self.node.expressions, *appended])
+        for witness in self.witnesses.values():
+            attach(witness, self.node)
+        return self.node
+
+    def _why_column(self, number: int) -> exp.Expression:
+        terms = self.why[number]
+        return terms[0].expression.copy() if self.whys[number] is Kind.ROW else as_list(terms)
+
+
+def _kind(terms: Sequence) -> Kind:
+    return Kind.ROW if len(terms) == 1 and terms[0].kind is Kind.ROW else Kind.LIST
+
+
+def group_why(block: SelectBlock) -> Evidence:
+    """Every row of the group, also those a FILTER or a NULL argument kept out of one aggregate."""
+    # One source gives each row once; joined rows repeat, and a repeated token is pure weight.
+    repeats = len(block.scope.sources) > 1 or bool(block.witnesses)
+    return {
+        n: [collected(term, distinct=repeats or term.kind is Kind.LIST) for term in terms]
+        for n, terms in block.row_why.items()
+    }
+
+
+def attach(witness: Witness, node: exp.Select) -> None:
+    """Put a witness's rows beside the block: a one-row CTE, or a left join that finds at most one row."""
+    if not witness.is_row_level:
+        _attach_constant(witness, node)
+        return
+    joins = list(node.args.get("joins") or [])
+    for join in joins:
+        # The comma binds weaker than the join that is appended; as CROSS JOIN it does not.
+        if not (join.side or join.kind or join.args.get("on") is not None or join.args.get("using")):
+            join.set("kind", "CROSS")
+    node.set("joins", [*joins, _witness_join(witness)])
+
+
+def _attach_constant(witness: Witness, node: exp.Select) -> None:
+    body, inner = _gathering(witness)
+    cte = exp.CTE(this=select(body, inner), alias=exp.TableAlias(this=identifier(witness.alias)))
+    written = node.args.get("with_")
+    node.set("with_", exp.With(expressions=[*(written.expressions if written is not None else []), cte]))
+
+
+def _gathering(witness: Witness) -> tuple[list[exp.Expression], exp.Subquery]:
+    """The select list that gathers a witness's evidence, and the subquery it reads."""
+    relation = witness.relation
+    holder = subquery(exp.Select(), "__rows")
+    relation.holder = holder
+    gathered: Evidence = relation.why_terms("__rows")
+    body = [named(as_list([collected(gathered[n][0], distinct=True)]), why_name(n)) for n in gathered]
+    for name, number, position in relation.extras():
+        if position is not None:
+            [term] = relation.cell_terms("__rows", position)[number]
+            body.append(named(collected(term).expression, name))
+    return body or [named(exp.Literal.number(1), "__none")], holder
+
+
+def _witness_join(witness: Witness) -> exp.Join:
+    body, inner = _gathering(witness)
+    query = select(body, inner)
+    if witness.probe is None:
+        return _lateral_join(query, witness.alias)
+    matched = column("__rows", witness.relation.columns[0])
+    if witness.is_correlated:
+        query.set("where", exp.Where(this=exp.EQ(this=matched, expression=witness.probe.copy())))
+        return _lateral_join(query, witness.alias)
+    # Uncorrelated IN: one hash join against the grouped keys, instead of a search for each row.
+    query.set("expressions", [named(matched, "__key"), *query.expressions])
+    query.set("group", exp.Group(expressions=[matched.copy()]))
+    query.set("where", exp.Where(this=is_not_null(matched)))
+    condition = exp.EQ(this=column(witness.alias, "__key"), expression=exp.Paren(this=witness.probe.copy()))
+    return exp.Join(this=subquery(query, witness.alias), side="LEFT", on=condition)
+
+
+def _lateral_join(query: exp.Select, alias: str) -> exp.Join:
+    lateral = exp.Lateral(this=exp.Subquery(this=query), alias=exp.TableAlias(this=identifier(alias)))
+    return exp.Join(this=lateral, side="LEFT", on=exp.Boolean(this=True))
+
+
+class UnionBlock(Relation):
+    """UNION ALL of several blocks, by position or by name. UNION DISTINCT is a GROUP BY around it."""
+
+    def __init__(self, node: exp.Union, branches: Sequence[Relation], by_name: bool) -> None:
+        super().__init__()
+        self.node, self.branches, self.by_name = node, branches, by_name
+        self.columns = _union_columns(branches, by_name)
+        self.whys = {}
+        for branch in branches:
+            for number, kind in branch.whys.items():
+                self.whys[number] = kind if self.whys.get(number, kind) is kind else Kind.LIST
+        self.support = [tuple(self._support(position)) for position in range(len(self.columns))]
+
+    def _support(self, position: int) -> list[int]:
+        found = [
+            number
+            for branch in self.branches
+            if (own := self._position_in(branch, position)) is not None
+            for number in branch.support[own]
+        ]
+        return list(dict.fromkeys(found))
+
+    def _position_in(self, branch: Relation, position: int) -> int | None:
+        return position_of(branch.columns, self.columns[position]) if self.by_name else position
+
+    def annotate(self) -> exp.Expression:
+        for branch in self.branches:
+            for position in self.demanded:
+                own = self._position_in(branch, position)
+                if own is not None:
+                    branch.demanded.add(own)
+        united = self._branch(self.branches[0])
+        for branch in self.branches[1:]:
+            united = exp.Union(
+                this=united, expression=self._branch(branch), distinct=False, by_name=self.by_name or None
+            )
+        for clause in ("with_", "order", "limit"):
+            united.set(clause, self.node.args.get(clause))
+        return united
+
+    def _branch(self, branch: Relation) -> exp.Select:
+        """The branch behind a select that pads the evidence of the other branches with NULL."""
+        branch.holder = subquery(exp.Select(), "__branch")
+        data = [named(column("__branch", name), name) for name in branch.columns]
+        return select([*data, *(self._padded(branch, *extra) for extra in self.extras())], branch.holder)
+
+    def _padded(self, branch: Relation, name: str, number: int, position: int | None) -> exp.Expression:
+        terms: Evidence = {}
+        if position is None:
+            terms = branch.why_terms("__branch")
+            if self.whys[number] is Kind.LIST:
+                terms = listed(terms)
+        elif (own := self._position_in(branch, position)) is not None:
+            terms = branch.cell_terms("__branch", own)
+        value = terms[number][0].expression if number in terms else exp.Null()
+        return named(value, name)
+
+
+def _union_columns(branches: Sequence[Relation], by_name: bool) -> tuple[str, ...]:
+    if not by_name:
+        return branches[0].columns
+    names: list[str] = []
+    for branch in branches:
+        names += [name for name in branch.columns if position_of(names, name) is None]
+    return tuple(names)
+
+
+def final_columns(
+    relation: Relation, alias: str, values: Sequence[int], occurrences: Sequence[int]
+) -> list[exp.Expression]:
+    """The published extra columns of the outermost block: lists, each token once, empty rather than NULL."""
+    whys = relation.why_terms(alias)
+    found = [named(_finished(whys, n), why_name(n)) for n in occurrences]
+    for index, position in enumerate(values):
+        evidence = relation.cell_terms(alias, position)
+        found += [named(_finished(evidence, n), cell_name(index, n)) for n in occurrences]
+    return found
+
+
+def _finished(evidence: Evidence, number: int) -> exp.Expression:
+    empty = exp.Array(expressions=[])
+    if number not in evidence:
+        return empty
+    once = call("list_distinct", as_list(evidence[number]))
+    return exp.Coalesce(this=once, expressions=[empty])

@@ -1,0 +1,196 @@
+"""Cell evidence of expressions: from which column of which row a value was computed. One rule a function.
+
+Evidence follows the value, not the decision: the branch that CASE took, the argument that COALESCE returned, the
+rows an aggregate considered. What decided is in the why-set. No rule changes the expression it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from warehouse.claims.provenance import windows
+from warehouse.claims.provenance.engine import NULL_KEEPING, function_name, is_aggregate
+from warehouse.claims.provenance.refusals import refuse
+from warehouse.claims.provenance.relations import ComputedSource, position_of
+from warehouse.claims.provenance.values import (
+    Evidence,
+    Kind,
+    Term,
+    as_list,
+    collected,
+    is_not_null,
+    merge,
+    star_cells,
+)
+
+if TYPE_CHECKING:
+    from warehouse.claims.provenance.blocks import SelectBlock
+
+# In these, only the first argument is a value; the rest says how (a fraction, a separator) or in which order.
+_VALUE_FIRST = frozenset(
+    "arg_max arg_min max_by min_by argmax argmin quantile quantile_cont quantile_disc median string_agg listagg "
+    "group_concat bitstring_agg mad mode histogram min max any_value".split()
+)
+_DECIDED_BY_SECOND = frozenset("arg_max arg_min max_by min_by argmax argmin".split())
+
+
+def evidence_of(expression: exp.Expression, block: SelectBlock, grouped: bool) -> Evidence:
+    """The cells of a resolved expression; `grouped` means after GROUP BY, where only keys and aggregates remain."""
+    if grouped and expression in block.group_keys:
+        return gather(evidence_of(expression, block, False), ())
+    if isinstance(expression, exp.Column):
+        return column_rule(expression, block, grouped)
+    if isinstance(expression, exp.Case):
+        return case_rule(expression, block, grouped)
+    if isinstance(expression, exp.If):
+        return branch_rule([(expression.this, expression.args["true"])], expression.args.get("false"), block, grouped)
+    if isinstance(expression, exp.Coalesce):
+        return coalesce_rule(expression, block, grouped)
+    if isinstance(expression, exp.Window):
+        return window_rule(expression, block, grouped)
+    if isinstance(windows.bare_function(expression), exp.Func) and is_aggregate(windows.bare_function(expression)):
+        return aggregate_rule(expression, block)
+    if isinstance(expression, (exp.Subquery, exp.Select, exp.Exists)) or expression.args.get("query") is not None:
+        return subquery_rule(expression, block)
+    return merge(evidence_of(operand, block, grouped) for operand in expression.iter_expressions())
+
+
+def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence:
+    name = node.name.lower()
+    if not node.table:
+        merged = block.scope.merged.get(name)
+        return evidence_of(merged, block, grouped) if merged is not None else {}  # a lambda's parameter
+    source = block.scope.sources.get(node.table.lower())
+    if source is None or node.meta.get("outer"):
+        refuse("E_CORRELATED", node, "the subquery's value is made of a column of the query around it")
+    if grouped:
+        refuse("E_RESOLVE", node, "neither grouped by nor aggregated")
+    if isinstance(source, ComputedSource):
+        return merge(evidence_of(argument, block, False) for argument in source.arguments)
+    position = position_of(source.columns, name)
+    assert position is not None  # `resolve` found it
+    if block.is_annotating:
+        source.demand(position)
+    return source.cells(position)
+
+
+def case_rule(node: exp.Case, block: SelectBlock, grouped: bool) -> Evidence:
+    """The value of the branch taken; the conditions are evidence of the row, not of the value."""
+    operand = node.this
+    branches = []
+    for branch in node.args["ifs"]:
+        condition = branch.this if operand is None else exp.EQ(this=operand.copy(), expression=branch.this.copy())
+        branches.append((condition, branch.args["true"]))
+    return branch_rule(branches, node.args.get("default"), block, grouped)
+
+
+def coalesce_rule(node: exp.Coalesce, block: SelectBlock, grouped: bool) -> Evidence:
+    """The first argument that is not NULL, alone."""
+    arguments = [node.this, *node.expressions]
+    return branch_rule([(is_not_null(argument), argument) for argument in arguments], None, block, grouped)
+
+
+def branch_rule(
+    branches: Sequence[tuple[exp.Expression, exp.Expression]],
+    default: exp.Expression | None,
+    block: SelectBlock,
+    grouped: bool,
+) -> Evidence:
+    taken = [(condition, evidence_of(value, block, grouped)) for condition, value in branches]
+    otherwise = evidence_of(default, block, grouped) if default is not None else {}
+    numbers = merge([*(evidence for _, evidence in taken), otherwise])
+    return {n: [_branched(taken, otherwise, n)] for n in numbers}
+
+
+def _branched(taken: Sequence[tuple[exp.Expression, Evidence]], otherwise: Evidence, number: int) -> Term:
+    ifs = [
+        exp.If(this=condition.copy(), true=as_list(evidence[number]) if number in evidence else exp.Null())
+        for condition, evidence in taken
+    ]
+    default = as_list(otherwise[number]) if number in otherwise else None
+    return Term(exp.Case(ifs=ifs, default=default), Kind.LIST)
+
+
+def aggregate_rule(node: exp.Expression, block: SelectBlock, over: windows.Over | None = None) -> Evidence:
+    """The arguments' cells, over the rows that the aggregate considered."""
+    grouped = over is not None and block.is_aggregated
+    function = windows.bare_function(node)
+    arguments = aggregate_arguments(node, function)
+    guards = [*filter_guards(node), *null_guards(function, arguments)]
+    if not arguments:
+        return gather(block.star_cells(grouped), guards, over)
+    values = arguments[:1] if function_name(function) in _VALUE_FIRST else arguments
+    return gather(merge(evidence_of(value, block, grouped) for value in values), guards, over)
+
+
+def aggregate_arguments(node: exp.Expression, function: exp.Expression) -> list[exp.Expression]:
+    """What is aggregated: `x` of `sum(distinct x)`, of `list(x order by y)`, of WITHIN GROUP; none for count(*)."""
+    within = node
+    while isinstance(within, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+        within = within.this
+    if isinstance(within, exp.WithinGroup):
+        return [ordered.this for ordered in within.expression.expressions]
+    operands = [operand for operand in function.iter_expressions() if not isinstance(operand, exp.Star)]
+    bare: list[exp.Expression] = []
+    for operand in operands:
+        while isinstance(operand, (exp.Order, exp.IgnoreNulls)):
+            operand = operand.this
+        bare.extend(operand.expressions if isinstance(operand, exp.Distinct) else [operand])
+    return [operand for operand in bare if not isinstance(operand, exp.Ordered)]
+
+
+def filter_guards(node: exp.Expression) -> list[exp.Expression]:
+    """The condition of FILTER: rows it drops are no evidence."""
+    while isinstance(node, (exp.IgnoreNulls, exp.RespectNulls)):
+        node = node.this
+    return [node.expression.this] if isinstance(node, exp.Filter) else []
+
+
+def null_guards(function: exp.Expression, arguments: Sequence[exp.Expression]) -> list[exp.Expression]:
+    """NULL-skipping aggregates consider the rows whose arguments are there; arg_max those whose second is."""
+    name = function_name(function)
+    if name in NULL_KEEPING:
+        return []
+    if name in _DECIDED_BY_SECOND:
+        return [is_not_null(arguments[1])]
+    considered = arguments[:1] if name in _VALUE_FIRST else arguments
+    return [is_not_null(argument) for argument in considered]
+
+
+def gather(evidence: Evidence, guards: Sequence[exp.Expression], over: windows.Over | None = None) -> Evidence:
+    """Row evidence gathered over a group, or over a window's frame."""
+    return {n: [collected(term, guards, over) for term in terms] for n, terms in evidence.items()}
+
+
+def window_rule(node: exp.Window, block: SelectBlock, grouped: bool) -> Evidence:
+    over = windows.frame_of(node)
+    if windows.is_pick(node):
+        function = windows.bare_function(node.this)
+        if isinstance(node.this, exp.Filter):
+            refuse("E_WINDOW", node, "FILTER on a function that picks one row")
+        default = function.args.get("default")
+        handed_on = evidence_of(default, block, grouped) if default is not None else {}
+        return windows.picked(node, evidence_of(function.this, block, grouped), handed_on)
+    if windows.is_rank(node):
+        keys = windows.rank_order(node)
+        cells = merge(evidence_of(key, block, grouped) for key in keys) if keys else block.star_cells(grouped)
+        return gather(cells, (), over)
+    return aggregate_rule(node.this, block, over)
+
+
+def subquery_rule(node: exp.Expression, block: SelectBlock) -> Evidence:
+    """A scalar subquery hands on the cells of its one column."""
+    witness = block.witness_of(node)
+    if witness is None or witness.form != "scalar":
+        refuse("E_SUBQUERY_CELL", node, "the truth of IN or EXISTS has no cells")
+    if block.is_annotating:
+        witness.relation.demanded.add(0)
+    return witness.cells()
+
+
+def star_evidence(why: Evidence) -> Evidence:
+    """Cells that stand for rows as such, as count(*) reads them."""
+    return {n: [star_cells(term) for term in terms] for n, terms in why.items()}

@@ -1,0 +1,66 @@
+"""Every reason for which SQL is refused, with the way out. Refusing is the default: what no rule names is not traced.
+
+A refusal is a `WarehouseError` WH306 whose message starts with a stable token (`E_...`) and quotes the clause.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from sqlglot import exp
+
+from warehouse.errors import WarehouseError, printable
+
+MAX_QUOTED_CHARACTERS = 120
+
+REASONS: dict[str, str] = {
+    "E_PARSE": "correct the SQL; DuckDB's own message may say more",
+    "E_MULTI": "give exactly one statement",
+    "E_NOT_QUERY": "give a select statement",
+    "E_NODE": "rewrite the clause with plain select, join, group by, window and union all",
+    "E_VOLATILE": "the answer changes between runs; bind the value as a parameter or compute it in a model",
+    "E_APPROX": "the answer depends on thread order; use the exact function",
+    "E_FUNCTION": "use a function that DuckDB itself provides; macros and user functions cannot be read",
+    "E_AGGREGATE": "no evidence rule exists for this aggregate; use a standard one",
+    "E_UNORDERED_AGG": "the answer depends on row order; add ORDER BY inside the aggregate, or use min() or max()",
+    "E_SAMPLE": "a sample differs between runs; filter on a key instead",
+    "E_LIMIT_UNORDERED": "add an ORDER BY that decides every tie",
+    "E_LIMIT_PERCENT": "give a row count, or use row_number() and QUALIFY",
+    "E_OFFSET": "the row depends on the rows skipped; use row_number() and QUALIFY",
+    "E_ORDER_ALL": "name the columns to order by",
+    "E_SETOP": "INTERSECT and EXCEPT are not traced yet; use IN or NOT IN",
+    "E_RECURSIVE": "recursive CTEs are not traced; write the steps out",
+    "E_PIVOT": "write PIVOT as aggregates with FILTER, UNPIVOT as UNION ALL",
+    "E_GROUPING_SETS": "write ROLLUP, CUBE and GROUPING SETS as a UNION ALL of GROUP BYs",
+    "E_DISTINCT_ON": "use row_number() and QUALIFY",
+    "E_DISTINCT_ORDER": "order by columns of the SELECT DISTINCT or UNION list",
+    "E_JOIN": "use INNER, LEFT, RIGHT, FULL or CROSS JOIN with ON or USING",
+    "E_COMMA_JOIN": "write CROSS JOIN instead of the comma",
+    "E_SEMI_JOIN": "use WHERE [NOT] EXISTS or [NOT] IN",
+    "E_LATERAL": "use a derived table, a join or a window function",
+    "E_TABLEFUNC": "only range(), generate_series() and unnest() are traced; read files through an ingestor",
+    "E_UNTRACKED": "give the table a token, or select from a model that has one",
+    "E_RESOLVE": "check the spelling and qualify the column with its table",
+    "E_STAR": "name the columns",
+    "E_COLUMNS": "name the columns; COLUMNS() is not expanded",
+    "E_ALIAS_COLUMNS": "rename the columns in the select list instead",
+    "E_NOALIAS": "give the derived table a name",
+    "E_UNNAMED": "give the expression a name with AS",
+    "E_DUPLICATE_COLUMN": "give each output column its own name with AS",
+    "E_RESERVED": "names that begin with __ belong to the annotator; choose another",
+    "E_PAREN": "put ORDER BY, LIMIT and WITH inside the parentheses",
+    "E_CORRELATED": "move the outer column out of the subquery's value, or use a join",
+    "E_SUBQUERY_PLACE": "compute the subquery in a CTE and join it",
+    "E_SUBQUERY_CELL": "the value itself is IN or EXISTS; use it in WHERE, or compute it with a join",
+    "E_SUBQUERY_FORM": "use = ANY as IN, compare one column, not a tuple",
+    "E_WINDOW": "use a function whose frame is known: aggregates, ranks, lag, lead, first_value, last_value, nth_value",
+}
+
+
+def refuse(reason: str, clause: exp.Expression | str, message: str) -> NoReturn:
+    """Raise WH306 for `clause`; the hint comes from `REASONS`."""
+    text = clause if isinstance(clause, str) else clause.sql("duckdb")
+    quoted = printable(text)
+    if len(quoted) > MAX_QUOTED_CHARACTERS:
+        quoted = quoted[:MAX_QUOTED_CHARACTERS] + "..."
+    raise WarehouseError("WH306", f"{reason}: {message}: {quoted}", hint=REASONS[reason])

@@ -1,0 +1,192 @@
+"""What a query block knows about the rows it reads and the rows it yields: sources, relations, witnesses.
+
+Relations are built bottom-up and annotated top-down: a consumer demands the cells of a column, and only demanded
+columns are written into the SQL. Nothing here reads syntax; `blocks` and `resolve` do.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from warehouse.claims.provenance.values import (
+    Evidence,
+    Kind,
+    Term,
+    cell_name,
+    column,
+    row_cell,
+    token_name,
+    why_name,
+)
+
+
+class Relation(ABC):
+    """A query block: its columns, the occurrences of its why-sets, and the node that holds its syntax."""
+
+    columns: tuple[str, ...]
+    whys: dict[int, Kind]
+    support: list[tuple[int, ...]]  # for each column, the occurrences its cells can come from
+
+    def __init__(self) -> None:
+        self.demanded: set[int] = set()
+        self.holder: exp.Expression | None = None
+
+    @abstractmethod
+    def annotate(self) -> exp.Expression:
+        """The block's syntax with why columns and the demanded cell columns appended."""
+
+    def extras(self) -> list[tuple[str, int, int | None]]:
+        """Name, occurrence and column position (None for why) of every extra output column, in order."""
+        names: list[tuple[str, int, int | None]] = [(why_name(n), n, None) for n in self.whys]
+        for position in sorted(self.demanded):
+            names += [(cell_name(position, n), n, position) for n in self.support[position]]
+        return names
+
+    def why_terms(self, alias: str) -> Evidence:
+        """The why-set of one row, as read by a consumer that calls the relation `alias`."""
+        terms: Evidence = {}
+        for number, kind in self.whys.items():
+            read = column(alias, why_name(number))
+            terms[number] = [Term(read, kind, present=read if kind is Kind.ROW else None)]
+        return terms
+
+    def cell_terms(self, alias: str, position: int) -> Evidence:
+        """The cells of one column of one row. The column must be demanded before the relation is annotated."""
+        return {n: [Term(column(alias, cell_name(position, n)), Kind.LIST)] for n in self.support[position]}
+
+
+class Source(ABC):
+    """One item of FROM."""
+
+    alias: str
+    columns: tuple[str, ...]
+
+    @abstractmethod
+    def why(self) -> Evidence:
+        """The rows of base tables behind one row of the source."""
+
+    @abstractmethod
+    def cells(self, position: int) -> Evidence:
+        """The cells behind one column of one row."""
+
+    def demand(self, position: int) -> None:
+        """Ask that the cells of a column be written out. Base tables always have theirs."""
+
+
+@dataclass(frozen=True)
+class BaseSource(Source):
+    """A base table, read through a projection that adds its token: an outer join makes that NULL, too."""
+
+    alias: str
+    columns: tuple[str, ...]
+    occurrence: int
+
+    def why(self) -> Evidence:
+        token = self._token()
+        return {self.occurrence: [Term(token, Kind.ROW, present=token)]}
+
+    def cells(self, position: int) -> Evidence:
+        return {self.occurrence: [row_cell(self.columns[position], self._token())]}
+
+    def _token(self) -> exp.Column:
+        return column(self.alias, token_name(self.occurrence))
+
+
+@dataclass(frozen=True)
+class RelationSource(Source):
+    """A derived table or a reference to a CTE."""
+
+    alias: str
+    columns: tuple[str, ...]
+    relation: Relation
+
+    def why(self) -> Evidence:
+        return self.relation.why_terms(self.alias)
+
+    def cells(self, position: int) -> Evidence:
+        return self.relation.cell_terms(self.alias, position)
+
+    def demand(self, position: int) -> None:
+        self.relation.demanded.add(position)
+
+
+@dataclass(frozen=True)
+class ComputedSource(Source):
+    """VALUES, range(), generate_series() or unnest(): rows without a token, made of the arguments' cells."""
+
+    alias: str
+    columns: tuple[str, ...]
+    arguments: tuple[exp.Expression, ...] = ()  # resolved; empty for literals
+
+    def why(self) -> Evidence:
+        return {}
+
+    def cells(self, position: int) -> Evidence:
+        return {}  # the rule for columns follows `arguments` instead
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A subquery of an expression: the annotated copy whose rows stand for the original's answer."""
+
+    alias: str
+    relation: Relation
+    form: str  # 'scalar', 'exists' or 'in'
+    is_row_level: bool  # its rows depend on the outer row
+    is_correlated: bool
+    probe: exp.Expression | None = None  # left side of IN, resolved
+
+    def why(self) -> Evidence:
+        return {n: [self._read(why_name(n))] for n in self.relation.whys}
+
+    def cells(self) -> Evidence:
+        return {n: [self._read(cell_name(0, n))] for n in self.relation.support[0]}
+
+    def _read(self, name: str) -> Term:
+        if self.is_row_level:
+            return Term(column(self.alias, name), Kind.LIST)
+        source = exp.Table(this=exp.Identifier(this=self.alias, quoted=True))
+        read = exp.Select(expressions=[column(self.alias, name)], from_=exp.From(this=source))
+        return Term(exp.Subquery(this=read), Kind.CONSTANT)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One output column of a select: its name, the syntax that stays, and the resolved copy that evidence reads."""
+
+    name: str
+    resolved: exp.Expression
+
+
+@dataclass
+class Scope:
+    """The names a block can see: its sources, its merged USING columns, and the scope around it."""
+
+    sources: dict[str, Source] = field(default_factory=dict)
+    merged: dict[str, exp.Expression] = field(default_factory=dict)  # USING column -> what its value is
+    outer: "Scope | None" = None
+    reads_outer: bool = False
+    databases: dict[str, str] = field(default_factory=dict)  # alias -> schema it was read from, for schema.table.column
+
+    def star_columns(self) -> list[exp.Column]:
+        """What `*` stands for: every column in order, merged ones once and unqualified."""
+        found: list[exp.Column] = []
+        seen: set[str] = set()
+        for source in self.sources.values():
+            for name in source.columns:
+                if name.lower() not in self.merged:
+                    found.append(column(source.alias, name))
+                elif name.lower() not in seen:
+                    seen.add(name.lower())
+                    found.append(exp.Column(this=exp.Identifier(this=name, quoted=True)))
+        return found
+
+
+def position_of(columns: Sequence[str], name: str) -> int | None:
+    """Where a column stands; DuckDB's names ignore case, quoted or not."""
+    lowered = name.lower()
+    return next((i for i, known in enumerate(columns) if known.lower() == lowered), None)

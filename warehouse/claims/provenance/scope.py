@@ -1,0 +1,109 @@
+"""Resolution of names inside one query block, by DuckDB's rules: a column of FROM first, then an alias of the list.
+
+It works on copies. The analyst's own expressions stay as they were written, so DuckDB itself binds the data columns
+and a mistake here can never change a published value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from warehouse.claims.provenance.refusals import refuse
+from warehouse.claims.provenance.relations import Scope, Source, position_of
+from warehouse.claims.provenance.values import column
+
+Aliases = Mapping[str, exp.Expression]  # lower-case alias -> resolved expression
+
+
+def resolve(expression: exp.Expression, scope: Scope, aliases: Aliases | None = None) -> exp.Expression:
+    """A copy in which every column is `"alias"."column"`, merged columns stay bare, and aliases are expanded."""
+    holder = exp.Paren(this=expression.copy())
+    bound = _bound_names(holder)
+    for node in _local_columns(holder):
+        if not node.table and node.name.lower() in bound:
+            continue
+        node.replace(_resolve_column(node, scope, aliases or {}))
+    return holder.this
+
+
+def _local_columns(expression: exp.Expression) -> list[exp.Column]:
+    """The columns of this block: those of nested queries belong to them."""
+    return [node for node in expression.walk(prune=_is_query) if isinstance(node, exp.Column)]
+
+
+def _is_query(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Query)
+
+
+def _bound_names(expression: exp.Expression) -> set[str]:
+    """Parameters of lambdas and list comprehensions: names that are no columns."""
+    names: set[str] = set()
+    for node in expression.walk(prune=_is_query):
+        if isinstance(node, exp.Lambda):
+            names |= {parameter.name.lower() for parameter in node.expressions}
+        elif isinstance(node, exp.Comprehension):
+            names.add(node.expression.name.lower())
+    return names
+
+
+def _resolve_column(node: exp.Column, scope: Scope, aliases: Aliases) -> exp.Expression:
+    parts = [part.name for part in node.parts]
+    if isinstance(node.this, exp.Star):
+        refuse("E_STAR", node, "a star inside an expression")
+    found = find_column(parts, scope)
+    if found is not None:
+        return found
+    alias = aliases.get(parts[0].lower())
+    if alias is not None:
+        return _fields(exp.Paren(this=alias.copy()), parts[1:])
+    outer = _find_outer(parts, scope)
+    if outer is not None:
+        return outer
+    refuse("E_RESOLVE", node, "no such column")
+
+
+def find_column(parts: list[str], scope: Scope) -> exp.Expression | None:
+    """`column`, `table.column`, `schema.table.column`, each with struct fields behind it; None if unknown."""
+    if len(parts) > 2 and parts[1].lower() in scope.sources:
+        if scope.databases.get(parts[1].lower()) == parts[0].lower():
+            return _of_source(scope.sources[parts[1].lower()], parts[2:])
+    source = scope.sources.get(parts[0].lower())
+    if source is not None and len(parts) > 1:
+        return _of_source(source, parts[1:])
+    name = parts[0].lower()
+    if name in scope.merged:
+        return _fields(exp.Column(this=exp.Identifier(this=name, quoted=True)), parts[1:])
+    holders = [s for s in scope.sources.values() if position_of(s.columns, name) is not None]
+    if len(holders) > 1:
+        refuse("E_RESOLVE", name, f"ambiguous: in {', '.join(s.alias for s in holders)}")
+    return _of_source(holders[0], parts) if holders else None
+
+
+def _of_source(source: Source, parts: list[str]) -> exp.Expression | None:
+    position = position_of(source.columns, parts[0])
+    if position is None:
+        return None
+    return _fields(column(source.alias.lower(), source.columns[position].lower()), parts[1:])
+
+
+def _find_outer(parts: list[str], scope: Scope) -> exp.Expression | None:
+    """A column of a block around this one: the subquery is then correlated."""
+    passed, around = [scope], scope.outer
+    while around is not None:
+        found = find_column(parts, around)
+        if found is not None:
+            for inner in passed:
+                inner.reads_outer = True
+            found.meta["outer"] = True
+            return found
+        passed.append(around)
+        around = around.outer
+    return None
+
+
+def _fields(expression: exp.Expression, names: list[str]) -> exp.Expression:
+    for name in names:
+        expression = exp.Dot(this=expression, expression=exp.Identifier(this=name, quoted=True))
+    return expression

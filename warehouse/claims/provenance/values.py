@@ -1,0 +1,180 @@
+"""The small values of the annotator: occurrences, terms of evidence, and how they become SQL expressions.
+
+It promises that a term which does not exist for a row (the NULL side of a join) is never listed. It never looks at
+a query: only at the expressions it is handed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlglot import exp
+
+RESERVED_PREFIX = "__"
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """One appearance of a base table in the query, numbered in the order in which the annotator meets them."""
+
+    number: int
+    table: str
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """The annotated SQL, its base-table occurrences and the names of the original output columns, in order."""
+
+    sql: str
+    occurrences: tuple[Occurrence, ...]
+    columns: tuple[str, ...]
+
+
+class Kind(Enum):
+    """What an evidence expression yields for one row."""
+
+    ROW = "row"  # one token or cell, or nothing when `present` is NULL
+    LIST = "list"  # a list of them; NULL reads as empty
+    CONSTANT = "constant"  # a list that is the same for every row of the block
+
+
+@dataclass(frozen=True)
+class Term:
+    """A piece of evidence from one occurrence: an SQL expression and how to read it."""
+
+    expression: exp.Expression
+    kind: Kind
+    present: exp.Expression | None = None  # for ROW: not NULL when the row exists
+
+
+Evidence = dict[int, list[Term]]  # occurrence number -> terms, no term twice
+
+
+def column(alias: str, name: str) -> exp.Column:
+    """`"alias"."name"`, quoted: user names may be keywords."""
+    return exp.Column(this=identifier(name), table=identifier(alias))
+
+
+def identifier(name: str) -> exp.Identifier:
+    return exp.Identifier(this=name, quoted=True)
+
+
+def named(expression: exp.Expression, name: str) -> exp.Alias:
+    return exp.Alias(this=expression, alias=identifier(name))
+
+
+def call(name: str, *arguments: exp.Expression) -> exp.Anonymous:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def is_not_null(expression: exp.Expression) -> exp.Expression:
+    return exp.Not(this=exp.Is(this=exp.Paren(this=expression.copy()), expression=exp.Null()))
+
+
+def subquery(query: exp.Expression, alias: str) -> exp.Subquery:
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
+
+
+def select(expressions: Sequence[exp.Expression], source: exp.Expression) -> exp.Select:
+    return exp.Select(expressions=list(expressions), from_=exp.From(this=source))
+
+
+def all_of(conditions: Iterable[exp.Expression]) -> exp.Expression | None:
+    """The conditions joined with AND; None for none."""
+    joined: exp.Expression | None = None
+    for condition in conditions:
+        operand = exp.Paren(this=condition.copy())
+        joined = operand if joined is None else exp.And(this=joined, expression=operand)
+    return joined
+
+
+def why_name(occurrence: int) -> str:
+    return f"__why_{occurrence}"
+
+
+def cell_name(position: int, occurrence: int) -> str:
+    return f"__cell_{position}_{occurrence}"
+
+
+def token_name(occurrence: int) -> str:
+    return f"__token_{occurrence}"
+
+
+def cell_of(column_name: str, token: exp.Expression) -> exp.Expression:
+    """The struct of one cell of evidence: `c` names the column ('*' for the row as such), `t` is the row's token."""
+    fields = {"c": exp.Literal.string(column_name), "t": token.copy()}
+    pairs = [exp.PropertyEQ(this=exp.to_identifier(name), expression=value) for name, value in fields.items()]
+    return exp.Struct(expressions=pairs)
+
+
+def row_cell(column_name: str, token: exp.Expression) -> Term:
+    return Term(cell_of(column_name, token), Kind.ROW, present=token)
+
+
+def star_cells(why: Term) -> Term:
+    """The cells of `count(*)`: each row of a why term, under the column name '*'."""
+    if why.kind is Kind.ROW:
+        return row_cell("*", why.expression)
+    mapping = exp.Lambda(this=cell_of("*", exp.to_identifier("token")), expressions=[exp.to_identifier("token")])
+    return Term(call("list_transform", why.expression.copy(), mapping), why.kind)
+
+
+def merge(parts: Iterable[Evidence]) -> Evidence:
+    """The union of evidence, in order, each term once."""
+    merged: Evidence = {}
+    for part in parts:
+        for occurrence, terms in part.items():
+            known = merged.setdefault(occurrence, [])
+            known.extend(term for term in terms if term not in known)
+    return merged
+
+
+def as_list(terms: Sequence[Term]) -> exp.Expression:
+    """One list-valued expression for several terms; NULL or the empty list when there is no evidence."""
+    lists = [_listed(term) for term in terms]
+    return lists[0] if len(lists) == 1 else call("flatten", exp.Array(expressions=lists))
+
+
+def _listed(term: Term) -> exp.Expression:
+    if term.kind is not Kind.ROW:
+        return term.expression.copy()
+    one = exp.Array(expressions=[term.expression.copy()])
+    return exp.Case(ifs=[exp.If(this=is_not_null(term.present), true=one)])
+
+
+def listed(evidence: Evidence) -> Evidence:
+    """The same evidence with exactly one LIST term an occurrence."""
+    return {occurrence: [Term(as_list(terms), Kind.LIST)] for occurrence, terms in evidence.items()}
+
+
+def collected(
+    term: Term,
+    guards: Sequence[exp.Expression] = (),
+    over: dict[str, object] | None = None,
+    distinct: bool = False,
+) -> Term:
+    """The term gathered over a group (or, with `over`, over a window's frame), from the rows where all guards hold."""
+    if term.kind is Kind.CONSTANT:
+        return term
+    present = term.present if term.kind is Kind.ROW else term.expression
+    gathered: exp.Expression = term.expression.copy()
+    if distinct and term.kind is Kind.ROW:
+        gathered = exp.Distinct(expressions=[gathered])
+    condition = all_of([is_not_null(present), *guards])
+    result: exp.Expression = exp.Filter(this=call("list", gathered), expression=exp.Where(this=condition))
+    if over is not None:
+        result = exp.Window(this=result, **_copied(over))
+    if term.kind is Kind.LIST:
+        result = call("flatten", result)
+        # Why-lists repeat once a joined row; without this a chain of joins and groups multiplies them.
+        result = call("list_distinct", result) if distinct else result
+    return Term(result, Kind.LIST)
+
+
+def _copied(over: dict[str, object]) -> dict[str, object]:
+    return {
+        name: [part.copy() for part in value] if isinstance(value, list) else value.copy()
+        for name, value in over.items()
+    }

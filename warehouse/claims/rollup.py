@@ -1,0 +1,66 @@
+"""Rollups: each query spec run untouched in the build, with its `query_spec_digest` and a number id for every cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warehouse.claims.number import row_numbers
+from warehouse.errors import WarehouseError
+from warehouse.project import Project
+from warehouse.transform.build import BuildReport, Progress
+from warehouse.transform.build import build as build_tables
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.transform.digests import Envelope
+    from warehouse.transform.model import Model
+
+RESERVED_COLUMNS = ("query_spec_digest", "number_ids")
+
+
+def build(project: Project, progress: Progress = Progress()) -> BuildReport:
+    """`wh build`: all tables and all rollups. Raises WH2xx, WH302."""
+    return build_tables(project, write_rollup, progress)
+
+
+def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Envelope") -> None:
+    """Create `rollup.<spec>` in the session's database: the query's own columns, then `query_spec_digest` and a struct
+    `number_ids` with one field a value column. Raises WH302 when two rows have the same grain."""
+    from warehouse.transform.duck import quote, quoted, text_literal
+
+    con.execute(f"create temp table rollup_rows as {spec.text}")
+    description = con.execute("select * from rollup_rows").description
+    columns = [column[0] for column in description]
+    _check_columns(spec, columns)
+    rows = con.execute("select * from rollup_rows").fetchall()
+    keys = {tuple(row[columns.index(name)] for name in spec.grain) for row in rows}
+    if len(keys) != len(rows):
+        raise WarehouseError(
+            "WH302", f"{len(rows)} rows, {len(keys)} distinct values of {', '.join(spec.grain)}", spec.place,
+            "add the missing column to the grain, or aggregate",
+        )
+    values = [name for name in columns if name not in spec.grain]
+    ids = [row_numbers(spec.name, spec.canonical_sql, spec.grain, columns, row) for row in rows]
+    con.register("rollup_ids", _ids_table(values, ids))
+    struct = ", ".join(f"{quote(name)} := {quote(name)}" for name in values)
+    con.execute(
+        f"create table {quoted(spec.qualified)} as select r.*, {text_literal(envelope.digest)} as query_spec_digest, "
+        f"i.number_ids from rollup_rows r positional join (select struct_pack({struct}) as number_ids from rollup_ids) i"
+    )
+    con.unregister("rollup_ids")
+    con.execute("drop table rollup_rows")
+
+
+def _check_columns(spec: "Model", columns: list[str]) -> None:
+    taken = [name for name in columns if name in RESERVED_COLUMNS]
+    if taken:
+        raise WarehouseError("WH201", f"the column name {taken[0]} is the warehouse's own", spec.place, "rename it")
+    if set(columns) <= set(spec.grain):
+        raise WarehouseError("WH201", "every column is in the grain: nothing is left to publish", spec.place)
+
+
+def _ids_table(values: list[str], ids: list[dict[str, str | None]]):  # type: ignore[no-untyped-def]
+    import pyarrow as pa
+
+    return pa.table({name: pa.array([row[name] for row in ids], pa.string()) for name in values})

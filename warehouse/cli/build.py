@@ -1,0 +1,65 @@
+"""`wh build`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from warehouse.cli.output import notice, print_json, progress_bar, table
+from warehouse.errors import ExitCode
+
+if TYPE_CHECKING:
+    from warehouse.transform.build import BuildReport, BuiltModel
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print what was built as JSON")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.claims.rollup import build
+    from warehouse.project import find_project
+    from warehouse.transform.build import Progress
+
+    bars: list = []  # one, made when the number of bundles to parse is known
+
+    def parsed(done: int, total: int) -> None:
+        if not bars:
+            bars.append(progress_bar(total, " bundles"))
+        bars[0].update(done - bars[0].n)
+
+    def built(model: "BuiltModel") -> None:
+        while bars:
+            bars.pop().close()
+        if sys.stderr.isatty():
+            notice(f"  {model.name:<48} {model.rows:>10} rows {model.seconds:8.2f} s")
+
+    report = build(find_project(), Progress(parsed, built))
+    _print(report, as_json=args.json)
+    for error in report.damaged:
+        notice(str(error))
+    return ExitCode.FAILED if report.damaged else ExitCode.OK
+
+
+def _print(report: "BuildReport", *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "build_digest": report.build.digest,
+                "database": str(report.build.path),
+                "is_new": report.is_new,
+                "models": [
+                    {"name": model.name, "action": "built", "rows": model.rows, "seconds": round(model.seconds, 4)}
+                    for model in report.models
+                ],
+                "damaged": [str(error) for error in report.damaged],
+            }
+        )
+        return
+    if report.models:
+        rows = [[model.name, model.rows, model.seconds] for model in report.models if not model.name.startswith("staging.")]
+        print(table(["table", "rows", "seconds"], rows))
+    else:
+        notice("nothing changed")
+    print(report.build.path)

@@ -1,0 +1,82 @@
+"""The `wh` command: arguments in, library calls, text out. stdout is data, everything else goes to stderr.
+
+argparse, not typer: importing typer costs more than everything `wh --help` has to do (benchmarks/README.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from warehouse import __version__
+from warehouse.errors import ExitCode, WarehouseError
+
+# Each command is a module here with `add_arguments(parser)` and `run(args) -> ExitCode`, imported only when it runs:
+# name, what it does. The modules that add arguments must stay cheap to import.
+COMMANDS = {
+    "init": "make a project in a folder",
+    "record": "run a command under observation and keep it as evidence",
+    "ingest": "copy evidence into the store and recognise it",
+    "build": "bring facts, dimensions and rollups up to date",
+    "sql": "query the current build",
+    "publish": "freeze a rollup under its query_spec_digest",
+    "lineage": "walk a number back to the bytes",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `wh` and return its exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    parser = _parser(arguments)
+    args = parser.parse_args(arguments)
+    if args.project:
+        os.environ["WH_PROJECT"] = args.project
+    try:
+        return int(args.run(args))
+    except WarehouseError as error:
+        print(error, file=sys.stderr)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader has gone (`wh sql ... | head`): nothing is wrong, and nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.OK)
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    codes = "\n".join(f"  {code.value}  {_meaning(code)}" for code in ExitCode)
+    parser = argparse.ArgumentParser(
+        prog="wh", description="Published numbers that walk back to their raw bytes.",
+        epilog=f"exit codes:\n{codes}", formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"wh {__version__}")
+    parser.add_argument("--project", metavar="DIR", help="the project (default: WH_PROJECT, or the current folder and up)")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    asked = next((word for word in arguments if word in COMMANDS), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        if name == asked:
+            module = importlib.import_module(f"warehouse.cli.{name}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    return parser
+
+
+def _meaning(code: ExitCode) -> str:
+    return {
+        ExitCode.OK: "done",
+        ExitCode.FAILED: "the work could not be done",
+        ExitCode.USAGE: "the command line was wrong",
+        ExitCode.TAMPERED: "stored bytes differ from their digest",
+        ExitCode.MISSING: "stored bytes that a number needs are not there",
+        ExitCode.NOT_FOUND: "nothing carries that name, number or key",
+        ExitCode.AMBIGUOUS: "several things carry it; they are listed",
+    }[code]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""How the commands print: data to stdout, everything else to stderr; bars only on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def notice(text: str) -> None:
+    """A line for people, on stderr."""
+    print(text, file=sys.stderr)
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on stdout."""
+    print(json.dumps(document, ensure_ascii=False, indent=2, default=str))
+
+
+def progress_bar(total: int, unit: str, *, scaled: bool = False) -> Any:
+    """A tqdm bar on stderr, silent when stderr is no terminal."""
+    from tqdm import tqdm
+
+    return tqdm(total=total, unit=unit, unit_scale=scaled, disable=not sys.stderr.isatty(), leave=False, file=sys.stderr)
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A plain table: numbers to the right, text to the left."""
+    rows = [["" if cell is None else cell for cell in row] for row in rows]
+    texts = [[_shown(cell) for cell in row] for row in rows]
+    widths = [max(len(header), *(len(row[i]) for row in texts)) if texts else len(header) for i, header in enumerate(headers)]
+    numeric = [bool(rows) and all(isinstance(row[i], int | float) for row in rows) for i in range(len(headers))]
+
+    def line(cells: Sequence[str]) -> str:
+        return "  ".join(
+            cell.rjust(width) if right else cell.ljust(width) for cell, width, right in zip(cells, widths, numeric, strict=True)
+        ).rstrip()
+
+    return "\n".join([line(headers), line(["-" * width for width in widths]), *map(line, texts)])
+
+
+def size(count: int) -> str:
+    """A byte count for people: 42.1 MB."""
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+def _shown(cell: Any) -> str:
+    return f"{cell:.2f}" if isinstance(cell, float) else str(cell)

@@ -1,0 +1,76 @@
+"""The ledger: append-only events, one JSON file each, that say what arrived, when, by whom and from where."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ulid import ULID
+
+from warehouse.digest import canonical_json
+from warehouse.errors import WarehouseError
+from warehouse.evidence.durable import create_if_absent
+
+ARRIVAL = "arrival"
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of history. `at` is UTC with microseconds; `detail` depends on the kind."""
+
+    kind: str
+    artifact_manifest_digest: str
+    at: str
+    detail: Mapping[str, Any]
+
+
+class Ledger:
+    """The events under `<store>/ledger/<yyyy>/<mm>/<dd>/<ulid>.json`."""
+
+    def __init__(self, store_root: Path) -> None:
+        self._root = store_root
+        self._folder = store_root / "ledger"
+
+    def arrived(self, digest: str, family: str, source: str) -> None:
+        """Record that a bundle arrived now, from a place as the user named it. Raises WH109."""
+        self._append(ARRIVAL, digest, {"family": family, "from": source})
+
+    def events(self) -> Iterator[Event]:
+        """All events, oldest first. Raises WH107 with the file's name for one that cannot be read."""
+        for path in sorted(self._folder.glob("*/*/*/*.json"), key=lambda path: path.name):
+            try:
+                document = json.loads(path.read_bytes())
+                yield Event(document["kind"], document["artifact_manifest_digest"], document["at"], document["detail"])
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                raise WarehouseError("WH107", f"a ledger event cannot be read: {error}", str(path)) from error
+
+    def arrivals(self) -> dict[str, str]:
+        """When each bundle first arrived: digest to UTC time."""
+        times: dict[str, str] = {}
+        for event in self.events():
+            if event.kind == ARRIVAL:
+                times.setdefault(event.artifact_manifest_digest, event.at)
+        return times
+
+    def _append(self, kind: str, digest: str, detail: dict[str, Any]) -> None:
+        now = datetime.now(UTC)
+        identity = ULID.from_datetime(now)
+        document = {
+            "kind": kind,
+            "artifact_manifest_digest": digest,
+            "at": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            "by": f"{getpass.getuser()}@{socket.gethostname()}",
+            "detail": detail,
+        }
+        path = self._folder / now.strftime("%Y/%m/%d") / f"{identity}.json"
+        scratch = self._root / "incoming" / f".ledger-{identity}"
+        try:
+            create_if_absent(path, canonical_json(document), scratch)
+        except OSError as error:
+            raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", str(path)) from error

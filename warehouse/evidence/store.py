@@ -1,0 +1,230 @@
+"""The local evidence store: bundles under `raw/sha256/<aa>/<artifact_manifest_digest>/`, manifest put last.
+
+Promises: nothing under `raw/` is overwritten or deleted; a bundle is visible only when all its files and then its
+manifest are durable; a crash leaves only what no reader sees. It never parses evidence.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ulid import ULID
+
+from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.durable import create_if_absent, fsync_folder, make_folder, write_synced
+from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
+
+_COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A file copied and hashed, waiting in the store's `incoming/` for its bundle's digest."""
+
+    path: Path
+    bytes: int
+    sha256: str
+
+
+class LocalStore:
+    """Evidence in a local folder. Opening it creates nothing."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._raw = root / "raw" / "sha256"
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    def folder(self, digest: str) -> Path:
+        """Where a bundle lies, there or not."""
+        return self._raw / digest[:2] / digest
+
+    def uri(self, digest: str, raw_path: str) -> str:
+        """The `file://` URI of a raw file."""
+        return (self.folder(digest) / "files" / raw_path).resolve().as_uri()
+
+    def digests(self) -> list[str]:
+        """The digests of all folders with a `manifest.json`, sorted; a cheap listing, nothing is read."""
+        found = []
+        for prefix in _listed(self._raw):
+            found += [entry.name for entry in _listed(Path(prefix.path)) if os.path.exists(f"{entry.path}/manifest.json")]
+        return sorted(found)
+
+    def manifest(self, digest: str) -> Manifest:
+        """The manifest of a bundle, checked against its digest. Raises WH106 (missing), WH107 (empty or not a
+        manifest), WH105 (tampered)."""
+        path = self.folder(digest) / "manifest.json"
+        place = f"{digest[:12]}/manifest.json"
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise WarehouseError(
+                "WH106", f"cannot be read: {error.strerror}", place, "ingest the evidence again", ExitCode.MISSING
+            ) from error
+        if not data:
+            raise WarehouseError("WH107", "the manifest is empty", place, "ingest the evidence again")
+        if bytes_digest(data) != digest:
+            raise WarehouseError(
+                "WH105", "the manifest does not hash to its name", place, "ingest the evidence again", ExitCode.TAMPERED
+            )
+        return parse_manifest(data, place)
+
+    def check_file(self, digest: str, file: ManifestFile) -> None:
+        """Re-hash one raw file. Raises WH106 (missing) or WH105 (tampered) with the file's place."""
+        path = self.folder(digest) / "files" / file.raw_path
+        place = f"{digest[:12]}/{printable(file.raw_path)}"
+        try:
+            with open(path, "rb") as stream:
+                found = stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
+        except OSError as error:
+            raise WarehouseError(
+                "WH106", f"cannot be read: {error.strerror}", place, exit_code=ExitCode.MISSING
+            ) from error
+        if found != file.sha256:
+            raise WarehouseError(
+                "WH105", f"sha256 is {found}, the manifest says {file.sha256}", place, exit_code=ExitCode.TAMPERED
+            )
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def incoming(self) -> Iterator["Incoming"]:
+        """A place to copy files to before their bundles are known. Gone afterwards; a crash leaves it to be removed by
+        the next one of a process that is no more."""
+        incoming = self.root / "incoming"
+        try:
+            make_folder(incoming)
+            _remove_leftovers(incoming)
+            scratch = incoming / f"{os.getpid()}-{ULID()}"
+            scratch.mkdir()
+        except OSError as error:
+            raise _unwritable(error, self.root) from error
+        try:
+            yield Incoming(scratch)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def commit(self, manifest: Manifest, staged: Sequence[Staged], scratch: Path) -> bool:
+        """Make a bundle visible: link its files, then its manifest. False when it was there already.
+
+        `staged[i]` is the copy of `manifest.files[i]`. A manifest that is there but does not hash to its name (left by
+        a crash of another tool) is moved aside, kept, and replaced. Raises WH109 when the store cannot be written.
+        """
+        folder = self.folder(manifest.digest)
+        try:
+            if self._is_committed(manifest.digest):
+                return False
+            folders = {folder}
+            for file, copy in zip(manifest.files, staged, strict=True):
+                target = folder / "files" / file.raw_path
+                make_folder(target.parent)
+                _link_whole(copy, target)
+                folders.add(target.parent)
+            for path in folders:
+                fsync_folder(path)
+            _move_aside(folder / "manifest.json")
+            return create_if_absent(folder / "manifest.json", manifest.canonical, scratch / f"manifest-{ULID()}")
+        except OSError as error:
+            raise _unwritable(error, folder) from error
+
+    def _is_committed(self, digest: str) -> bool:
+        try:
+            self.manifest(digest)
+        except WarehouseError:
+            return False
+        return True
+
+
+class Incoming:
+    """Copies files into the store's `incoming/`, hashing each in the same single pass."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def copy(self, sources: Sequence[Path]) -> list[Staged | WarehouseError]:
+        """One result a source: the staged copy, or why it could not be read (WH102) or changed meanwhile (WH108).
+        Raises WH109 when the store cannot be written. Memory: one chunk a thread, however large the files."""
+        with ThreadPoolExecutor(_COPY_THREADS) as threads:
+            return list(threads.map(self._copy, sources))
+
+    def _copy(self, source: Path) -> Staged | WarehouseError:
+        target = self.folder / str(ULID())
+        hasher = file_hasher()
+        failure: list[OSError] = []
+
+        def chunks() -> Iterator[bytes]:
+            try:
+                while chunk := stream.read(CHUNK_BYTES):
+                    hasher.update(chunk)
+                    yield chunk
+            except OSError as error:  # the source's fault, not the store's
+                failure.append(error)
+
+        try:
+            stream = open(source, "rb", buffering=0, opener=_open_no_follow)
+        except OSError as error:
+            return WarehouseError("WH102", error.strerror or str(error), printable(str(source)))
+        with stream:
+            before = os.fstat(stream.fileno())
+            try:
+                write_synced(target, chunks())
+            except OSError as error:
+                raise _unwritable(error, self.folder) from error
+            after = os.fstat(stream.fileno())
+        if failure:
+            return WarehouseError("WH102", failure[0].strerror or str(failure[0]), printable(str(source)))
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            return WarehouseError("WH108", "changed while it was read", printable(str(source)), "ingest it when it is done")
+        return Staged(target, after.st_size, hasher.hexdigest())
+
+
+def _open_no_follow(path: str, flags: int) -> int:
+    # The listing saw a regular file; a link put in its place since must not be followed.
+    return os.open(path, flags | os.O_NOFOLLOW)
+
+
+def _link_whole(copy: Staged, target: Path) -> None:
+    """Link a staged copy to its final name; a file already there from an unfinished ingest stays if it is the same."""
+    try:
+        os.link(copy.path, target)
+    except FileExistsError:
+        with open(target, "rb") as stream:
+            if stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b"")) == copy.sha256:
+                return
+        _move_aside(target)
+        os.link(copy.path, target)
+
+
+def _move_aside(path: Path) -> None:
+    if path.exists():
+        path.rename(path.with_name(f"{path.name}.damaged-{ULID()}"))
+
+
+def _listed(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
+
+
+def _remove_leftovers(incoming: Path) -> None:
+    """Remove what crashed ingests left: folders of processes that are no more."""
+    for entry in _listed(incoming):
+        process = entry.name.partition("-")[0]
+        if process.isdigit() and not os.path.exists(f"/proc/{process}") and os.path.isdir("/proc/self"):
+            shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _unwritable(error: OSError, place: Path) -> WarehouseError:
+    return WarehouseError(
+        "WH109", f"the store cannot be written: {error.strerror or error}", str(place),
+        "free space or fix the permissions, then ingest again: what is there already is kept",
+    )

@@ -1,0 +1,212 @@
+"""Landing batches: immutable Parquet files with the parsed rows of some bundles, and a record of what is in them.
+
+Derived, so it may be deleted: it comes back from the evidence. A batch's name is the digest of its ingestor's name and
+version and its bundles, so the same evidence parsed by the same code has the same name everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warehouse.digest import CHUNK_BYTES, canonical_json, domain_digest, stream_digest
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.durable import make_folder, replace_durably
+from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.manifest import Manifest
+from warehouse.evidence.store import LocalStore
+from warehouse.landing.contract import ISSUE_TABLE, Bundle, Ingestor
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BUNDLE_TABLE = "evidence_bundle"
+FILE_TABLE = "evidence_file"
+_ENGINE_VERSION = 1  # of the two tables above; raised when their rows change
+_BUNDLES_A_BATCH = 10_000
+
+
+@dataclass(frozen=True)
+class LandingFile:
+    """One Parquet file of one landing table."""
+
+    table: str
+    path: Path
+    sha256: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The parsed rows of some bundles of one family."""
+
+    name: str
+    ingestor: str
+    version: int
+    bundles: tuple[str, ...]
+    files: tuple[LandingFile, ...]
+
+
+@dataclass(frozen=True)
+class Landing:
+    """The batches that hold today's rows, the schema of every landing table, and bundles that could not be read."""
+
+    batches: tuple[Batch, ...]
+    schemas: Mapping[str, "pa.Schema"]
+    parsers: Mapping[str, str]  # landing table to the ingestor and version that fill it
+    damaged: tuple[WarehouseError, ...]
+
+    def files(self, table: str) -> list[LandingFile]:
+        """The Parquet files of a table, in an order that does not depend on when they were made."""
+        return [file for batch in self.batches for file in batch.files if file.table == table]
+
+
+def refresh(
+    store: LocalStore, ingestors: Mapping[str, Ingestor], on_bundle: Callable[[int, int], None] = lambda done, all: None
+) -> Landing:
+    """Parse every bundle that no current batch holds, and return all current batches.
+
+    A bundle whose stored bytes are damaged is left out and reported in `damaged`; the rest goes on.
+    """
+    current = {batch.name: batch for batch in _read_batches(store.root, ingestors)}
+    parsed = {digest for batch in current.values() for digest in batch.bundles}
+    damaged: list[WarehouseError] = []
+    waiting: dict[str, dict[str, Manifest]] = {}
+    for digest in store.digests():
+        if digest not in parsed:
+            try:
+                manifest = store.manifest(digest)
+            except WarehouseError as error:
+                damaged.append(error)
+                continue
+            waiting.setdefault(manifest.family, {})[digest] = manifest
+    total, done = sum(map(len, waiting.values())), 0
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        on_bundle(done, total)
+
+    arrivals = Ledger(store.root).arrivals() if waiting else {}
+    for family, manifests in sorted(waiting.items()):
+        digests = sorted(manifests)
+        for start in range(0, len(digests), _BUNDLES_A_BATCH):
+            some = {digest: manifests[digest] for digest in digests[start : start + _BUNDLES_A_BATCH]}
+            batch, lost = _parse_batch(store, ingestors.get(family), family, some, arrivals, tick)
+            damaged += lost
+            if batch:
+                current[batch.name] = batch
+    batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
+    return Landing(batches, schemas(ingestors), _parsers(ingestors), tuple(damaged))
+
+
+def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
+    """The schema of every landing table by name. Raises WH121 when two ingestors give one name two schemas."""
+    from warehouse.landing.rows import BUNDLE_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA
+
+    found = {BUNDLE_TABLE: BUNDLE_SCHEMA, FILE_TABLE: FILE_SCHEMA, ISSUE_TABLE: ISSUE_SCHEMA}
+    for ingestor in ingestors.values():
+        for table, schema in ingestor.tables.items():
+            if not found.setdefault(table, schema).equals(schema):
+                raise WarehouseError("WH121", f"landing table {table} has two schemas", f"ingestor {ingestor.name}")
+    return found
+
+
+def _parsers(ingestors: Mapping[str, Ingestor]) -> dict[str, str]:
+    engine = dict.fromkeys((BUNDLE_TABLE, FILE_TABLE, ISSUE_TABLE), f"warehouse {_ENGINE_VERSION}")
+    return engine | {
+        table: f"{ingestor.name} {ingestor.version}" for ingestor in ingestors.values() for table in ingestor.tables
+    }
+
+
+def _version(ingestor: Ingestor | None) -> int:
+    return _ENGINE_VERSION * 1000 + (ingestor.version if ingestor else 0)
+
+
+def _read_batches(store_root: Path, ingestors: Mapping[str, Ingestor]) -> Iterable[Batch]:
+    """The batches made by today's versions whose files are all there; the others are as if they were not."""
+    for path in sorted((store_root / "landing" / "batches").glob("*.json")):
+        try:
+            document = json.loads(path.read_bytes())
+            batch = Batch(
+                document["batch"], document["ingestor"], document["version"], tuple(document["bundles"]),
+                tuple(
+                    LandingFile(item["table"], store_root / "landing" / item["path"], item["sha256"], item["rows"])
+                    for item in document["files"]
+                ),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise WarehouseError(
+                "WH123", f"cannot be read: {error}", str(path), "delete the landing folder: it is made again"
+            ) from error
+        if batch.version == _version(ingestors.get(batch.ingestor)) and all(file.path.exists() for file in batch.files):
+            yield batch
+
+
+def _parse_batch(
+    store: LocalStore,
+    ingestor: Ingestor | None,
+    family: str,
+    manifests: dict[str, Manifest],
+    arrivals: Mapping[str, str],
+    on_bundle: Callable[[], None],
+) -> tuple[Batch | None, list[WarehouseError]]:
+    """Parse bundles into one batch. A damaged bundle is dropped and the batch begun again without it: rare, and the
+    rows of a bundle that turns out damaged half-way must not stay."""
+    from warehouse.landing.writer import BatchWriter
+
+    damaged: list[WarehouseError] = []
+    while manifests:
+        name = domain_digest("wh/landing-batch/1", [family, _version(ingestor), sorted(manifests)])
+        with BatchWriter(store.root / "landing", name) as writer:
+            for digest, manifest in manifests.items():
+                bundle = Bundle(digest, manifest, store.folder(digest) / "files")
+                try:
+                    writer.add_bundle(bundle, ingestor, arrivals.get(digest))
+                except WarehouseError as error:
+                    damaged.append(error)
+                    manifests = {other: kept for other, kept in manifests.items() if other != digest}
+                    break
+                on_bundle()
+            else:
+                return _record(store.root, Batch(name, family, _version(ingestor), tuple(manifests), writer.finish())), damaged
+    return None, damaged
+
+
+def _record(store_root: Path, batch: Batch) -> Batch:
+    folder = store_root / "landing" / "batches"
+    make_folder(folder)
+    document: dict[str, Any] = {
+        "batch": batch.name,
+        "ingestor": batch.ingestor,
+        "version": batch.version,
+        "bundles": list(batch.bundles),
+        "files": [
+            {
+                "table": file.table,
+                "path": file.path.relative_to(store_root / "landing").as_posix(),
+                "sha256": file.sha256,
+                "rows": file.rows,
+            }
+            for file in batch.files
+        ],
+    }
+    replace_durably(folder / f"{batch.name}.json", canonical_json(document))
+    return batch
+
+
+def check_landing_file(file: LandingFile) -> None:
+    """Re-hash a landing file. Raises WH123 when it is not what its batch says."""
+    try:
+        with open(file.path, "rb") as stream:
+            found = stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
+    except OSError as error:
+        raise WarehouseError("WH123", f"cannot be read: {error.strerror}", str(file.path)) from error
+    if found != file.sha256:
+        raise WarehouseError(
+            "WH123", "the file differs from its batch record", str(file.path),
+            "delete the landing folder: it is made again", ExitCode.TAMPERED,
+        )

@@ -1,0 +1,146 @@
+"""`wh ingest`: list a tree, let the ingestors cut it into bundles, copy every file, commit, write the ledger.
+
+Promises: nothing that was handed over is lost without a word. A file no ingestor claims goes into an `unrecognised`
+bundle; a bundle of a known family is committed whole or not at all; the same bundle again is a no-op that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, checked_raw_path
+from warehouse.evidence.store import Incoming, LocalStore, Staged
+from warehouse.evidence.tree import Tree, list_tree
+from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor
+
+ADDED = "added"
+PRESENT = "present"
+LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True)
+class IngestedBundle:
+    """What became of one bundle. `digest` is None when it was left out; then `problems` say why."""
+
+    family: str
+    status: str
+    digest: str | None
+    runs: tuple[str, ...]
+    files: int
+    bytes: int
+    problems: tuple[WarehouseError, ...] = ()
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """The outcome of one `wh ingest`: bundles in order, and what was not copied and why."""
+
+    bundles: tuple[IngestedBundle, ...] = ()
+    problems: tuple[WarehouseError, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an ingest would copy: (family, draft) pairs, and what it would leave out."""
+
+    drafts: tuple[tuple[str, BundleDraft], ...]
+    problems: tuple[WarehouseError, ...]
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.file.bytes for _, draft in self.drafts for file in draft.files)
+
+
+def plan_ingest(path: Path, ingestors: Iterable[Ingestor]) -> Plan:
+    """Cut what lies under `path` into bundles. Raises WH004 (no such path), WH101 (nothing there), WH120, WH121."""
+    tree = list_tree(path)
+    if not tree.files:
+        reasons = "\n".join(f"  {problem}" for problem in tree.left_out)
+        raise WarehouseError(
+            "WH101", "no files to ingest" + (f"; left out:\n{reasons}" if reasons else ""), printable(str(path)),
+            exit_code=ExitCode.USAGE,
+        )
+    drafts: list[tuple[str, BundleDraft]] = []
+    owner: dict[str, str] = {}
+    for ingestor in ingestors:
+        for draft in _drafts(ingestor, tree):
+            for file in draft.files:
+                if owner.setdefault(file.file.path, ingestor.name) != ingestor.name:
+                    raise WarehouseError(
+                        "WH120", f"claimed by {owner[file.file.path]} and by {ingestor.name}", printable(file.file.path)
+                    )
+            drafts.append((ingestor.name, draft))
+    leftovers = [DraftFile(path, file) for path, file in tree.files.items() if path not in owner]
+    if leftovers:
+        drafts.append((UNRECOGNISED, BundleDraft(tuple(leftovers))))
+    return Plan(tuple(drafts), tree.left_out)
+
+
+def _drafts(ingestor: Ingestor, tree: Tree) -> Iterator[BundleDraft]:
+    try:
+        yield from ingestor.bundles(tree)
+    except Exception as error:  # a plug-in's fault must name the plug-in
+        raise WarehouseError(
+            "WH121", f"fails on this tree: {type(error).__name__}: {error}", f"ingestor {ingestor.name}"
+        ) from error
+
+
+def ingest(
+    plan: Plan, store: LocalStore, source: str, on_bundle: Callable[[IngestedBundle], None] = lambda bundle: None
+) -> IngestReport:
+    """Copy the planned bundles into the store, one after another, each committed before the next. Raises WH109."""
+    ledger = Ledger(store.root)
+    known: dict[str, str] | None = None
+    bundles = []
+    with store.incoming() as incoming:
+        for family, draft in plan.drafts:
+            bundle = _ingest_bundle(family, draft, store, incoming)
+            if bundle.status == PRESENT and known is None:
+                known = ledger.arrivals()
+            # A crash may have come between a bundle's commit and its ledger event: the next ingest completes it.
+            if bundle.digest and (bundle.status == ADDED or bundle.digest not in (known or {})):
+                ledger.arrived(bundle.digest, family, source)
+            bundles.append(bundle)
+            on_bundle(bundle)
+    return IngestReport(tuple(bundles), plan.problems)
+
+
+def _ingest_bundle(family: str, draft: BundleDraft, store: LocalStore, incoming: Incoming) -> IngestedBundle:
+    kept: list[tuple[DraftFile, Staged]] = []
+    problems: list[WarehouseError] = []
+    for file, copy in zip(draft.files, incoming.copy([file.file.source for file in draft.files]), strict=True):
+        if isinstance(copy, WarehouseError):
+            problems.append(copy)
+        else:
+            kept.append((file, copy))
+    size = sum(file.file.bytes for file in draft.files)
+    if not kept or (problems and family != UNRECOGNISED):
+        _discard(kept)
+        return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, tuple(problems))
+    manifest = _manifest(family, draft, kept)
+    added = store.commit(manifest, _in_manifest_order(manifest, kept), incoming.folder)
+    _discard(kept)
+    status = ADDED if added else PRESENT
+    return IngestedBundle(family, status, manifest.digest, draft.runs, len(kept), size, tuple(problems))
+
+
+def _manifest(family: str, draft: BundleDraft, kept: Sequence[tuple[DraftFile, Staged]]) -> Manifest:
+    files = tuple(
+        ManifestFile(checked_raw_path(file.raw_path), copy.bytes, copy.sha256, file.media_type, file.role)
+        for file, copy in kept
+    )
+    return Manifest(family, files, draft.identity, draft.source)
+
+
+def _in_manifest_order(manifest: Manifest, kept: Sequence[tuple[DraftFile, Staged]]) -> list[Staged]:
+    copies = {file.raw_path: copy for file, copy in kept}
+    return [copies[file.raw_path] for file in manifest.files]
+
+
+def _discard(kept: Sequence[tuple[DraftFile, Staged]]) -> None:
+    for _, copy in kept:
+        copy.path.unlink(missing_ok=True)

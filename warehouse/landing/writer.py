@@ -1,0 +1,119 @@
+"""Writes one landing batch: a Parquet file a table, streamed, visible under its final name only when whole."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from warehouse.digest import CHUNK_BYTES, stream_digest
+from warehouse.errors import WarehouseError
+from warehouse.evidence.durable import fsync_folder, make_folder
+from warehouse.landing.batches import BUNDLE_TABLE, FILE_TABLE, LandingFile
+from warehouse.landing.contract import ISSUE_TABLE, Bundle, Ingestor
+from warehouse.landing.rows import BATCH_ROWS, BUNDLE_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, RowBuffer, parse_utc
+
+
+class BatchWriter:
+    """Use as a context: `add_bundle` for each bundle, then `finish`. Without `finish` nothing stays."""
+
+    def __init__(self, landing: Path, name: str) -> None:
+        self._landing = landing
+        self._name = name
+        self._open: dict[str, tuple[Path, pq.ParquetWriter]] = {}
+        self._rows: dict[str, int] = {}
+        self._waiting: dict[str, list[pa.RecordBatch]] = {}
+
+    def __enter__(self) -> "BatchWriter":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for path, writer in self._open.values():
+            writer.close()
+            path.unlink(missing_ok=True)
+
+    def add_bundle(self, bundle: Bundle, ingestor: Ingestor | None, arrived_at: str | None) -> None:
+        """Write a bundle's rows. Raises WH105 or WH106 when its stored bytes are damaged; a fault of the ingestor's own
+        becomes an `ingest_issue`."""
+        self._write_manifest_rows(bundle, ingestor, arrived_at)
+        if ingestor is None:
+            return
+        expected = {**ingestor.tables, ISSUE_TABLE: ISSUE_SCHEMA}
+        try:
+            for table, rows in ingestor.parse(bundle):
+                if table not in expected or not rows.schema.equals(expected[table]):
+                    raise TypeError(f"rows of {table} do not have the declared schema")
+                self._write(table, rows)
+        except WarehouseError:
+            raise
+        except Exception as error:  # a plug-in's fault loses its own rows, says so, and stops nobody else
+            buffer = RowBuffer({}, bundle.digest)
+            buffer.issue(
+                "ingestor-failed", f"{ingestor.name} {ingestor.version}: {type(error).__name__}: {error}",
+                "manifest.json", severity="error",
+            )
+            self._write_all(buffer)
+
+    def _write_manifest_rows(self, bundle: Bundle, ingestor: Ingestor | None, arrived_at: str | None) -> None:
+        buffer = RowBuffer({BUNDLE_TABLE: BUNDLE_SCHEMA, FILE_TABLE: FILE_SCHEMA}, bundle.digest)
+        manifest = bundle.manifest
+        buffer.add(
+            BUNDLE_TABLE, "manifest.json", 0, len(manifest.canonical),
+            family=manifest.family,
+            ingestor_version=ingestor.version if ingestor else None,
+            identity=json.dumps(dict(manifest.identity), sort_keys=True, ensure_ascii=False),
+            source=json.dumps(dict(manifest.source), sort_keys=True, ensure_ascii=False),
+            file_count=len(manifest.files),
+            bytes=sum(file.bytes for file in manifest.files),
+            arrived_at=parse_utc(arrived_at) if arrived_at else None,
+        )
+        for file in manifest.files:
+            buffer.add(
+                FILE_TABLE, file.raw_path, 0, file.bytes,
+                bytes=file.bytes, sha256=file.sha256, media_type=file.media_type, role=file.role,
+            )
+        self._write_all(buffer)
+
+    def _write_all(self, buffer: RowBuffer) -> None:
+        for table, rows in buffer.rest():
+            self._write(table, rows)
+
+    def _write(self, table: str, rows: pa.RecordBatch) -> None:
+        if table not in self._open:
+            folder = self._landing / table
+            make_folder(folder)
+            path = folder / f".{self._name}.{os.getpid()}"
+            self._open[table] = (path, pq.ParquetWriter(path, rows.schema, compression="zstd"))
+        self._rows[table] = self._rows.get(table, 0) + rows.num_rows
+        waiting = self._waiting.setdefault(table, [])
+        waiting.append(rows)
+        if sum(batch.num_rows for batch in waiting) >= BATCH_ROWS:
+            self._flush(table)
+
+    def _flush(self, table: str) -> None:
+        """Write what waits as one row group: a group a bundle made files five times the size."""
+        batches = self._waiting.pop(table, [])
+        if batches:
+            self._open[table][1].write_table(pa.Table.from_batches(batches).combine_chunks())
+
+    def finish(self) -> tuple[LandingFile, ...]:
+        """Close, fsync and name the files; sorted by table."""
+        files = []
+        for table, (path, writer) in sorted(self._open.items()):
+            self._flush(table)
+            writer.close()
+            with open(path, "rb") as stream:
+                digest = stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
+                os.fsync(stream.fileno())
+            final = path.with_name(f"{self._name}.parquet")
+            os.replace(path, final)
+            fsync_folder(final.parent)
+            files.append(LandingFile(table, final, digest, self._rows[table]))
+        self._open = {}
+        return tuple(files)

@@ -1,0 +1,216 @@
+"""Run a command under observation, N times, and leave an evidence folder that covers the N runs.
+
+What was seen is written as it is seen: output goes straight to files, each run is a folder of its own. A run that
+fails, dies or is interrupted is a recorded run with that status; only a command that never started is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from warehouse.errors import WarehouseError, printable
+from warehouse.record.host import HostSampler, utc_text
+from warehouse.record.machine import describe_machine
+from warehouse.record.script import find_script
+from warehouse.record.software import describe_software
+
+FORMAT = "warehouse-recording"
+FORMAT_VERSION = 1
+SAMPLE_INTERVAL_S = 1.0
+_GRACE_S = 2.0  # between asking an interrupted command to end and killing it
+_MAX_RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024  # getrusage(2): KiB on Linux
+_BLOCK_BYTES = 512  # Linux derives ru_inblock and ru_oublock from byte counts, in this unit
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """One run: `status` is succeeded, failed or interrupted; `exit_code` is None when `signal` ended it."""
+
+    folder: Path
+    repeat_index: int
+    status: str
+    exit_code: int | None
+    signal: int | None
+    wall_s: float
+
+
+@dataclass(frozen=True)
+class RecordedBundle:
+    """The evidence folder and its runs; fewer than asked for when the user interrupted."""
+
+    folder: Path
+    runs: tuple[RecordedRun, ...]
+
+
+def record(
+    command: Sequence[str],
+    destination: Path,
+    *,
+    repeats: int = 1,
+    sample_interval_s: float = SAMPLE_INTERVAL_S,
+    on_run: Callable[[RecordedRun], None] | None = None,
+) -> RecordedBundle:
+    """Run `command` `repeats` times, one after another, and write what was seen under `destination`.
+
+    `on_run` is called after each run. An interrupt (Ctrl-C) ends the command and the recording, and what was recorded
+    is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing is left behind.
+    """
+    if not command or repeats < 1 or sample_interval_s <= 0:
+        raise ValueError("a command, at least one repeat and a positive sample interval are needed")
+    if destination.exists() and any(destination.iterdir()):
+        raise WarehouseError("WH401", "the folder for the evidence is not empty", printable(str(destination)))
+    destination.mkdir(parents=True, exist_ok=True)
+    _write_json(destination / "recording.json", _recording(command, repeats, sample_interval_s))
+    _write_json(destination / "machine.json", describe_machine())
+    _write_json(destination / "software.json", describe_software(command))
+    runs: list[RecordedRun] = []
+    for repeat_index in range(1, repeats + 1):
+        try:
+            run = _record_run(command, destination / f"run-{repeat_index:02d}", repeat_index, sample_interval_s)
+        except WarehouseError:
+            if not runs:
+                shutil.rmtree(destination)
+            raise
+        runs.append(run)
+        if on_run is not None:
+            on_run(run)
+        if run.status == "interrupted":
+            break
+    return RecordedBundle(destination, tuple(runs))
+
+
+def _recording(command: Sequence[str], repeats: int, sample_interval_s: float) -> dict[str, Any]:
+    script = find_script(command)
+    return {
+        "format": FORMAT,  # first, so that a damaged file is still recognised
+        "format_version": FORMAT_VERSION,
+        "argv": list(command),
+        "repeats": repeats,
+        "script": script.name if script else None,
+        "script_sha256": script.sha256 if script else None,
+        "sample_interval_s": sample_interval_s,
+        "working_folder": os.getcwd(),  # information, never identity
+    }
+
+
+def _record_run(command: Sequence[str], folder: Path, repeat_index: int, sample_interval_s: float) -> RecordedRun:
+    folder.mkdir()
+    sampler = HostSampler(folder / "host.jsonl", sample_interval_s)
+    sampler.start()
+    try:
+        seen = _observe(command, folder)
+    finally:
+        sampling_error = sampler.stop()
+    _write_json(
+        folder / "run.json", {"repeat_index": repeat_index, **seen, "host_sampling_error": sampling_error}
+    )
+    return RecordedRun(folder, repeat_index, seen["status"], seen["exit_code"], seen["signal"], seen["wall_s"])
+
+
+def _observe(command: Sequence[str], folder: Path) -> dict[str, Any]:
+    own_peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAX_RSS_UNIT_BYTES
+    started_at = datetime.now(timezone.utc)
+    started_s = time.monotonic()
+    process = _start(command, folder)
+    was_interrupted = _wait_for_end(process.pid)
+    wall_s = time.monotonic() - started_s
+    ended_at = datetime.now(timezone.utc)
+    # wait4 and not getrusage(RUSAGE_CHILDREN): that one sums over all children so far.
+    _, wait_status, usage = os.wait4(process.pid, 0)
+    code = process.returncode = os.waitstatus_to_exitcode(wait_status)
+    # A finished bundle is immutable: nothing the command started may go on writing to its files.
+    left_processes = _signal_group(process.pid, signal.SIGKILL)
+    return {
+        "status": "interrupted" if was_interrupted else "failed" if code else "succeeded",
+        "exit_code": code if code >= 0 else None,
+        "signal": -code if code < 0 else None,
+        "started_at": utc_text(started_at),
+        "ended_at": utc_text(ended_at),
+        "wall_s": wall_s,
+        **_usage_columns(usage, own_peak_bytes),
+        "left_processes_killed": left_processes,
+    }
+
+
+def _start(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+    try:
+        with open(folder / "stdout.txt", "xb") as stdout, open(folder / "stderr.txt", "xb") as stderr:
+            # Its own session: an interrupt reaches us first, and the whole group can be ended together.
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True
+            )
+    except (OSError, ValueError) as error:
+        raise WarehouseError(
+            "WH401", f"cannot be started: {error}", printable(command[0]), "give a program that exists and may be run"
+        ) from error
+
+
+def _wait_for_end(pid: int) -> bool:
+    """Wait until the process has ended, and leave it to be reaped. True when the user interrupted it."""
+    try:
+        _wait_unreaped(pid)
+        return False
+    except KeyboardInterrupt:
+        _signal_group(pid, signal.SIGTERM)
+        killer = threading.Timer(_GRACE_S, _signal_group, (pid, signal.SIGKILL))
+        killer.start()
+        try:
+            _wait_unreaped(pid)
+        except KeyboardInterrupt:  # asked twice: no more grace
+            _signal_group(pid, signal.SIGKILL)
+            _wait_unreaped(pid)
+        finally:
+            killer.cancel()
+            killer.join()  # before the reaping: until then the pid cannot be another's
+        return True
+
+
+def _wait_unreaped(pid: int) -> None:
+    # WNOWAIT: an interrupt between the end and our return can then not lose the resource usage.
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+
+def _signal_group(group: int, number: int) -> bool:
+    """Signal a process group. False when nobody is in it."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _usage_columns(usage: resource.struct_rusage, own_peak_bytes: int) -> dict[str, Any]:
+    max_rss_bytes = usage.ru_maxrss * _MAX_RSS_UNIT_BYTES
+    is_linux = sys.platform == "linux"
+    return {
+        "user_cpu_s": usage.ru_utime,
+        "system_cpu_s": usage.ru_stime,
+        "voluntary_context_switches": usage.ru_nvcsw,
+        "involuntary_context_switches": usage.ru_nivcsw,
+        # Linux carries the forking process's peak over into the child (measured: `true` started from a 300 MB process
+        # reports 300 MB). A peak that is not above our own is therefore unknown.
+        "max_rss_bytes": max_rss_bytes if max_rss_bytes > own_peak_bytes else None,
+        "recorder_max_rss_bytes": own_peak_bytes,
+        "minor_page_faults": usage.ru_minflt,
+        "major_page_faults": usage.ru_majflt,
+        "block_read_bytes": usage.ru_inblock * _BLOCK_BYTES if is_linux else None,
+        "block_write_bytes": usage.ru_oublock * _BLOCK_BYTES if is_linux else None,
+    }
+
+
+def _write_json(path: Path, document: dict[str, Any]) -> None:
+    # errors: an argv that is no valid UTF-8 holds lone surrogates; JSON escapes keep them.
+    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

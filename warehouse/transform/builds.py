@@ -1,0 +1,116 @@
+"""Builds on disk: digest-named databases, the pointer that says which is current, and the lock of the one builder.
+
+Readers follow the pointer to a file that never changes under its name; they never wait and never see half a build.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from warehouse.errors import WarehouseError
+from warehouse.evidence.durable import fsync_folder, make_folder, replace_durably
+from warehouse.project import Project
+
+POINTER = "current.duckdb"
+_SHADOW_PREFIX = ".shadow-"
+
+
+@dataclass(frozen=True)
+class Build:
+    """One finished build: its digest, its database file, and the fingerprint of the inputs it was made from."""
+
+    digest: str
+    path: Path
+    fingerprint: str
+
+
+def current_build(project: Project) -> Build:
+    """The build the pointer names. Raises WH211 when there is none."""
+    build = find_current(project)
+    if build is None:
+        raise WarehouseError("WH211", "nothing has been built here yet", str(project.builds), "run: wh build")
+    return build
+
+
+def find_current(project: Project) -> Build | None:
+    """The build the pointer names, or None."""
+    try:
+        path = project.builds / os.readlink(project.builds / POINTER)
+        record = json.loads(path.with_suffix(".json").read_bytes())
+        return Build(record["build_digest"], path, record["fingerprint"]) if path.exists() else None
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def build_path(project: Project, digest: str) -> Path:
+    return project.builds / f"wh-{digest[:32]}.duckdb"
+
+
+def shadow_path(project: Project) -> Path:
+    """A new name for a database under construction, in the builds folder."""
+    return project.builds / f"{_SHADOW_PREFIX}{os.getpid()}.duckdb"
+
+
+@contextmanager
+def builder_lock(project: Project) -> Iterator[None]:
+    """Be the only builder. The kernel holds the lock and frees it with the process, so none is ever stale. Raises WH212
+    with the holder's process id."""
+    make_folder(project.builds)
+    with open(project.builds / ".lock", "a+") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            stream.seek(0)
+            raise WarehouseError(
+                "WH212", f"process {stream.read().strip() or '?'} is building", str(project.builds), "wait for it to end"
+            ) from error
+        stream.truncate(0)
+        stream.write(str(os.getpid()))
+        stream.flush()
+        _remove_shadows(project)
+        yield
+
+
+def publish_build(project: Project, shadow: Path, build: Build) -> None:
+    """Give a finished shadow its digest's name, make it durable, and only then switch the pointer; prune old builds."""
+    descriptor = os.open(shadow, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    os.replace(shadow, build.path)
+    fsync_folder(project.builds)
+    switch_to(project, build)
+
+
+def switch_to(project: Project, build: Build) -> None:
+    """Point at a finished build."""
+    record = {"build_digest": build.digest, "fingerprint": build.fingerprint}
+    replace_durably(build.path.with_suffix(".json"), json.dumps(record).encode())
+    scratch = project.builds / f".{POINTER}.{os.getpid()}"
+    scratch.unlink(missing_ok=True)
+    os.symlink(build.path.name, scratch)
+    os.replace(scratch, project.builds / POINTER)
+    fsync_folder(project.builds)
+    _prune(project, build)
+
+
+def _prune(project: Project, current: Build) -> None:
+    builds = sorted(project.builds.glob("wh-*.duckdb"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    kept = [current.path, *(path for path in builds if path != current.path)][: project.kept_builds]
+    for path in builds:
+        if path not in kept:
+            path.unlink(missing_ok=True)
+            path.with_suffix(".json").unlink(missing_ok=True)
+
+
+def _remove_shadows(project: Project) -> None:
+    """Only the lock's holder calls this, so every shadow is a dead builder's."""
+    for path in project.builds.glob(f"{_SHADOW_PREFIX}*"):
+        path.unlink(missing_ok=True)

@@ -1,0 +1,75 @@
+"""Tests on built tables, from the headers: the grain is unique and whole, columns keep their promises.
+
+Each test is one query that must return no rows; the rows it does return are shown. A failed test blocks the switch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warehouse.errors import WarehouseError
+from warehouse.transform.duck import quote, quoted, text_literal
+from warehouse.transform.model import Model
+
+if TYPE_CHECKING:
+    import duckdb
+
+_SHOWN_ROWS = 3
+
+
+@dataclass(frozen=True)
+class DataTest:
+    """One promise of one model: `sql` selects the rows that break it."""
+
+    model: Model
+    promise: str
+    sql: str
+
+
+def data_tests(model: Model) -> Iterator[DataTest]:
+    """The tests a model's header states."""
+    table = quoted(model.qualified)
+    if model.grain:
+        keys = ", ".join(quote(name) for name in model.grain)
+        yield DataTest(
+            model, f"one row per {', '.join(model.grain)}",
+            f"select {keys}, count(*) as rows from {table} group by all having count(*) > 1",
+        )
+    for column in model.columns.values():
+        for name, argument in column.tests:
+            yield DataTest(model, f"{column.name}: {name}", _sql(table, column.name, name, argument, model))
+
+
+def _sql(table: str, column: str, test: str, argument: Any, model: Model) -> str:
+    name = quote(column)
+    if test == "not_null":
+        return f"select * from {table} where {name} is null"
+    if test == "unique":
+        return f"select {name}, count(*) as rows from {table} where {name} is not null group by 1 having count(*) > 1"
+    if test == "accepted_values":
+        values = ", ".join(text_literal(str(value)) for value in argument)
+        return f"select distinct {name} from {table} where {name}::varchar not in ({values})"
+    if test == "range":
+        bounds = [f"{name} < {argument['min']}" if "min" in argument else "", f"{name} > {argument['max']}" if "max" in argument else ""]
+        return f"select distinct {name} from {table} where {' or '.join(filter(None, bounds))}"
+    if test == "relationships":
+        other, _, key = str(argument).rpartition(".")
+        return f"select distinct {name} from {table} where {name} is not null and {name} not in (select {quote(key)} from {quoted(other)})"
+    raise WarehouseError("WH201", f"unknown test {test}", model.place)
+
+
+def run_tests(con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model]) -> None:
+    """Run every test of every model. Raises WH210 with the promise and the first rows that break it."""
+    import duckdb
+
+    for model in models.values():
+        for test in data_tests(model):
+            try:
+                rows = con.execute(f"select * from ({test.sql}) limit {_SHOWN_ROWS}").fetchall()
+            except duckdb.Error as error:
+                raise WarehouseError("WH201", f"test {test.promise} cannot run: {error}", model.place) from error
+            if rows:
+                shown = "\n".join(f"  {row}"[:300] for row in rows)
+                raise WarehouseError("WH210", f"{test.promise}: broken by\n{shown}", model.place)

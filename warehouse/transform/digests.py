@@ -1,0 +1,78 @@
+"""What a model's digest covers: its canonical SQL, its contract, and by Merkle chaining everything under it.
+
+Logic only: data is not in it, so that loading a new run does not change what a query *is*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from warehouse.digest import domain_digest
+from warehouse.transform.check import CheckedProject
+from warehouse.transform.duck import PINNED_SETTINGS, engine_version
+from warehouse.transform.model import Model
+from warehouse.transform.sql_text import CANONICAL_FORM
+
+MODEL_DOMAIN = "wh/model/1"
+QUERY_SPEC_DOMAIN = "wh/query-spec/1"
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """A digest and the canonical document it is of."""
+
+    digest: str
+    document: Mapping[str, Any]
+
+
+def landing_leaf(table: str, version: str, columns: Mapping[str, str]) -> dict[str, Any]:
+    """The leaf of the Merkle tree for one landing table: who parses it, at which version, into which columns."""
+    return {"table": table, "parsed_by": version, "columns": [[name, kind] for name, kind in columns.items()]}
+
+
+def envelopes(checked: CheckedProject, leaves: Mapping[str, Mapping[str, Any]]) -> dict[str, Envelope]:
+    """One envelope a model, feed and query, keyed as the graph is. `leaves` are those of `landing_leaf` by table."""
+    made: dict[str, Envelope] = {}
+    for name in checked.graph.order:
+        model = checked.models[name]
+        document = {
+            "canonical_form": CANONICAL_FORM,
+            "name": model.qualified,
+            "sql": model.canonical_sql,
+            "contract": model.contract,
+            "columns": [[column, kind] for column, kind in checked.columns[name].items()],
+            "parents": [
+                {"name": checked.models[parent].qualified, "digest": made[parent].digest}
+                for parent in sorted(checked.graph.models[name])
+            ],
+            "landing": [dict(leaves[table]) for table in sorted(checked.graph.landing[name])],
+        }
+        if model.schema == "rollup":
+            document["engine"] = {"name": "duckdb", "version": engine_version(), "settings": dict(PINNED_SETTINGS)}
+            document["claim"] = dict(model.claim)
+        made[name] = Envelope(domain_digest(_domain(model), document), document)
+    return made
+
+
+def _domain(model: Model) -> str:
+    return QUERY_SPEC_DOMAIN if model.schema == "rollup" else MODEL_DOMAIN
+
+
+def specification(name: str, checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, Any]:
+    """The whole envelope of a query spec, as `specs/<query_spec_digest>.json` keeps it: the query's own document and
+    source text, and those of every model under it, each under its digest."""
+    under: dict[str, Any] = {}
+    pending = list(checked.graph.models[name])
+    while pending:
+        parent = pending.pop()
+        if made[parent].digest not in under:
+            under[made[parent].digest] = {"document": made[parent].document, "source": checked.models[parent].text}
+            pending.extend(checked.graph.models[parent])
+    return {
+        "query_spec_digest": made[name].digest,
+        "document": made[name].document,
+        "source": checked.models[name].text,
+        "models": under,
+    }

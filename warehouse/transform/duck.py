@@ -1,0 +1,98 @@
+"""DuckDB sessions with pinned settings, and its errors turned into ours at the analyst's own line and column.
+
+Every session the warehouse opens comes from here, so that what a build was made with is what its record says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warehouse.errors import WarehouseError
+from warehouse.transform.sql_text import line_and_column, pointed
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Order of rows and of float additions must not depend on the machine: one thread gives one answer
+# (sum(double) gave 11 answers in 12 runs on two threads, see benchmarks/README.md).
+PINNED_SETTINGS: Mapping[str, Any] = {
+    "TimeZone": "UTC",
+    "default_null_order": "NULLS_LAST",
+    "integer_division": False,
+    "preserve_insertion_order": True,
+    "threads": 1,
+}
+SEARCH_PATH = "main,staging,mart,rollup"
+
+
+def connect(path: Path | None = None, *, read_only: bool = False) -> "duckdb.DuckDBPyConnection":
+    """A session on a database file, or in memory, with the pinned settings."""
+    import duckdb
+
+    # A build's own file name never changes its content, so the resolved path is safe to cache by.
+    con = duckdb.connect(str(path.resolve()) if path else ":memory:", read_only=read_only)
+    for name, value in PINNED_SETTINGS.items():
+        con.execute(f"set {name} = {_literal(value)}")
+    con.execute("set autoinstall_known_extensions = false")
+    con.execute("set autoload_known_extensions = false")
+    con.execute("set errors_as_json = true")
+    return con
+
+
+def engine_version() -> str:
+    import duckdb
+
+    return duckdb.__version__
+
+
+def quote(name: str) -> str:
+    """A SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quoted(qualified: str) -> str:
+    """`schema.name` as SQL identifiers."""
+    return ".".join(quote(part) for part in qualified.split("."))
+
+
+def text_literal(value: str) -> str:
+    """A SQL string literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def translated(error: Exception, code: str, text: str, place: str, prefix: str = "") -> WarehouseError:
+    """A DuckDB error about `prefix + text` as a `WarehouseError` at `place:line:column` of `text`."""
+    message, position, hint = _parts(error)
+    if position is not None:
+        # DuckDB counts bytes of the whole statement; people count characters of their file.
+        offset = len((prefix + text).encode()[:position].decode(errors="replace")) - len(prefix)
+        if 0 <= offset <= len(text):
+            line, column = line_and_column(text, offset)
+            message = f"{message}\n{pointed(text, offset)}"
+            place = f"{place}:{line}:{column}"
+    return WarehouseError(code, message, place, hint)
+
+
+def _parts(error: Exception) -> tuple[str, int | None, str | None]:
+    """Message, byte position and hint of a DuckDB error."""
+    text = str(error)
+    start = text.find("{")
+    try:
+        document = json.loads(text[start:]) if start >= 0 else {}
+    except ValueError:
+        document = {}
+    message = str(document.get("exception_message", text)).strip()
+    head, *rest = [line for line in message.splitlines() if line.strip()] or [message]
+    candidates = str(document.get("candidates", ""))
+    hint = f"did you mean {candidates.split(',')[0].strip()}?" if candidates else " ".join(map(str.strip, rest)) or None
+    position = document.get("position")
+    return head, int(position) if position is not None else None, hint
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else text_literal(value)

@@ -17,6 +17,7 @@ _MARKER = ":::MLLOG"
 _MAX_KEY_CHARACTERS = 256
 _COUNT = re.compile(r"(\S+) (warnings?|errors?) encountered\b.*", re.IGNORECASE)
 _PARAGRAPHS = frozenset({"WARNING", "ERROR"})  # free text that goes on until the next statement
+_EARLY_STOPPING = "Early Stopping Result"
 _TITLES = frozenset({"MLPerf Results Summary", "Additional Stats", "Test Parameters Used"})
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?"
@@ -61,7 +62,11 @@ def _summary_pair(text: str, heading: str | None) -> tuple[str | None, str | Non
         return f"{count[2].lower().rstrip('s')}s encountered", count[1]
     if text.startswith("*"):
         key, _, value = (part.strip() for part in text[1:].rpartition(":"))
-        return (key, value) if key and number_in(value) is not None else (heading or "*", text[1:].strip())
+        if not key or number_in(value) is None:
+            return heading or "*", text[1:].strip()
+        # TTFT and TPOT paragraphs state estimates in the same words as the latency's own, which is another quantity.
+        of_tokens = heading is not None and heading.endswith(_EARLY_STOPPING)
+        return (heading.removesuffix(_EARLY_STOPPING) if of_tokens else "") + key, value
     key, colon, value = (part.strip() for part in text.partition(":"))
     if colon and key:
         return key, value or None

@@ -41,7 +41,7 @@ def workload_document(benchmark: str, scenario: str, weight_data_types: str | No
     """The document; what no log states is absent."""
     document: dict[str, Any] = {"benchmark": benchmark, "scenario": scenario}
     if weight_data_types:
-        document["weight_data_types"] = weight_data_types
+        document["weight_data_types"] = weight_data_types.casefold()  # submitters write int8 and INT8
     for key, names in _ALL.items():
         _, number = first(stated, *names) or (None, None)
         if number is None or (key in _LIMITS and number == 0) or (scenario == "Offline" and key in _NOT_OF_OFFLINE):

@@ -10,11 +10,9 @@ from warehouse.landing.contract import BundleDraft, DraftFile, Tree
 
 RECORDING, MACHINE, SOFTWARE = "recording.json", "machine.json", "software.json"
 _FORMAT_MARKER = re.compile(rb'\s*\{\s*"format"\s*:\s*"warehouse-recording"')
-_OWN_FILE = re.compile(
-    r"(?P<folder>.*/)?"
-    r"(?:(?:recording|machine|software)\.json|(?P<run>run-[0-9]{2,9})/(?:run\.json|host\.jsonl|stdout\.txt|stderr\.txt))",
-    re.DOTALL,
-)
+_OF_THE_RECORDING = r"(?:recording|machine|software)\.json"
+_OF_A_RUN = r"(?P<run>run-[0-9]{2,9})/(?:run\.json|host\.jsonl|stdout\.txt|stderr\.txt)"
+_OWN_FILE = re.compile(f"(?P<folder>.*/)?(?:{_OF_THE_RECORDING}|{_OF_A_RUN})", re.DOTALL)
 _MEDIA_TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "txt": "text/plain"}
 _ROLES = {
     RECORDING: "recording", MACHINE: "machine", SOFTWARE: "software", "run.json": "run",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from dataclasses import replace
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote
@@ -38,7 +39,10 @@ def with_feeds(models: Mapping[str, Model]) -> dict[str, Model]:
 
 
 def _feed(name: str, collector: Model, feeders: list[Model]) -> Model:
-    contract = {column.name: column for column in collector.columns.values() if column.in_feed}
+    # The tests are of the collector's rows: it may group or choose among what feeders state.
+    contract = {
+        column.name: replace(column, tests=()) for column in collector.columns.values() if column.in_feed
+    }
     # The empty first branch gives the union its columns, their order and their types.
     typed = ",\n    ".join(f"cast(null as {column.type}) as {quote(column.name)}" for column in contract.values())
     names = sorted(feeder.name for feeder in feeders)

@@ -22,6 +22,7 @@ _ADMITTED = (
     exp.Tuple, exp.Lambda, exp.Kwarg, exp.PropertyEQ, exp.Comprehension, exp.Filter, exp.Window, exp.WindowSpec,
     exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Collate, exp.AtTimeZone, exp.Func,
 )  # fmt: skip
+_REASON_OF_CLAUSE = {"offset": "E_OFFSET", "sample": "E_SAMPLE", "pivots": "E_PIVOT", "laterals": "E_LATERAL"}
 _SELECT_CLAUSES = frozenset(
     "with_ expressions from_ joins where group having qualify windows distinct order limit".split()
 )
@@ -72,7 +73,8 @@ def _check_node(node: exp.Expression) -> None:
 def _check_clauses(node: exp.Expression, admitted: frozenset[str]) -> None:
     for name, value in node.args.items():
         if value and name not in admitted:
-            refuse("E_OFFSET" if name == "offset" else "E_NODE", node, f"no rule for the clause {name.strip('_')}")
+            reason = _REASON_OF_CLAUSE.get(name, "E_NODE")
+            refuse(reason, node, f"no rule for the clause {name.strip('_')}")
 
 
 def _check_tail(node: exp.Expression) -> None:
@@ -122,18 +124,12 @@ def _check_join(node: exp.Join) -> None:
 
 
 def _check_table(node: exp.Table) -> None:
-    if node.args.get("pivots"):
-        refuse("E_PIVOT", node, "PIVOT")
     if isinstance(node.this, exp.Func) and not isinstance(node.this, exp.GenerateSeries):
         refuse("E_TABLEFUNC", node, "reads data outside the registered tables")
     _check_clauses(node, frozenset("this alias db catalog".split()))
 
 
 def _check_subquery(node: exp.Subquery) -> None:
-    if node.args.get("pivots"):
-        refuse("E_PIVOT", node, "PIVOT")
-    if node.args.get("sample"):
-        refuse("E_SAMPLE", node, "a sample")
     if any(node.args.get(name) for name in ("order", "limit", "offset", "with_")):
         refuse("E_PAREN", node, "ORDER BY, LIMIT or WITH on a parenthesised query")
     _check_clauses(node, frozenset("this alias".split()))

@@ -70,7 +70,9 @@ class Resolver:
 
     def _union_all(self, node: exp.Union, ctes: Ctes, outer: Scope | None) -> UnionBlock:
         by_name = bool(node.args.get("by_name"))
-        branches = [self.query(branch, ctes, outer) for branch in _chain(node)]
+        chain = _chain(node)
+        # By position only the first branch gives the names.
+        branches = [self.query(branch, ctes, outer, by_name or i == 0) for i, branch in enumerate(chain)]
         if not by_name and len({len(branch.columns) for branch in branches}) > 1:
             refuse("E_RESOLVE", node, "the branches have different numbers of columns")
         return UnionBlock(node, branches, by_name)

@@ -194,7 +194,7 @@ def find_witnesses(
     for clause in clauses(node):
         is_row_place = isinstance(clause, exp.Where) or (not is_aggregated and _is_item(clause, node))
         for part in list(clause.walk(prune=lambda n: isinstance(n, exp.Query))):
-            if isinstance(part, exp.Query) or (isinstance(part, exp.Exists) and isinstance(part.this, exp.Query)):
+            if isinstance(part, exp.Exists) or (isinstance(part, exp.Query) and not isinstance(part.parent, exp.Exists)):
                 _check_inner_stars(part)
                 number = resolver.witness_count
                 resolver.witness_count += 1
@@ -232,8 +232,6 @@ def _form(part: exp.Expression, scope: Scope) -> tuple[str, exp.Expression, exp.
         if isinstance(above.this, exp.Tuple):
             refuse("E_SUBQUERY_FORM", above, "IN with a tuple")
         return "in", above, resolve(above.this, scope)
-    if isinstance(above, exp.Exists):
-        return "exists", above, None
     return "scalar", part, None
 
 

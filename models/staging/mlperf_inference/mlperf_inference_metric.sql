@@ -1,0 +1,165 @@
+/*
+description: >
+  One row per run and bundle: what the load generator's logs state, one column a metric. The detail log has six
+  significant digits where the summary has two decimals, so the detail log decides and the summary stands where there is
+  none. A key that a log states twice counts with its last line.
+grain: [run_id, artifact_manifest_digest]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples completed per second; scheduled samples are not the result"}
+  token_throughput_per_s: {type: double, unit: tokens/s, description: "Tokens completed per second, counted"}
+  inferred_token_throughput_per_s: {type: double, unit: tokens/s, description: "Tokens per second, computed by the load generator from samples and a constant"}
+  early_stopping_p90_ms: {type: double, unit: ms, description: "Early-stopping estimate of p90; of a token latency when has_token_early_stopping"}
+  early_stopping_p99_ms: {type: double, unit: ms, description: "Early-stopping estimate of p99; of a token latency when has_token_early_stopping"}
+  e2e_mean_ms: {type: double, unit: ms, description: "Latency, mean"}
+  e2e_p50_ms: {type: double, unit: ms, description: "Latency, p50"}
+  e2e_p90_ms: {type: double, unit: ms, description: "Latency, p90"}
+  e2e_p95_ms: {type: double, unit: ms, description: "Latency, p95"}
+  e2e_p99_ms: {type: double, unit: ms, description: "Latency, p99"}
+  ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
+  ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
+  ttft_p90_ms: {type: double, unit: ms, description: "Time to first token, p90"}
+  ttft_p95_ms: {type: double, unit: ms, description: "Time to first token, p95"}
+  ttft_p99_ms: {type: double, unit: ms, description: "Time to first token, p99"}
+  tpot_mean_ms: {type: double, unit: ms, description: "Time per output token, mean"}
+  tpot_p50_ms: {type: double, unit: ms, description: "Time per output token, p50"}
+  tpot_p90_ms: {type: double, unit: ms, description: "Time per output token, p90"}
+  tpot_p95_ms: {type: double, unit: ms, description: "Time per output token, p95"}
+  tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
+  query_count: {type: double, description: "Queries completed"}
+  target_qps: {type: double, unit: 1/s, description: "Queries per second asked for"}
+  validity: {type: varchar, description: "What the load generator says of the run: VALID or INVALID"}
+  loadgen_version: {type: varchar, description: "Load generator version and commit"}
+  test_datetime: {type: varchar, description: "Start of the test, ISO 8601"}
+  power_begin: {type: varchar, description: "Start of the measured window on the client's clock"}
+  power_end: {type: varchar, description: "End of the measured window on the client's clock"}
+  has_token_early_stopping: {type: boolean, description: "Whether the early-stopping estimates are of token latencies, not of the whole query", tests: [not_null]}
+*/
+select
+    run_id,
+    artifact_manifest_digest,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_samples_per_second'),
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_completed_samples_per_sec'),
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Samples per second'),
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Completed samples per second')
+    ) as sample_throughput_per_s,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_tokens_per_second'),
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_completed_tokens_per_second'),
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Tokens per second'),
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Completed tokens per second')
+    ) as token_throughput_per_s,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_inferred_tokens_per_second'),
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_inferred_completed_tokens_per_second'),
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Tokens per second (inferred)'),
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Completed tokens per second (inferred)')
+    ) as inferred_token_throughput_per_s,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'early_stopping_latency_ss') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Early stopping 90.0th percentile estimate') / 1e6
+    ) as early_stopping_p90_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'early_stopping_latency_ms') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Early stopping 99.0th percentile estimate') / 1e6
+    ) as early_stopping_p99_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_mean_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_mean_query_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Mean latency (ns)') / 1e6
+    ) as e2e_mean_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_50.00_percentile_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_50.00_percentile_per_query_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '50.00 percentile latency (ns)') / 1e6
+    ) as e2e_p50_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_90.00_percentile_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_90.00_percentile_per_query_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '90.00 percentile latency (ns)') / 1e6
+    ) as e2e_p90_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_95.00_percentile_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_95.00_percentile_per_query_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '95.00 percentile latency (ns)') / 1e6
+    ) as e2e_p95_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_99.00_percentile_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_99.00_percentile_per_query_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '99.00 percentile latency (ns)') / 1e6
+    ) as e2e_p99_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_first_token_mean_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Mean First Token latency (ns)') / 1e6
+    ) as ttft_mean_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_first_token_50.00_percentile_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '50.00 percentile first token latency (ns)') / 1e6
+    ) as ttft_p50_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_first_token_90.00_percentile_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '90.00 percentile first token latency (ns)') / 1e6
+    ) as ttft_p90_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_first_token_95.00_percentile_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '95.00 percentile first token latency (ns)') / 1e6
+    ) as ttft_p95_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_first_token_99.00_percentile_latency_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '99.00 percentile first token latency (ns)') / 1e6
+    ) as ttft_p99_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_time_to_output_token_mean') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Mean Time to Output Token (ns)') / 1e6
+    ) as tpot_mean_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_time_per_output_token_50.00_percentile_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '50.00 percentile time to output token (ns)') / 1e6
+    ) as tpot_p50_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_time_per_output_token_90.00_percentile_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '90.00 percentile time to output token (ns)') / 1e6
+    ) as tpot_p90_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_time_per_output_token_95.00_percentile_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '95.00 percentile time to output token (ns)') / 1e6
+    ) as tpot_p95_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_time_per_output_token_99.00_percentile_ns') / 1e6,
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '99.00 percentile time to output token (ns)') / 1e6
+    ) as tpot_p99_ms,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_query_count')
+    ) as query_count,
+    coalesce(
+        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'effective_target_qps'),
+        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'target_qps')
+    ) as target_qps,
+    coalesce(
+        arg_max(value, raw_offset) filter (where source = 'detail' and key = 'result_validity'),
+        arg_max(value, raw_offset) filter (where source = 'summary' and key = 'Result is')
+    ) as validity,
+    coalesce(
+        arg_max(value, raw_offset) filter (where source = 'detail' and key = 'loadgen_version')
+    ) as loadgen_version,
+    coalesce(
+        arg_max(value, raw_offset) filter (where source = 'detail' and key = 'test_datetime')
+    ) as test_datetime,
+    coalesce(
+        arg_max(value, raw_offset) filter (where source = 'detail' and key = 'power_begin')
+    ) as power_begin,
+    coalesce(
+        arg_max(value, raw_offset) filter (where source = 'detail' and key = 'power_end')
+    ) as power_end,
+    count(*) filter (
+        where key in ('early_stopping_ttft_result', 'early_stopping_tpot_result', 'TTFT Early Stopping Result', 'TPOT Early Stopping Result')
+    ) > 0 as has_token_early_stopping
+from mlperf_inference_entry
+where
+    run_id is not null
+    and source in ('detail', 'summary')
+group by
+    run_id,
+    artifact_manifest_digest

@@ -1,0 +1,64 @@
+/*
+description: >
+  One row per run, bundle and channel of the power meter: mean power in the measured window. A sample counts when
+  power_begin <= t <= power_end (MLPerf power rules); the window is on the client's clock and the samples on the power
+  server's, each brought to UTC by the zone offset that its own power document states, in seconds west of UTC.
+grain: [run_id, artifact_manifest_digest, channel]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  channel: {type: varchar, description: "Channel of the meter; NULL: the whole system"}
+  power_w: {type: double, unit: W, description: "Mean power"}
+  sample_count: {type: bigint, description: "Samples in the window", tests: [not_null]}
+  window_start: {type: timestamptz, unit: UTC, description: "Start of the measured window", tests: [not_null]}
+  window_end: {type: timestamptz, unit: UTC, description: "End of the measured window", tests: [not_null]}
+*/
+with zone as (
+    select
+        artifact_manifest_digest,
+        max(value_number) filter (where source = 'power_client')::bigint as client_s,
+        max(value_number) filter (where source = 'power_server')::bigint as server_s
+    from mlperf_inference_entry
+    where
+        source in ('power_client', 'power_server')
+        and key = 'timezone'
+    group by artifact_manifest_digest
+),
+
+measured as (
+    select
+        metric.run_id,
+        metric.artifact_manifest_digest,
+        try_strptime(metric.power_begin, '%m-%d-%Y %H:%M:%S.%g') + to_seconds(coalesce(zone.client_s, 0)) as window_start,
+        try_strptime(metric.power_end, '%m-%d-%Y %H:%M:%S.%g') + to_seconds(coalesce(zone.client_s, 0)) as window_end,
+        to_seconds(coalesce(zone.server_s, 0)) as server_offset
+    from mlperf_inference_metric as metric
+    left join zone
+        on zone.artifact_manifest_digest = metric.artifact_manifest_digest
+    where
+        metric.power_begin is not null
+        and metric.power_end is not null
+)
+
+select
+    measured.run_id,
+    measured.artifact_manifest_digest,
+    sample.channel,
+    avg(sample.watts) as power_w,
+    count(*) as sample_count,
+    timezone('UTC', measured.window_start) as window_start,
+    timezone('UTC', measured.window_end) as window_end
+from measured
+inner join mlperf_inference_power_sample as sample
+    on
+        sample.run_id = measured.run_id
+        and sample.artifact_manifest_digest = measured.artifact_manifest_digest
+where
+    sample.sampled_at_local + measured.server_offset >= measured.window_start
+    and sample.sampled_at_local + measured.server_offset <= measured.window_end
+group by
+    measured.run_id,
+    measured.artifact_manifest_digest,
+    sample.channel,
+    measured.window_start,
+    measured.window_end

@@ -1,0 +1,72 @@
+/*
+description: >
+  One row per performance run of a submission (run_1 of each scenario): who submitted what, under which names, on which
+  system, in the bundle that the run is read from.
+grain: [run_id]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  round: {type: varchar, description: "Round, e.g. v5.1; NULL where neither path nor log tells"}
+  division: {type: varchar, description: "closed, open or network", tests: [not_null]}
+  submitter: {type: varchar, description: "Submitter, as the path has it", tests: [not_null]}
+  platform: {type: varchar, description: "Platform folder", tests: [not_null]}
+  benchmark: {type: varchar, description: "Benchmark folder (UsedModel in the official table)", tests: [not_null]}
+  model: {type: varchar, description: "Official model name", tests: [not_null]}
+  scenario: {type: varchar, description: "Scenario, as the folder has it", tests: [not_null]}
+  location: {type: varchar, description: "The scenario's folder (Location in the official table)", tests: [not_null]}
+  availability: {type: varchar, description: "available, preview or rdi"}
+  suite: {type: varchar, description: "datacenter, edge or both"}
+  system_name: {type: varchar, description: "System name"}
+  accelerator: {type: varchar, description: "Accelerator model; NULL for a system without one"}
+  accelerators_per_node: {type: bigint, description: "Accelerators per node"}
+  node_count: {type: bigint, description: "Nodes"}
+  precision: {type: varchar, description: "Weight data types as written"}
+  has_token_early_stopping: {type: boolean, description: "Whether early stopping was on token latencies"}
+  early_stopping_p99_ms: {type: double, unit: ms, description: "Early-stopping estimate of p99"}
+  has_ranging_run: {type: boolean, description: "Whether a ranging run is there: then power was measured", tests: [not_null]}
+*/
+with ranging as (
+    select distinct supports_run_id
+    from mlperf_inference_run
+    where mode = 'ranging'
+)
+
+select
+    run.run_id,
+    run.artifact_manifest_digest,
+    run.round,
+    run.division,
+    run.submitter,
+    run.platform,
+    run.benchmark,
+    coalesce(official.model, run.benchmark) as model,
+    run.scenario,
+    run.division || '/' || run.submitter || '/results/' || run.platform || '/' || run.benchmark || '/' || run.scenario_folder as location,
+    system.status as availability,
+    system.system_type as suite,
+    system.system_name,
+    system.accelerator_model_name as accelerator,
+    system.accelerators_per_node,
+    system.number_of_nodes as node_count,
+    system.weight_data_types as precision,
+    metric.has_token_early_stopping,
+    metric.early_stopping_p99_ms,
+    ranging.supports_run_id is not null as has_ranging_run
+from mlperf_inference_run as run
+inner join run_bundle
+    on
+        run_bundle.run_id = run.run_id
+        and run_bundle.artifact_manifest_digest = run.artifact_manifest_digest
+left join mlperf_inference_official_model as official
+    on official.benchmark = lower(run.benchmark)
+left join mlperf_inference_system as system
+    on system.artifact_manifest_digest = run.artifact_manifest_digest
+left join mlperf_inference_metric as metric
+    on
+        metric.run_id = run.run_id
+        and metric.artifact_manifest_digest = run.artifact_manifest_digest
+left join ranging
+    on ranging.supports_run_id = run.run_id
+where
+    run.mode = 'performance'
+    and run.run_name = 'run_1'

@@ -1,0 +1,11 @@
+/*
+description: One row per run, the workload it was asked to do. The columns are read from the frozen document itself.
+feeds: workload
+*/
+select
+    workload_spec_digest,
+    workload_document,
+    json_extract_string(workload_document, '$.benchmark') as model,
+    json_extract_string(workload_document, '$.weight_data_types') as precision,
+    json_extract_string(workload_document, '$.scenario') as protocol
+from mlperf_inference_run

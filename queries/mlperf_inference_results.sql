@@ -1,0 +1,83 @@
+/*
+description: >
+  The official MLPerf Inference results table, recomputed from the logs: one row per round, submitter, platform,
+  benchmark and scenario. Throughput has the six significant digits in which results are published; a latency is exact.
+  performance_unit is the unit the value truly has; official_label is what the official table prints beside it, NULL for
+  a round whose labels are not known.
+grain: [round, division, submitter, platform, benchmark, scenario]
+claim:
+  what: the performance and power of one submitted run, by the rules of its round
+  population: run_1 of every scenario of every submission in the warehouse, valid or not, without conflict
+  unit_of_replication: the submitted run; MLPerf Inference publishes one run a scenario
+columns:
+  round: {type: varchar, description: "Round"}
+  division: {type: varchar, description: "closed, open or network"}
+  submitter: {type: varchar, description: "Submitter"}
+  platform: {type: varchar, description: "Platform folder"}
+  benchmark: {type: varchar, description: "Benchmark folder (UsedModel)"}
+  scenario: {type: varchar, description: "Scenario"}
+  availability: {type: varchar, description: "available, preview or rdi"}
+  suite: {type: varchar, description: "datacenter, edge or both"}
+  system: {type: varchar, description: "System name"}
+  accelerator: {type: varchar, description: "Accelerator model; NULL: a system without one"}
+  accelerators_per_node: {type: bigint, description: "Accelerators per node"}
+  node_count: {type: bigint, description: "Nodes"}
+  model: {type: varchar, description: "Official model name"}
+  precision: {type: varchar, description: "Weight data types"}
+  performance_result: {type: double, description: "Performance, in performance_unit"}
+  performance_unit: {type: varchar, description: "The unit the value truly has"}
+  official_label: {type: varchar, description: "The unit the official table prints"}
+  power_result: {type: double, description: "Mean power or energy per query, in power_unit"}
+  power_unit: {type: varchar, description: "Watts or millijoules"}
+  power_state: {type: varchar, description: "measured, missing, or NULL: no power submission"}
+  validity: {type: varchar, description: "VALID, INVALID, or NULL: the logs do not say"}
+  is_inferred: {type: boolean, description: "Whether the result is inferred from the SingleStream run"}
+  location: {type: varchar, description: "Folder of the logs"}
+*/
+with known_round as (
+    select distinct round
+    from mlperf_inference_token_label
+)
+
+select
+    result.round,
+    result.division,
+    result.submitter,
+    result.platform,
+    result.benchmark,
+    result.scenario,
+    result.availability,
+    result.suite,
+    result.system_name as system,
+    result.accelerator,
+    result.accelerators_per_node,
+    result.node_count,
+    result.model,
+    result.precision,
+    case
+        when result.performance_unit = 'Latency (ms)' or result.performance = 0 then result.performance
+        else round(result.performance, 5 - floor(log10(abs(result.performance)))::integer)
+    end as performance_result,
+    result.performance_unit,
+    case
+        when known_round.round is null then null
+        when token_label.model is not null then 'Tokens/s'
+        when result.scenario = 'Offline' then 'Samples/s'
+        when result.scenario in ('Server', 'Interactive') then 'Queries/s'
+        else 'Latency (ms)'
+    end as official_label,
+    result.power as power_result,
+    result.power_unit,
+    result.power_state,
+    case result.status when 'succeeded' then 'VALID' when 'invalid' then 'INVALID' end as validity,
+    result.is_inferred,
+    result.location
+from mlperf_inference_result as result
+left join known_round
+    on known_round.round = result.round
+left join mlperf_inference_token_label as token_label
+    on
+        token_label.round = result.round
+        and token_label.model = result.model
+        and token_label.scenario = result.scenario
+where not result.has_conflict

@@ -2,7 +2,7 @@
 description: >
   One row per run and bundle: what the load generator's logs state, one column a metric. The detail log has six
   significant digits where the summary has two decimals, so the detail log decides and the summary stands where there is
-  none. A key that a log states twice counts with its last line.
+  none (mlperf_inference_log_source tells whose detail log). A key that a log states twice counts with its last line.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -36,6 +36,38 @@ columns:
   power_end: {type: varchar, description: "End of the measured window on the client's clock"}
   has_token_early_stopping: {type: boolean, description: "Whether the early-stopping estimates are of token latencies, not of the whole query", tests: [not_null]}
 */
+with logged as (
+    select
+        log.run_id,
+        log.artifact_manifest_digest,
+        entry.source,
+        entry.key,
+        entry.value,
+        entry.value_number,
+        entry.raw_offset
+    from mlperf_inference_log_source as log
+    inner join mlperf_inference_entry as entry
+        on
+            entry.run_id = log.run_id
+            and entry.artifact_manifest_digest = log.artifact_manifest_digest
+    where entry.source = 'summary'
+    union all
+    select
+        log.run_id,
+        log.artifact_manifest_digest,
+        entry.source,
+        entry.key,
+        entry.value,
+        entry.value_number,
+        entry.raw_offset
+    from mlperf_inference_log_source as log
+    inner join mlperf_inference_entry as entry
+        on
+            entry.run_id = log.detail_run_id
+            and entry.artifact_manifest_digest = log.detail_manifest_digest
+    where entry.source = 'detail'
+)
+
 select
     run_id,
     artifact_manifest_digest,
@@ -156,10 +188,7 @@ select
     count(*) filter (
         where key in ('early_stopping_ttft_result', 'early_stopping_tpot_result', 'TTFT Early Stopping Result', 'TPOT Early Stopping Result')
     ) > 0 as has_token_early_stopping
-from mlperf_inference_entry
-where
-    run_id is not null
-    and source in ('detail', 'summary')
+from logged
 group by
     run_id,
     artifact_manifest_digest

@@ -2,7 +2,8 @@
 description: >
   One row per run, bundle and channel of the power meter: mean power in the measured window. A sample counts when
   power_begin <= t <= power_end (MLPerf power rules); the window is on the client's clock and the samples on the power
-  server's, each brought to UTC by the zone offset that its own power document states, in seconds west of UTC.
+  server's, each brought to UTC by the zone offset that its own power document states, in seconds west of UTC. Whose power
+  log it is, mlperf_inference_log_source tells.
 grain: [run_id, artifact_manifest_digest, channel]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -29,12 +30,18 @@ measured as (
     select
         metric.run_id,
         metric.artifact_manifest_digest,
+        log.power_run_id,
+        log.power_manifest_digest,
         try_strptime(metric.power_begin, '%m-%d-%Y %H:%M:%S.%g') + to_seconds(coalesce(zone.client_s, 0)) as window_start,
         try_strptime(metric.power_end, '%m-%d-%Y %H:%M:%S.%g') + to_seconds(coalesce(zone.client_s, 0)) as window_end,
         to_seconds(coalesce(zone.server_s, 0)) as server_offset
     from mlperf_inference_metric as metric
+    inner join mlperf_inference_log_source as log
+        on
+            log.run_id = metric.run_id
+            and log.artifact_manifest_digest = metric.artifact_manifest_digest
     left join zone
-        on zone.artifact_manifest_digest = metric.artifact_manifest_digest
+        on zone.artifact_manifest_digest = log.power_manifest_digest
     where
         metric.power_begin is not null
         and metric.power_end is not null
@@ -51,8 +58,8 @@ select
 from measured
 inner join mlperf_inference_power_sample as sample
     on
-        sample.run_id = measured.run_id
-        and sample.artifact_manifest_digest = measured.artifact_manifest_digest
+        sample.run_id = measured.power_run_id
+        and sample.artifact_manifest_digest = measured.power_manifest_digest
 where
     sample.sampled_at_local + measured.server_offset >= measured.window_start
     and sample.sampled_at_local + measured.server_offset <= measured.window_end

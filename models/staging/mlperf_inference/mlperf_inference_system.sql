@@ -32,7 +32,7 @@ with statement as (
         artifact_manifest_digest,
         source,
         key,
-        case when lower(trim(value)) not in ('', '-', 'n/a', 'na', 'none', 'null', 'unknown', 'tbd') then trim(value) end as stated,
+        case when lower(trim(value)) not in ('', '-', 'n/a', 'na', 'none', 'null', 'unknown', 'tbd') then value end as stated,
         case when value_number = floor(value_number) and abs(value_number) < 1e15 then value_number::bigint end as whole_number
     from mlperf_inference_entry
     where source in ('system', 'measurement')

@@ -76,3 +76,13 @@ select sum(case when status = 'ok' then tput else 0 end) as v from run
 -- case: undemanded_columns_have_no_cells
 -- row: 10 ; why 0 = 1
 select tput as v from run where id = 1
+
+-- case: lambda_parameter_like_a_column
+-- values: v
+-- row: [2, 3] | 1 ; why 0 = 1 ; v 0 = tags@1
+select list_transform(tags, lambda latency: latency + 1) as v, list_transform(tags, lambda id: 0)[1] + id as w from feed.sample where id = 1
+
+-- case: parenthesised_alias
+-- values: w
+-- row: 21 | 42 ; why 0 = 2 ; w 0 = conc@2, tput@2
+select tput + 1 as v, v * conc as w from run where id = 2

@@ -157,3 +157,18 @@ select distinct host, status from run order by host, status
 -- row: a ; why 0 = 1, 2, 3 ; host 0 = host@1, host@2, host@3
 -- row: b ; why 0 = 4, 5 ; host 0 = host@4, host@5
 select distinct host from run order by 1 limit 2
+
+-- case: string_agg_distinct
+-- values: s
+-- row: a,b ; why 0 = 1, 2, 3, 4, 5, 6 ; s 0 = host@1, host@2, host@3, host@4, host@5
+select string_agg(distinct host, ',' order by host) as s from run
+
+-- case: filtered_arg_max
+-- values: b
+-- row: 2 ; why 0 = 1, 2, 3, 4, 5, 6 ; b 0 = id@1, id@2, id@4, id@5
+select arg_max(id, tput) filter (where conc < 4) as b from run
+
+-- case: count_star_over_groups
+-- values: n
+-- row: 3 ; why 0 = 1, 2, 3, 4, 5, 6 ; n 0 = *@1, *@2, *@3, *@4, *@5, *@6
+select count(*) as n from (select host from run group by host) g

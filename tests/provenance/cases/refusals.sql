@@ -16,258 +16,278 @@ select id from run using sample 3
 
 -- case: e_node_4
 -- refuse: E_NODE
-select id from run where id = 1 for update
+select #1 as x from run
 
 -- case: e_node_5
 -- refuse: E_NODE
-select id from run order by id collate nocase for share
+select id from run where id = ?
 
--- case: e_volatile_6
--- refuse: E_VOLATILE
-select now() as t from run
+-- case: e_window_6
+-- refuse: E_WINDOW
+select id, lag(id, -1) over (order by id) as x from run
 
--- case: e_volatile_7
--- refuse: E_VOLATILE
-select current_date as t from run
+-- case: e_limit_percent_7
+-- refuse: E_LIMIT_PERCENT
+select id from run order by id limit (select 2)
 
--- case: e_volatile_8
--- refuse: E_VOLATILE
-select random() as t from run
+-- case: e_subquery_place_8
+-- refuse: E_SUBQUERY_PLACE
+select 1 in (select id from run) as x
 
--- case: e_volatile_9
--- refuse: E_VOLATILE
-select uuid() as t from run
+-- case: e_distinct_order_9
+-- refuse: E_DISTINCT_ORDER
+select id from run union all select id from host order by id + 1
 
--- case: e_volatile_10
--- refuse: E_VOLATILE
-select nextval('s') as t from run
+-- case: e_subquery_place_10
+-- refuse: E_SUBQUERY_PLACE
+select id from run order by (select count(*) from host h where h.id = run.id)
 
 -- case: e_volatile_11
 -- refuse: E_VOLATILE
-select getenv('HOME') as t from run
+select now() as t from run
 
 -- case: e_volatile_12
 -- refuse: E_VOLATILE
-select current_timestamp as t from run
+select current_date as t from run
 
 -- case: e_volatile_13
 -- refuse: E_VOLATILE
+select random() as t from run
+
+-- case: e_volatile_14
+-- refuse: E_VOLATILE
+select uuid() as t from run
+
+-- case: e_volatile_15
+-- refuse: E_VOLATILE
+select nextval('s') as t from run
+
+-- case: e_volatile_16
+-- refuse: E_VOLATILE
+select getenv('HOME') as t from run
+
+-- case: e_volatile_17
+-- refuse: E_VOLATILE
+select current_timestamp as t from run
+
+-- case: e_volatile_18
+-- refuse: E_VOLATILE
 select id from run where exists (select 1 from host where today() > date '2026-01-01')
 
--- case: e_approx_14
+-- case: e_approx_19
 -- refuse: E_APPROX
 select approx_count_distinct(id) as n from run
 
--- case: e_approx_15
+-- case: e_approx_20
 -- refuse: E_APPROX
 select approx_quantile(tput, 0.5) as q from run
 
--- case: e_approx_16
+-- case: e_approx_21
 -- refuse: E_APPROX
 select reservoir_quantile(tput, 0.5) as q from run
 
--- case: e_function_17
+-- case: e_function_22
 -- refuse: E_FUNCTION
 select my_macro(id) as x from run
 
--- case: e_aggregate_18
+-- case: e_aggregate_23
 -- refuse: E_AGGREGATE
 select geomean(tput) as g from run
 
--- case: e_aggregate_19
+-- case: e_aggregate_24
 -- refuse: E_AGGREGATE
 select arg_max_null(id, tput) as g from run
 
--- case: e_unordered_agg_20
+-- case: e_unordered_agg_25
 -- refuse: E_UNORDERED_AGG
 select list(id) as l from run
 
--- case: e_unordered_agg_21
+-- case: e_unordered_agg_26
 -- refuse: E_UNORDERED_AGG
 select first(id) as l from run
 
--- case: e_unordered_agg_22
+-- case: e_unordered_agg_27
 -- refuse: E_UNORDERED_AGG
 select string_agg(host, ',') as l from run
 
--- case: e_sample_23
+-- case: e_sample_28
 -- refuse: E_SAMPLE
 select id from run tablesample 10%
 
--- case: e_limit_unordered_24
+-- case: e_limit_unordered_29
 -- refuse: E_LIMIT_UNORDERED
 select id from run limit 3
 
--- case: e_limit_unordered_25
+-- case: e_limit_unordered_30
 -- refuse: E_LIMIT_UNORDERED
 select max(x) as m from (select id as x from run limit 3) t
 
--- case: e_limit_percent_26
+-- case: e_limit_percent_31
 -- refuse: E_LIMIT_PERCENT
 select id from run order by id limit 10%
 
--- case: e_offset_27
+-- case: e_offset_32
 -- refuse: E_OFFSET
 select id from run order by id limit 3 offset 1
 
--- case: e_order_all_28
+-- case: e_order_all_33
 -- refuse: E_ORDER_ALL
 select id from run order by all
 
--- case: e_setop_29
+-- case: e_setop_34
 -- refuse: E_SETOP
 select id from run except select id from host
 
--- case: e_setop_30
+-- case: e_setop_35
 -- refuse: E_SETOP
 select id from run intersect select id from host
 
--- case: e_recursive_31
+-- case: e_recursive_36
 -- refuse: E_RECURSIVE
 with recursive t as (select 1 as n union all select n + 1 from t where n < 3) select n from t
 
--- case: e_pivot_32
+-- case: e_pivot_37
 -- refuse: E_PIVOT
 pivot run on conc using sum(tput)
 
--- case: e_grouping_sets_33
+-- case: e_grouping_sets_38
 -- refuse: E_GROUPING_SETS
 select host, sum(conc) as s from run group by rollup (host)
 
--- case: e_grouping_sets_34
+-- case: e_grouping_sets_39
 -- refuse: E_GROUPING_SETS
 select host, sum(conc) as s from run group by grouping sets ((host), ())
 
--- case: e_distinct_on_35
+-- case: e_distinct_on_40
 -- refuse: E_DISTINCT_ON
 select distinct on (host) id from run order by id
 
--- case: e_distinct_order_36
+-- case: e_distinct_order_41
 -- refuse: E_DISTINCT_ORDER
 select distinct host from run order by upper(host)
 
--- case: e_join_37
+-- case: e_join_42
 -- refuse: E_JOIN
 select id from run natural join host
 
--- case: e_join_38
+-- case: e_join_43
 -- refuse: E_JOIN
 select r.id from run r positional join host h
 
--- case: e_join_39
+-- case: e_join_44
 -- refuse: E_JOIN
 select r.id from run r asof join feed.sample s on r.id >= s.id
 
--- case: e_comma_join_40
+-- case: e_comma_join_45
 -- refuse: E_COMMA_JOIN
 select r.id from host h, run r right join feed.sample s on s.run_id = r.id
 
--- case: e_semi_join_41
+-- case: e_semi_join_46
 -- refuse: E_SEMI_JOIN
 select r.id from run r semi join host h on h.name = r.host
 
--- case: e_semi_join_42
+-- case: e_semi_join_47
 -- refuse: E_SEMI_JOIN
 select r.id from run r anti join host h on h.name = r.host
 
--- case: e_lateral_43
+-- case: e_lateral_48
 -- refuse: E_LATERAL
 select r.id from run r, lateral (select h.id from host h where h.name = r.host) t
 
--- case: e_tablefunc_44
+-- case: e_tablefunc_49
 -- refuse: E_TABLEFUNC
 select x from read_csv('f.csv') t(x)
 
--- case: e_untracked_45
+-- case: e_untracked_50
 -- refuse: E_UNTRACKED
 select a from untracked
 
--- case: e_resolve_46
+-- case: e_resolve_51
 -- refuse: E_RESOLVE
 select id from nowhere
 
--- case: e_resolve_47
+-- case: e_resolve_52
 -- refuse: E_RESOLVE
 select missing from run
 
--- case: e_resolve_48
+-- case: e_resolve_53
 -- refuse: E_RESOLVE
 select rowid from run
 
--- case: e_resolve_49
+-- case: e_resolve_54
 -- refuse: E_RESOLVE
 select id from run r join host h on h.name = r.host
 
--- case: e_star_50
+-- case: e_star_55
 -- refuse: E_STAR
 select * replace (1 as id) from run
 
--- case: e_star_51
+-- case: e_star_56
 -- refuse: E_STAR
 select id from run where id in (select * from host)
 
--- case: e_columns_52
+-- case: e_columns_57
 -- refuse: E_COLUMNS
 select columns('t.*') from run
 
--- case: e_alias_columns_53
+-- case: e_alias_columns_58
 -- refuse: E_ALIAS_COLUMNS
 select a from run as r(a)
 
--- case: e_alias_columns_54
+-- case: e_alias_columns_59
 -- refuse: E_ALIAS_COLUMNS
 with c(a) as (select id from run) select a from c
 
--- case: e_noalias_55
+-- case: e_noalias_60
 -- refuse: E_NOALIAS
 select id from (select id from run)
 
--- case: e_unnamed_56
+-- case: e_unnamed_61
 -- refuse: E_UNNAMED
 select count(*) from run
 
--- case: e_duplicate_column_57
+-- case: e_duplicate_column_62
 -- refuse: E_DUPLICATE_COLUMN
 select r.id, h.id from run r join host h on true
 
--- case: e_reserved_58
+-- case: e_reserved_63
 -- refuse: E_RESERVED
 select id as __why_0 from run
 
--- case: e_paren_59
+-- case: e_paren_64
 -- refuse: E_PAREN
 (select id from run) order by id
 
--- case: e_correlated_60
+-- case: e_correlated_65
 -- values: v
 -- refuse: E_CORRELATED
 select id, (select max(h.gpus + r.conc) from host h) as v from run r
 
--- case: e_subquery_place_61
+-- case: e_subquery_place_66
 -- refuse: E_SUBQUERY_PLACE
 select host, sum(conc) as s, (select max(h.gpus) from host h where h.name = run.host) as g from run group by host
 
--- case: e_subquery_place_62
+-- case: e_subquery_place_67
 -- refuse: E_SUBQUERY_PLACE
 select r.id from run r join host h on r.host in (select name from host)
 
--- case: e_subquery_cell_63
+-- case: e_subquery_cell_68
 -- values: v
 -- refuse: E_SUBQUERY_CELL
 select id in (select id from host) as v from run
 
--- case: e_subquery_form_64
+-- case: e_subquery_form_69
 -- refuse: E_SUBQUERY_FORM
 select id from run where (id, conc) in (select id, gpus from host)
 
--- case: e_subquery_form_65
+-- case: e_subquery_form_70
 -- refuse: E_SUBQUERY_FORM
 select id from run where id > all (select id from host)
 
--- case: e_window_66
+-- case: e_window_71
 -- refuse: E_WINDOW
 select id, sum(conc) over (w rows 1 preceding) as s from run window w as (order by id)
 
--- case: e_window_67
+-- case: e_window_72
 -- refuse: E_WINDOW
 select id from run order by row_number() over (order by id)

@@ -107,3 +107,25 @@ select r.conc as v from run r, host h where r.host = h.name and r.id in (select 
 -- row: a ; why 0 = 1 ; why 1 = 1, 2 ; why 2 = 2, 3 ; name 0 = name@1
 -- row: b ; why 0 = 2 ; why 1 = 5 ; why 2 = 5 ; name 0 = name@2
 select name from host where name in (select host from run where id in (select run_id from feed.sample where latency > 5))
+
+-- case: doubly_nested_correlation
+-- values: x
+-- row: 6 | 0 ; why 0 = 6
+-- row: 3 | 1 ; why 0 = 3 ; why 1 = 2 ; why 2 = 1, 2, 3 ; x 1 = *@2
+-- row: 5 | 1 ; why 0 = 5 ; why 1 = 5 ; why 2 = 4, 5 ; x 1 = *@5
+-- row: 2 | 1 ; why 0 = 2 ; why 1 = 2 ; why 2 = 1, 2, 3 ; x 1 = *@2
+-- row: 4 | 1 ; why 0 = 4 ; why 1 = 5 ; why 2 = 4, 5 ; x 1 = *@5
+-- row: 1 | 1 ; why 0 = 1 ; why 1 = 2 ; why 2 = 1, 2, 3 ; x 1 = *@2
+select id, (select count(*) from run k where k.host = r.host and k.tput > (select avg(j.tput) from run j where j.host = k.host)) as x from run r
+
+-- case: exists_or_condition
+-- values: name
+-- row: a ; why 0 = 1 ; why 1 = 1, 2 ; name 0 = name@1
+-- row: b ; why 0 = 2 ; why 1 = 4, 5 ; name 0 = name@2
+-- row: c ; why 0 = 3 ; name 0 = name@3
+select name from host h where not exists (select 1 from run r where r.host = h.name and r.status = 'ok') or h.gpus = 8
+
+-- case: constant_of_empty_group
+-- values: n
+-- row: 0 ; why 1 = 1, 2, 3
+select count(*) as n from run where conc > 100 and tput > (select max(gpus) from host)

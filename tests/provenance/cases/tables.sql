@@ -101,3 +101,15 @@ from run select tput where id = 1
 -- values: Total Tput
 -- row: 22 ; why 0 = 1, 4 ; Total Tput 0 = tput@1, tput@4
 select sum(tput) as "Total Tput" from run as "my run" where "my run".conc = 1
+
+-- case: cte_shadows_table
+-- values: tput
+-- row: 10 ; why 0 = 1 ; tput 0 = tput@1
+with run as (select id, tput from run where id = 1) select tput from run
+
+-- case: grouped_then_joined
+-- values: c
+-- row: 1 | 2 ; why 0 = 1 ; why 1 = 1, 2 ; c 1 = *@1, *@2
+-- row: 2 | 1 ; why 0 = 2 ; why 1 = 3 ; c 1 = *@3
+-- row: 3 | None ; why 0 = 3
+select r.id, q.c from run r left join (select run_id, count(*) as c from feed.sample group by run_id) q on q.run_id = r.id where r.id < 4

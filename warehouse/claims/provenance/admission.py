@@ -20,7 +20,8 @@ _ADMITTED = (
     exp.Parameter, exp.Paren, exp.Binary, exp.Unary, exp.Predicate, exp.Between, exp.In, exp.Case, exp.If,
     exp.DataType, exp.DataTypeParam, exp.ColumnDef, exp.Interval, exp.IntervalSpan, exp.Var, exp.Bracket, exp.Slice,
     exp.Tuple, exp.Lambda, exp.Kwarg, exp.PropertyEQ, exp.Comprehension, exp.Filter, exp.Window, exp.WindowSpec,
-    exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Collate, exp.AtTimeZone, exp.Func,
+    exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Collate, exp.AtTimeZone, exp.JSONPath, exp.JSONPathPart,
+    exp.Func,
 )  # fmt: skip
 _REASON_OF_CLAUSE = {"offset": "E_OFFSET", "sample": "E_SAMPLE", "pivots": "E_PIVOT", "laterals": "E_LATERAL"}
 _SELECT_CLAUSES = frozenset(
@@ -82,7 +83,8 @@ def _check_tail(node: exp.Expression) -> None:
     limit, order = node.args.get("limit"), node.args.get("order")
     if limit is not None and not isinstance(limit, exp.Limit):
         refuse("E_LIMIT_PERCENT", limit, "not a plain row count")
-    if limit is not None and limit.args.get("limit_options") is not None:
+    is_count = limit is None or isinstance(limit.expression, (exp.Literal, exp.Placeholder, exp.Parameter))
+    if not is_count or (limit is not None and limit.args.get("limit_options") is not None):
         refuse("E_LIMIT_PERCENT", limit, "not a plain row count")
     if limit is not None and order is None:
         refuse("E_LIMIT_UNORDERED", limit, "LIMIT without ORDER BY")
@@ -146,6 +148,12 @@ def _check_cte(node: exp.CTE) -> None:
     _check_clauses(node, frozenset("this alias materialized".split()))
 
 
+def _check_placeholder(node: exp.Placeholder) -> None:
+    """A guard may repeat an expression: a named parameter can be read twice, a positional one cannot."""
+    if not node.name:
+        refuse("E_NODE", node, "a positional parameter; name it, as in $as_of")
+
+
 def _check_exists(node: exp.Exists) -> None:
     if not isinstance(node.this, exp.Query):
         refuse("E_NODE", node, "EXISTS without a query")
@@ -154,4 +162,5 @@ def _check_exists(node: exp.Exists) -> None:
 _CHECKS = {
     exp.Select: _check_select, exp.Union: _check_union, exp.Join: _check_join, exp.Table: _check_table,
     exp.Subquery: _check_subquery, exp.With: _check_with, exp.CTE: _check_cte, exp.Exists: _check_exists,
+    exp.Placeholder: _check_placeholder,
 }  # fmt: skip

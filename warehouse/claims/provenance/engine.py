@@ -11,7 +11,7 @@ from functools import cache
 
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import TokenType
 
 from warehouse.claims.provenance.refusals import refuse
 
@@ -41,7 +41,7 @@ _CALL = re.compile(r"\s*(\w+)\s*\(")
 _SYNTAX = (
     exp.Cast, exp.TryCast, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.And, exp.Or, exp.Xor, exp.Extract,
     exp.Array, exp.Struct, exp.Map, exp.Unnest, exp.Explode, exp.Trim, exp.Substring, exp.Exists, exp.DPipe,
-    exp.StrPosition,
+    exp.StrPosition, exp.Try,
 )  # fmt: skip
 
 
@@ -89,23 +89,18 @@ def check_words(sql: str) -> None:
     """Refuse volatile and approximate functions as the analyst wrote them, before any parser renames them."""
     known = engine_functions()
     tokens = DuckDB().tokenize(sql)
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for before, token, following in zip([None, *tokens[:-1]], tokens, [*tokens[1:], None], strict=True):
         word = token.text.lower()
         if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
             continue
         called = following is not None and following.token_type == TokenType.L_PAREN
-        if (called and word in known.volatile) or (word in NILADIC_VOLATILE and not _is_part(token, tokens)):
+        is_field = before is not None and before.token_type == TokenType.DOT
+        if (called and word in known.volatile) or (word in NILADIC_VOLATILE and not is_field):
             refuse("E_VOLATILE", token.text, "a volatile function")
         if called and word in known.approximate:
             refuse("E_APPROX", token.text, "an approximate function")
         if called and word == "columns":
             refuse("E_COLUMNS", token.text, "COLUMNS() is not expanded")
-
-
-def _is_part(token: Token, tokens: list[Token]) -> bool:
-    """Whether the word follows a dot (`t.current_date`): then it names a column."""
-    position = tokens.index(token)
-    return position > 0 and tokens[position - 1].token_type == TokenType.DOT
 
 
 def check_function(node: exp.Func) -> None:

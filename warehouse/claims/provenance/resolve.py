@@ -75,7 +75,9 @@ class Resolver:
         branches = [self.query(branch, ctes, outer, by_name or i == 0) for i, branch in enumerate(chain)]
         if not by_name and len({len(branch.columns) for branch in branches}) > 1:
             refuse("E_RESOLVE", node, "the branches have different numbers of columns")
-        return UnionBlock(node, branches, by_name)
+        union = UnionBlock(node, branches, by_name)
+        _check_order(node.args.get("order"), union.columns)
+        return union
 
     def _grouped_by_all(self, node: exp.Select | exp.Union, ctes: Ctes, outer: Scope | None) -> SelectBlock:
         """DISTINCT as GROUP BY every column, around the same query without it: all duplicates are evidence."""
@@ -202,7 +204,7 @@ def _continues(left: exp.Union, node: exp.Union) -> bool:
 
 
 def _check_order(order: exp.Order | None, columns: Sequence[str]) -> None:
-    """After DISTINCT only output columns can order: by name or by position."""
+    """After DISTINCT and UNION only output columns can order: by name or by position."""
     for ordered in order.expressions if order is not None else ():
         key = ordered.this
         is_column = isinstance(key, exp.Column) and not key.table and position_of(columns, key.name) is not None

@@ -20,9 +20,8 @@ Aliases = Mapping[str, exp.Expression]  # lower-case alias -> resolved expressio
 def resolve(expression: exp.Expression, scope: Scope, aliases: Aliases | None = None) -> exp.Expression:
     """A copy in which every column is `"alias"."column"`, merged columns stay bare, and aliases are expanded."""
     holder = exp.Paren(this=expression.copy())
-    bound = _bound_names(holder)
     for node in _local_columns(holder):
-        if not node.table and node.name.lower() in bound:
+        if not node.table and _is_bound(node):
             continue
         node.replace(_resolve_column(node, scope, aliases or {}))
     return holder.this
@@ -37,15 +36,16 @@ def _is_query(node: exp.Expression) -> bool:
     return isinstance(node, exp.Query)
 
 
-def _bound_names(expression: exp.Expression) -> set[str]:
-    """Parameters of lambdas and list comprehensions: names that are no columns."""
-    names: set[str] = set()
-    for node in expression.walk(prune=_is_query):
-        if isinstance(node, exp.Lambda):
-            names |= {parameter.name.lower() for parameter in node.expressions}
-        elif isinstance(node, exp.Comprehension):
-            names.add(node.expression.name.lower())
-    return names
+def _is_bound(node: exp.Column) -> bool:
+    """Whether the name is a parameter of a lambda or a list comprehension around it, so no column."""
+    name, above = node.name.lower(), node.parent
+    while above is not None and not isinstance(above, exp.Query):
+        if isinstance(above, exp.Lambda) and any(p.name.lower() == name for p in above.expressions):
+            return True
+        if isinstance(above, exp.Comprehension) and above.expression.name.lower() == name:
+            return True
+        above = above.parent
+    return False
 
 
 def _resolve_column(node: exp.Column, scope: Scope, aliases: Aliases) -> exp.Expression:

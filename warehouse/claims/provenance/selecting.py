@@ -218,7 +218,7 @@ def _witness(
     if form != "exists" and len(relation.columns) != 1:
         refuse("E_SUBQUERY_FORM", part, "the subquery must have one column")
     is_row_level = form == "in" or is_correlated
-    if is_row_level and not is_row_place:
+    if is_row_level and not (is_row_place and scope.sources):
         refuse("E_SUBQUERY_PLACE", part, "this subquery depends on the row, and here there is no row")
     return Witness(f"__witness_{number}", relation, form, is_row_level, is_correlated, probe)
 

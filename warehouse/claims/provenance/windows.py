@@ -74,11 +74,9 @@ def _spec(kind: str, start: object, start_side: str | None, end: object, end_sid
 def _shift_spec(window: exp.Window, function: exp.Expression, name: str) -> exp.WindowSpec:
     """From the row itself to the one the shift reads; skipped NULLs make that distance unknown."""
     offset = function.args.get("offset")
-    reach: object = "UNBOUNDED"
-    if offset is None:
-        reach = exp.Literal.number(1)
-    elif isinstance(offset, exp.Literal):
-        reach = offset.copy()
+    if offset is not None and not isinstance(offset, exp.Literal):
+        refuse("E_WINDOW", window, "an offset that is not a plain number")
+    reach: object = exp.Literal.number(1) if offset is None else offset.copy()
     if isinstance(window.this, exp.IgnoreNulls):
         reach = "UNBOUNDED"
     if name == "lag":

@@ -3,7 +3,6 @@ description: >
   One row per frozen workload spec. The document is kept whole; the columns are read from it where the family states
   them, so two runs with the same digest always have the same row.
 grain: [workload_spec_digest]
-collects: workload
 columns:
   workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [not_null, unique]}
   workload_document: {type: varchar, description: "The document itself, canonical JSON", tests: [not_null]}
@@ -27,6 +26,5 @@ select
     concurrency_point,
     prompt_distribution,
     completion_distribution
-from feed.workload
-where workload_spec_digest is not null
+from run_workload
 group by all

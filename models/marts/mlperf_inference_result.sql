@@ -75,7 +75,8 @@ direct as (
 
 inferred as (
     select
-        single.* replace (owed.scenario as scenario),
+        single.* exclude (scenario),
+        owed.scenario,
         true as is_inferred,
         case
             when owed.scenario = 'MultiStream' then single.early_stopping_p99_ms * 8
@@ -101,7 +102,7 @@ inferred as (
 
 result as (
     select * from direct
-    union all
+    union all by name
     select * from inferred
 )
 

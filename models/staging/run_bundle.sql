@@ -10,15 +10,15 @@ columns:
   has_conflict: {type: boolean, description: "Whether bundles state different bytes for the run", tests: [not_null]}
 */
 select
-    feed.benchmark_run.run_id,
+    stated.run_id,
     max({
         'file_count': evidence_bundle.file_count,
         'arrived_at': evidence_bundle.arrived_at,
         'digest': evidence_bundle.artifact_manifest_digest
     }).digest as artifact_manifest_digest,
     count(*) as bundle_count,
-    count(distinct feed.benchmark_run.outcome_digest) > 1 as has_conflict
-from feed.benchmark_run
+    count(distinct stated.outcome_digest) > 1 as has_conflict
+from feed.benchmark_run as stated
 inner join evidence_bundle
-    on evidence_bundle.artifact_manifest_digest = feed.benchmark_run.artifact_manifest_digest
-group by feed.benchmark_run.run_id
+    on evidence_bundle.artifact_manifest_digest = stated.artifact_manifest_digest
+group by stated.run_id

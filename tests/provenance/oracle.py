@@ -77,7 +77,8 @@ def faults(case: Case, connection: duckdb.DuckDBPyConnection) -> list[str]:
     names = [description[0] for description in cursor.description]
     rows = cursor.fetchall()
     width = len(annotated.columns)
-    found = _identity(case.sql, original, [row[:width] for row in rows], names[:width], connection)
+    columns = [description[:2] for description in cursor.description][:width]
+    found = _identity(case.sql, original, [row[:width] for row in rows], columns, connection)
     traces = [_trace(annotated, case.values, dict(zip(names, row, strict=True))) for row in rows]
     for row, trace in zip(rows, traces, strict=True):
         found += _cells_in_why(row[:width], trace)
@@ -109,10 +110,12 @@ def describe(data: tuple, trace: Trace) -> str:
     return " ; ".join(shown)
 
 
-def _identity(sql: str, original: list, got: list, names: list[str], connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """G1: the same rows under the same names, and in the same order where the query fixes one."""
-    expected_names = [description[0] for description in connection.execute(sql).description]
-    found = [] if names == expected_names else [f"G1: names {names} are not {expected_names}"]
+def _identity(
+    sql: str, original: list, got: list, columns: list[tuple], connection: duckdb.DuckDBPyConnection
+) -> list[str]:
+    """G1: the same rows under the same names and types, and in the same order where the query fixes one."""
+    expected = [description[:2] for description in connection.execute(sql).description]
+    found = [] if columns == expected else [f"G1: columns {columns} are not {expected}"]
     is_ordered = re.search(r"order by [^()]*$", sql.strip(), re.IGNORECASE) is not None
     same = got == original if is_ordered else Counter(map(str, got)) == Counter(map(str, original))
     return found if same else [*found, f"G1: {got} is not {original}"]

@@ -1,4 +1,4 @@
-"""The ledger: append-only events, one JSON file each, that say what arrived, when, by whom and from where."""
+"""The ledger: append-only events, one JSON file each: what arrived and what was published, when, by whom, from where."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import create_if_absent
 
 ARRIVAL = "arrival"
+PUBLICATION = "publication"
 
 
 @dataclass(frozen=True)
 class Event:
-    """One line of history. `at` is UTC with microseconds; `detail` depends on the kind."""
+    """One line of history. `subject` is the digest it is about (a manifest's, a publication's); `at` is UTC with
+    microseconds; `detail` depends on the kind."""
 
     kind: str
-    artifact_manifest_digest: str
+    subject: str
     at: str
     detail: Mapping[str, Any]
 
@@ -41,12 +43,16 @@ class Ledger:
         """Record that a bundle arrived now, from a place as the user named it. Raises WH109."""
         self._append(ARRIVAL, digest, {"family": family, "from": source})
 
+    def published(self, digest: str, query: str, build_digest: str) -> None:
+        """Record that a rollup was frozen now, and from which build. Raises WH109."""
+        self._append(PUBLICATION, digest, {"query": query, "build_digest": build_digest})
+
     def events(self) -> Iterator[Event]:
         """All events, oldest first. Raises WH107 with the file's name for one that cannot be read."""
         for path in sorted(self._folder.glob("*/*/*/*.json"), key=lambda path: path.name):
             try:
                 document = json.loads(path.read_bytes())
-                yield Event(document["kind"], document["artifact_manifest_digest"], document["at"], document["detail"])
+                yield Event(document["kind"], document["subject"], document["at"], document["detail"])
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise WarehouseError("WH107", f"a ledger event cannot be read: {error}", str(path)) from error
 
@@ -55,7 +61,7 @@ class Ledger:
         times: dict[str, str] = {}
         for event in self.events():
             if event.kind == ARRIVAL:
-                times.setdefault(event.artifact_manifest_digest, event.at)
+                times.setdefault(event.subject, event.at)
         return times
 
     def _append(self, kind: str, digest: str, detail: dict[str, Any]) -> None:
@@ -63,7 +69,7 @@ class Ledger:
         identity = ULID.from_datetime(now)
         document = {
             "kind": kind,
-            "artifact_manifest_digest": digest,
+            "subject": digest,
             "at": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
             "by": f"{getpass.getuser()}@{socket.gethostname()}",
             "detail": detail,

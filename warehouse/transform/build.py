@@ -218,6 +218,7 @@ def _write_catalog(
     digest: str,
 ) -> None:
     """What this build is made of, inside it: a number's lineage needs no project, only the build and the store."""
+    from warehouse.transform.check import described
     from warehouse.transform.digests import specification
     from warehouse.transform.duck import PINNED_SETTINGS, engine_version
 
@@ -240,6 +241,10 @@ def _write_catalog(
                 model.text, list(model.grain), reads + sorted(checked.graph.landing[name]), whole,
             ],
         )
+    con.execute("create table catalog.landing_column (table_name varchar, position bigint, column_name varchar, type varchar)")
+    for table in landing.schemas:
+        types = enumerate(described(con, table).items())
+        con.executemany("insert into catalog.landing_column values (?, ?, ?, ?)", [[table, i, *item] for i, item in types])
     con.execute("create table catalog.landing_file (table_name varchar, path varchar, sha256 varchar, rows bigint)")
     rows = [[f.table, str(f.path), f.sha256, f.rows] for batch in landing.batches for f in batch.files]
     if rows:

@@ -1,9 +1,8 @@
 /*
 description: >
   One row per run, bundle and channel of the power meter: mean power in the measured window. A sample counts when
-  power_begin <= t <= power_end (MLPerf power rules); the window is on the client's clock and the samples on the power
-  server's, each brought to UTC by the zone offset that its own power document states, in seconds west of UTC. Whose power
-  log it is, mlperf_inference_log_source tells.
+  power_begin <= t <= power_end (MLPerf power rules). Both clocks are UTC since round v1.1; older rounds, whose clocks
+  were local, have no row. Whose power log it is, mlperf_inference_log_source tells.
 grain: [run_id, artifact_manifest_digest, channel]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -14,37 +13,27 @@ columns:
   window_start: {type: timestamptz, unit: UTC, description: "Start of the measured window", tests: [not_null]}
   window_end: {type: timestamptz, unit: UTC, description: "End of the measured window", tests: [not_null]}
 */
-with zone as (
-    select
-        artifact_manifest_digest,
-        max(value_number) filter (where source = 'power_client')::bigint as client_s,
-        max(value_number) filter (where source = 'power_server')::bigint as server_s
-    from mlperf_inference_entry
-    where
-        source in ('power_client', 'power_server')
-        and key = 'timezone'
-    group by artifact_manifest_digest
-),
-
-measured as (
+with measured as (
     select
         metric.run_id,
         metric.artifact_manifest_digest,
         log.power_run_id,
         log.power_manifest_digest,
-        try_strptime(metric.power_begin, '%m-%d-%Y %H:%M:%S.%g') + to_seconds(coalesce(zone.client_s, 0)) as window_start,
-        try_strptime(metric.power_end, '%m-%d-%Y %H:%M:%S.%g') + to_seconds(coalesce(zone.client_s, 0)) as window_end,
-        to_seconds(coalesce(zone.server_s, 0)) as server_offset
+        try_strptime(metric.power_begin, '%m-%d-%Y %H:%M:%S.%g') as window_start,
+        try_strptime(metric.power_end, '%m-%d-%Y %H:%M:%S.%g') as window_end
     from mlperf_inference_metric as metric
+    inner join mlperf_inference_run as run
+        on
+            run.run_id = metric.run_id
+            and run.artifact_manifest_digest = metric.artifact_manifest_digest
     inner join mlperf_inference_log_source as log
         on
             log.run_id = metric.run_id
             and log.artifact_manifest_digest = metric.artifact_manifest_digest
-    left join zone
-        on zone.artifact_manifest_digest = log.power_manifest_digest
     where
         metric.power_begin is not null
         and metric.power_end is not null
+        and coalesce(run.round, '') not in ('v0.7', 'v1.0')
 )
 
 select
@@ -61,8 +50,8 @@ inner join mlperf_inference_power_sample as sample
         sample.run_id = measured.power_run_id
         and sample.artifact_manifest_digest = measured.power_manifest_digest
 where
-    sample.sampled_at_local + measured.server_offset >= measured.window_start
-    and sample.sampled_at_local + measured.server_offset <= measured.window_end
+    sample.sampled_at_local >= measured.window_start
+    and sample.sampled_at_local <= measured.window_end
 group by
     measured.run_id,
     measured.artifact_manifest_digest,

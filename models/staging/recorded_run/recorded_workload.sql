@@ -1,9 +1,12 @@
 /*
 description: >
   One row per recorded run that states a workload.
+grain: [run_id, artifact_manifest_digest]
 feeds: workload
 */
 select
+    run_id,
+    artifact_manifest_digest,
     workload_spec_digest,
     workload_document,
     coalesce(indicator_name, program) as model,

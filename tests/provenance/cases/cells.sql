@@ -82,6 +82,11 @@ select tput as v from run where id = 1
 -- row: [2, 3] | 1 ; why 0 = 1 ; v 0 = tags@1
 select list_transform(tags, lambda latency: latency + 1) as v, list_transform(tags, lambda id: 0)[1] + id as w from feed.sample where id = 1
 
+-- case: json
+-- values: v
+-- row: 10 ; why 0 = 1 ; v 0 = tput@1
+select json_object('a', tput)->>'a' as v from run where id = 1
+
 -- case: parenthesised_alias
 -- values: w
 -- row: 21 | 42 ; why 0 = 2 ; w 0 = conc@2, tput@2

@@ -240,54 +240,58 @@ with c(a) as (select id from run) select a from c
 
 -- case: e_noalias_60
 -- refuse: E_NOALIAS
-select id from (select id from run)
+select range from range(3)
 
--- case: e_unnamed_61
+-- case: e_noalias_61
+-- refuse: E_NOALIAS
+select col0 from (values (1)) as v
+
+-- case: e_unnamed_62
 -- refuse: E_UNNAMED
 select count(*) from run
 
--- case: e_duplicate_column_62
+-- case: e_duplicate_column_63
 -- refuse: E_DUPLICATE_COLUMN
 select r.id, h.id from run r join host h on true
 
--- case: e_reserved_63
+-- case: e_reserved_64
 -- refuse: E_RESERVED
 select id as __why_0 from run
 
--- case: e_paren_64
+-- case: e_paren_65
 -- refuse: E_PAREN
 (select id from run) order by id
 
--- case: e_correlated_65
+-- case: e_correlated_66
 -- values: v
 -- refuse: E_CORRELATED
 select id, (select max(h.gpus + r.conc) from host h) as v from run r
 
--- case: e_subquery_place_66
+-- case: e_subquery_place_67
 -- refuse: E_SUBQUERY_PLACE
 select host, sum(conc) as s, (select max(h.gpus) from host h where h.name = run.host) as g from run group by host
 
--- case: e_subquery_place_67
+-- case: e_subquery_place_68
 -- refuse: E_SUBQUERY_PLACE
 select r.id from run r join host h on r.host in (select name from host)
 
--- case: e_subquery_cell_68
+-- case: e_subquery_cell_69
 -- values: v
 -- refuse: E_SUBQUERY_CELL
 select id in (select id from host) as v from run
 
--- case: e_subquery_form_69
+-- case: e_subquery_form_70
 -- refuse: E_SUBQUERY_FORM
 select id from run where (id, conc) in (select id, gpus from host)
 
--- case: e_subquery_form_70
+-- case: e_subquery_form_71
 -- refuse: E_SUBQUERY_FORM
 select id from run where id > all (select id from host)
 
--- case: e_window_71
+-- case: e_window_72
 -- refuse: E_WINDOW
 select id, sum(conc) over (w rows 1 preceding) as s from run window w as (order by id)
 
--- case: e_window_72
+-- case: e_window_73
 -- refuse: E_WINDOW
 select id from run order by row_number() over (order by id)

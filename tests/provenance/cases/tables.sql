@@ -113,3 +113,8 @@ with run as (select id, tput from run where id = 1) select tput from run
 -- row: 2 | 1 ; why 0 = 2 ; why 1 = 3 ; c 1 = *@3
 -- row: 3 | None ; why 0 = 3
 select r.id, q.c from run r left join (select run_id, count(*) as c from feed.sample group by run_id) q on q.run_id = r.id where r.id < 4
+
+-- case: derived_table_without_name
+-- values: m
+-- row: 12 ; why 0 = 1, 4 ; m 0 = tput@1, tput@4
+select m from (select max(tput) as m from (select tput from run where conc = 1))

@@ -21,7 +21,7 @@ _ADMITTED = (
     exp.DataType, exp.DataTypeParam, exp.ColumnDef, exp.Interval, exp.IntervalSpan, exp.Var, exp.Bracket, exp.Slice,
     exp.Tuple, exp.Lambda, exp.Kwarg, exp.PropertyEQ, exp.Comprehension, exp.Filter, exp.Window, exp.WindowSpec,
     exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Collate, exp.AtTimeZone, exp.JSONPath, exp.JSONPathPart,
-    exp.Func,
+    exp.JSONKeyValue, exp.Func,
 )  # fmt: skip
 _REASON_OF_CLAUSE = {"offset": "E_OFFSET", "sample": "E_SAMPLE", "pivots": "E_PIVOT", "laterals": "E_LATERAL"}
 _SELECT_CLAUSES = frozenset(
@@ -150,7 +150,7 @@ def _check_cte(node: exp.CTE) -> None:
 
 def _check_placeholder(node: exp.Placeholder) -> None:
     """A guard may repeat an expression: a named parameter can be read twice, a positional one cannot."""
-    if not node.name:
+    if not node.this:
         refuse("E_NODE", node, "a positional parameter; name it, as in $as_of")
 
 

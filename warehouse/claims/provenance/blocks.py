@@ -23,7 +23,6 @@ from warehouse.claims.provenance.values import (
     column,
     identifier,
     is_not_null,
-    listed,
     merge,
     named,
     select,
@@ -198,29 +197,30 @@ class UnionBlock(Relation):
                     branch.demanded.add(own)
         united = self._branch(self.branches[0])
         for branch in self.branches[1:]:
-            united = exp.Union(
-                this=united, expression=self._branch(branch), distinct=False, by_name=self.by_name or None
-            )
+            # By name even where the analyst wrote positions: each branch then names only its own evidence, and the
+            # engine pads the rest with NULL. Padding by hand is quadratic: 400 branches were 7 MB of SQL and 16 s.
+            united = exp.Union(this=united, expression=self._branch(branch), distinct=False, by_name=True)
         for clause in ("with_", "order", "limit"):
             united.set(clause, self.node.args.get(clause))
         return united
 
     def _branch(self, branch: Relation) -> exp.Select:
-        """The branch behind a select that pads the evidence of the other branches with NULL."""
+        """The branch behind a select that gives its columns and its own evidence the names of the union."""
         branch.holder = subquery(exp.Select(), "__branch")
-        data = [named(column("__branch", name), name) for name in branch.columns]
-        return select([*data, *(self._padded(branch, *extra) for extra in self.extras())], branch.holder)
+        names = branch.columns if self.by_name else self.columns
+        data = [named(column("__branch", own), name) for own, name in zip(branch.columns, names, strict=True)]
+        return select([*data, *self._own_evidence(branch)], branch.holder)
 
-    def _padded(self, branch: Relation, name: str, number: int, position: int | None) -> exp.Expression:
-        terms: Evidence = {}
-        if position is None:
-            terms = branch.why_terms("__branch")
-            if self.whys[number] is Kind.LIST:
-                terms = listed(terms)
-        elif (own := self._position_in(branch, position)) is not None:
-            terms = branch.cell_terms("__branch", own)
-        value = terms[number][0].expression if number in terms else exp.Null()
-        return named(value, name)
+    def _own_evidence(self, branch: Relation) -> list[exp.Expression]:
+        found = []
+        for number, [term] in branch.why_terms("__branch").items():
+            value = as_list([term]) if self.whys[number] is Kind.LIST else term.expression
+            found.append(named(value, why_name(number)))
+        for position in sorted(self.demanded):
+            own = self._position_in(branch, position)
+            terms = branch.cell_terms("__branch", own) if own is not None else {}
+            found += [named(term.expression, cell_name(position, number)) for number, [term] in terms.items()]
+        return found
 
 
 def _union_columns(branches: Sequence[Relation], by_name: bool) -> tuple[str, ...]:

@@ -131,4 +131,6 @@ def _is_ordered(node: exp.Func) -> bool:
     above = node.parent
     while isinstance(above, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
         above = above.parent
-    return isinstance(above, exp.WithinGroup) or (isinstance(above, exp.Window) and above.this is not None)
+    if isinstance(above, exp.Window):
+        return above.args.get("order") is not None or above.args.get("alias") is not None
+    return isinstance(above, exp.WithinGroup)

@@ -44,7 +44,7 @@ REASONS: dict[str, str] = {
     "E_STAR": "name the columns",
     "E_COLUMNS": "name the columns; COLUMNS() is not expanded",
     "E_ALIAS_COLUMNS": "rename the columns in the select list instead",
-    "E_NOALIAS": "give the derived table a name",
+    "E_NOALIAS": "name the table function or VALUES and its columns, as in unnest(x) as u(item)",
     "E_UNNAMED": "give the expression a name with AS",
     "E_DUPLICATE_COLUMN": "give each output column its own name with AS",
     "E_RESERVED": "names that begin with __ belong to the annotator; choose another",

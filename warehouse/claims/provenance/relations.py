@@ -156,7 +156,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Item:
-    """One output column of a select: its name, the syntax that stays, and the resolved copy that evidence reads."""
+    """One output column of a select: its name, and the resolved copy of its expression that evidence reads."""
 
     name: str
     resolved: exp.Expression

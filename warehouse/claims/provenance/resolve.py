@@ -145,7 +145,7 @@ class Resolver:
 
     def _derived(self, node: exp.Subquery, ctes: Ctes) -> RelationSource:
         if not node.alias:
-            refuse("E_NOALIAS", node, "a derived table without a name")
+            node.set("alias", exp.TableAlias(this=identifier(f"__derived_{len(self.relations)}")))
         if node.args["alias"].columns:
             refuse("E_ALIAS_COLUMNS", node.args["alias"], "a column list behind a derived table")
         relation = self.query(node.this, ctes, None)

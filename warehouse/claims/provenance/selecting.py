@@ -194,7 +194,8 @@ def find_witnesses(
     for clause in clauses(node):
         is_row_place = isinstance(clause, exp.Where) or (not is_aggregated and _is_item(clause, node))
         for part in list(clause.walk(prune=lambda n: isinstance(n, exp.Query))):
-            if isinstance(part, exp.Exists) or (isinstance(part, exp.Query) and not isinstance(part.parent, exp.Exists)):
+            is_query = isinstance(part, exp.Query) and not isinstance(part.parent, exp.Exists)
+            if is_query or isinstance(part, exp.Exists):
                 _check_inner_stars(part)
                 number = resolver.witness_count
                 resolver.witness_count += 1

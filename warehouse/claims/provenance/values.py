@@ -144,11 +144,6 @@ def _listed(term: Term) -> exp.Expression:
     return exp.Case(ifs=[exp.If(this=is_not_null(term.present), true=one)])
 
 
-def listed(evidence: Evidence) -> Evidence:
-    """The same evidence with exactly one LIST term an occurrence."""
-    return {occurrence: [Term(as_list(terms), Kind.LIST)] for occurrence, terms in evidence.items()}
-
-
 def collected(
     term: Term,
     guards: Sequence[exp.Expression] = (),

@@ -1,0 +1,173 @@
+"""The annotator against its case files, an oracle that shares no code with it, and mutants the oracle must catch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import duckdb
+import pytest
+
+from provenance import oracle
+from provenance.oracle import CATALOG, TOKENS, Case
+from warehouse.claims import provenance
+from warehouse.claims.provenance import blocks, cells, relations, windows
+from warehouse.errors import WarehouseError
+
+CASES = oracle.all_cases()
+TRACED = [case for case in CASES if case.refuse is None]
+REFUSED = [case for case in CASES if case.refuse is not None]
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with oracle.database() as connection:
+        yield connection
+
+
+@pytest.mark.parametrize("case", TRACED, ids=lambda case: case.name)
+def test_case(case: Case, connection: duckdb.DuckDBPyConnection) -> None:
+    assert case.expected, "a case without rows proves nothing"
+    assert oracle.faults(case, connection) == []
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
+def test_refusal(case: Case) -> None:
+    with pytest.raises(WarehouseError) as caught:
+        provenance.annotate(case.sql, CATALOG, TOKENS, case.values)
+    assert caught.value.code == "WH306"
+    assert caught.value.message.startswith(f"{case.refuse}:")
+    assert caught.value.hint
+
+
+def test_every_reason_has_a_case() -> None:
+    assert {case.refuse for case in REFUSED} == set(provenance.REASONS)
+
+
+def test_case_names_are_unique() -> None:
+    names = [case.name for case in CASES]
+    assert len(names) == len(set(names))
+
+
+# --- mutants: a test that cannot fail is worse than none ---------------------------------------------------------
+
+
+def _own_row_only(why: object, window: object) -> dict:
+    return {}
+
+
+def _no_rows(self: object) -> dict:
+    return {}
+
+
+def _every_argument(node: object, block: object, grouped: bool) -> dict:
+    arguments = [node.this, *node.expressions]  # type: ignore[attr-defined]
+    return cells.merge(cells.evidence_of(argument, block, grouped) for argument in arguments)
+
+
+def _whole_partition(window: object) -> dict:
+    over = windows._written_over(window)  # type: ignore[arg-type]
+    return {part: value for part, value in over.items() if part == "partition_by"}
+
+
+# Each mutant: what is broken, how, and the check that must notice. G2 cannot see evidence that is too wide.
+MUTANTS: dict[str, tuple[object, str, Callable, str]] = {
+    "FILTER ignored": (cells, "filter_guards", lambda node: [], "expectation"),
+    "NULL arguments kept": (cells, "null_guards", lambda function, arguments: [], "expectation"),
+    "COALESCE credits every argument": (cells, "coalesce_rule", _every_argument, "expectation"),
+    "window is its own row": (windows, "window_why", _own_row_only, "G2"),
+    "window is the whole partition": (windows, "frame_of", _whole_partition, "expectation"),
+    "base tables give no rows": (relations.BaseSource, "why", _no_rows, "G2"),
+    "derived tables give no rows": (relations.RelationSource, "why", _no_rows, "G2"),
+    "subqueries give no witnesses": (relations.Witness, "why", _no_rows, "G2"),
+    "groups give no rows": (blocks, "group_why", _no_rows, "G2"),
+}
+
+
+def _joined_side_dropped(original: Callable) -> Callable:
+    def why(self: relations.BaseSource) -> dict:
+        return {} if self.occurrence else original(self)
+
+    return why
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_mutant_is_caught(
+    mutant: str, connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, name, replacement, check = MUTANTS[mutant]
+    monkeypatch.setattr(owner, name, replacement)
+    assert _is_caught(check, connection)
+
+
+def test_a_dropped_join_side_is_caught(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relations.BaseSource, "why", _joined_side_dropped(relations.BaseSource.why))
+    assert _is_caught("G2", connection)
+
+
+def _is_caught(check: str, connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether some case fails by this very check: SQL that does not run is caught by the engine, which is less."""
+    for case in TRACED:
+        try:
+            if any(fault.startswith(f"{check}:") for fault in oracle.faults(case, connection)):
+                return True
+        except (duckdb.Error, KeyError):
+            continue
+    return False
+
+
+# --- what the case files cannot say -------------------------------------------------------------------------------
+
+
+def test_struct_tokens_survive_outer_joins_and_groups(connection: duckdb.DuckDBPyConnection) -> None:
+    tokens = {**TOKENS, "run": "struct_pack(path := {alias}.host, n := {alias}.id)"}
+    sql = "select h.name, max(r.tput) as m from host h left join run r on r.host = h.name group by h.name"
+    annotated = provenance.annotate(sql, CATALOG, tokens, ["m"])
+    found = {row[0]: row for row in connection.execute(annotated.sql).fetchall()}
+    assert found["c"][2:] == ([3], [], [], [])
+    assert sorted(cell["t"]["n"] for cell in found["a"][5]) == [1, 2]
+
+
+def test_rowid_can_be_the_token(connection: duckdb.DuckDBPyConnection) -> None:
+    annotated = provenance.annotate("select id from run where id = 1", CATALOG, {"run": "{alias}.rowid"}, ["id"])
+    assert connection.execute(annotated.sql).fetchall() == [(1, [0], [{"c": "id", "t": 0}])]
+
+
+def test_names_and_occurrences(connection: duckdb.DuckDBPyConnection) -> None:
+    annotated = provenance.annotate("select a.id as x, b.id as y from run a join run b on a.id = b.id", CATALOG, TOKENS)
+    assert annotated.columns == ("x", "y")
+    assert [(o.number, o.table) for o in annotated.occurrences] == [(0, "run"), (1, "run")]
+    names = [description[0] for description in connection.execute(annotated.sql).description]
+    assert names == ["x", "y", "__why_0", "__why_1"]
+
+
+def test_a_cte_is_annotated_once() -> None:
+    sql = "with c as (select id, tput from run) select a.id from c a join c b on a.id = b.id join c d on d.id = a.id"
+    assert len(provenance.annotate(sql, CATALOG, TOKENS).occurrences) == 1
+
+
+def test_only_demanded_columns_are_annotated() -> None:
+    sql = "with c as (select id, tput, conc from run) select id, tput, conc from c"
+    assert "'c': 'conc'" not in provenance.annotate(sql, CATALOG, TOKENS, ["tput"]).sql
+
+
+def test_a_filter_on_group_keys_reaches_the_scan(connection: duckdb.DuckDBPyConnection) -> None:
+    annotated = provenance.annotate("select host, sum(tput) as s from run group by host", CATALOG, TOKENS, ["s"])
+    traced = f"select * from ({annotated.sql}) t where t.host is not distinct from 'a'"
+    plan = connection.execute(f"explain {traced}").fetchall()[0][1]
+    assert plan.index("Seq Scan") < plan.index("NOT DISTINCT FROM")
+    assert [row[:2] for row in connection.execute(traced).fetchall()] == [("a", 30)]
+
+
+def test_long_chains_need_no_recursion(connection: duckdb.DuckDBPyConnection) -> None:
+    steps = [f"c{i} as (select id, v + 1 as v from c{i - 1})" for i in range(1, 400)]
+    sql = "with c0 as (select id, tput as v from run), " + ", ".join(steps) + " select v from c399 where id = 1"
+    assert "__cell_0_0" in provenance.annotate(sql, CATALOG, TOKENS, ["v"]).sql
+    united = " union all ".join(f"select id, tput + {i} as v from run" for i in range(300))
+    assert len(provenance.annotate(united, CATALOG, TOKENS, ["v"]).occurrences) == 300
+
+
+def test_an_unknown_value_is_refused() -> None:
+    with pytest.raises(WarehouseError, match="E_RESOLVE"):
+        provenance.annotate("select id from run", CATALOG, TOKENS, ["nope"])

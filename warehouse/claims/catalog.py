@@ -1,0 +1,118 @@
+"""What a finished build says of itself: its models' SQL and digests, and the landing files it was made from.
+
+A number's lineage is read from the build that holds it, not from the project's files, which may have changed since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.landing.batches import LandingFile
+from warehouse.transform.query import open_build
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class BuiltModel:
+    """A model as a build holds it. `reads` are qualified model names and landing tables."""
+
+    name: str
+    schema: str
+    materialized: str
+    digest: str
+    place: str
+    sql: str
+    grain: tuple[str, ...]
+    reads: tuple[str, ...]
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """A build's models in build order by qualified name, columns of every table, and landing files by table."""
+
+    build_digest: str
+    engine: str
+    models: Mapping[str, BuiltModel]
+    columns: Mapping[str, tuple[str, ...]]
+    landing_types: Mapping[str, Mapping[str, str]]
+    landing_files: tuple[LandingFile, ...]
+
+    def resolve(self, reference: str) -> str:
+        """The qualified name of a table as some SQL names it; a landing table's own name."""
+        return reference if reference in self.models else self._by_name.get(reference, reference)
+
+    @property
+    def _by_name(self) -> dict[str, str]:
+        return {model.name: name for name, model in self.models.items()}
+
+    def under(self, qualified: str) -> list[BuiltModel]:
+        """Every model below one, each once, nearest first."""
+        found: dict[str, BuiltModel] = {}
+        pending = list(self.models[qualified].reads)
+        while pending:
+            name = pending.pop(0)
+            if name in self.models and name not in found:
+                found[name] = self.models[name]
+                pending.extend(self.models[name].reads)
+        return list(found.values())
+
+
+def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
+    """The catalog of the build a session is on."""
+    digest, engine = con.execute("select build_digest, engine from catalog.build").fetchall()[0]
+    models = {
+        f"{schema}.{name}": BuiltModel(name, schema, materialized, model_digest, place, sql, tuple(grain), tuple(reads))
+        for name, schema, materialized, model_digest, place, sql, grain, reads in con.execute(
+            "select name, schema_name, materialized, digest, place, sql, grain, reads from catalog.model order by rowid"
+        ).fetchall()
+    }
+    columns: dict[str, list[str]] = {}
+    for schema, table, column in con.execute(
+        "select table_schema, table_name, column_name from information_schema.columns"
+        " where table_catalog = current_database() order by table_schema, table_name, ordinal_position"
+    ).fetchall():
+        columns.setdefault(f"{schema}.{table}", []).append(column)
+    landing: dict[str, dict[str, str]] = {}
+    for table, column, kind in con.execute(
+        "select table_name, column_name, type from catalog.landing_column order by table_name, position"
+    ).fetchall():
+        landing.setdefault(table, {})[column] = kind
+    files = con.execute("select table_name, path, sha256, rows from catalog.landing_file").fetchall()
+    return Catalog(
+        digest, engine, models,
+        {name: tuple(names) for name, names in columns.items()} | {name: tuple(types) for name, types in landing.items()},
+        landing,
+        tuple(LandingFile(table, Path(path), sha256, rows) for table, path, sha256, rows in files),
+    )
+
+
+def open_trace_session(build: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
+    """A read-only session on a build in which its landing tables are there too, each file checked against its digest."""
+    from warehouse.claims.provenance import TRACE_SETTINGS
+    from warehouse.landing.batches import check_landing_file
+    from warehouse.transform.duck import quote, text_literal
+
+    con = open_build(build)
+    for setting in TRACE_SETTINGS:
+        con.execute(setting)
+    catalog = read_catalog(con)
+    for table, types in catalog.landing_types.items():
+        files = [file for file in catalog.landing_files if file.table == table]
+        for file in files:
+            check_landing_file(file)
+        if files:
+            paths = ", ".join(text_literal(str(file.path)) for file in files)
+            con.execute(f"create temp view {quote(table)} as select * from read_parquet([{paths}])")
+        else:
+            columns = ", ".join(f"{quote(name)} {kind}" for name, kind in types.items())
+            con.execute(f"create temp table {quote(table)} ({columns})")
+    return con, catalog

@@ -1,0 +1,241 @@
+"""From rollup rows to the bytes: hop by hop down the models, each hop one annotated query over the build itself.
+
+A hop takes rows of one table and asks, by annotating that table's own SQL, which rows of the tables it reads they came
+from: for a row's existence (its runs) and for the value of one column (its evidence). The last hop ends in landing
+rows, which carry file, offset and length. Composition of the traces is the trace of the composition
+(Perm, ICDE 2009; see `claims.provenance`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from warehouse.claims.catalog import BuiltModel, Catalog
+from warehouse.claims.provenance import Annotated, annotate
+from warehouse.errors import WarehouseError
+from warehouse.transform.duck import quote, quoted, text_literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+_LANDING_TOKEN = (
+    "struct_pack(digest := {alias}.artifact_manifest_digest, path := {alias}.raw_path, "
+    "\"offset\" := {alias}.raw_offset, length := {alias}.raw_length)"
+)
+_ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
+_WHOLE_ROW = "*"
+
+
+@dataclass(frozen=True)
+class FileEvidence:
+    """Byte ranges of one raw file, in order, adjacent ones joined: (offset, length) in bytes."""
+
+    artifact_manifest_digest: str
+    raw_path: str
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class RowTrace:
+    """One rollup row's why-set of runs, sorted, and each value column's evidence."""
+
+    runs: tuple[str, ...]
+    evidence: Mapping[str, tuple[FileEvidence, ...]]
+
+
+def trace(
+    con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str, columns: Sequence[str], rows: Sequence[int] | None = None
+) -> dict[int, RowTrace]:
+    """Trace rows of `rollup.<query>` (all, or those with the given row ids) for the given value columns.
+
+    `con` is a session of `open_trace_session`. Raises WH306 for SQL that cannot be traced, and when an annotated query
+    does not give back the rows it is asked about (guarantee G1 of the design).
+    """
+    tracer = _Tracer(con, catalog)
+    tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows)
+    for name in reversed(catalog.models):
+        tracer.descend(catalog.models[name])
+    return tracer.result()
+
+
+class _Tracer:
+    """The state of one trace, kept in temporary tables of the session: which rows are still to be followed."""
+
+    def __init__(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog) -> None:
+        self._con = con
+        self._catalog = catalog
+        self._targets: list[int] = []
+        con.execute("create or replace temp table demand (target bigint, value varchar, tab varchar, c varchar, rid bigint)")
+        con.execute(
+            "create or replace temp table evidence"
+            " (target bigint, value varchar, digest varchar, path varchar, \"offset\" bigint, length bigint)"
+        )
+        con.execute("create or replace temp table run_of (target bigint, run_id varchar)")
+
+    def start(self, query: BuiltModel, columns: list[str], rows: Sequence[int] | None) -> None:
+        """The first hop: from rollup rows to the rows of facts and dimensions, and to their runs."""
+        table = quoted(query.qualified)
+        where = "" if rows is None else f"where rowid in ({', '.join(map(str, rows)) or 'null'})"
+        self._con.execute(f"create or replace temp table wanted as select rowid as rid from {table} {where}")
+        self._targets = [row[0] for row in self._con.execute("select rid from wanted order by rid").fetchall()]
+        annotated = self._hop(query, columns)
+        for value, column in enumerate(columns):
+            for occurrence in annotated.occurrences:
+                source = f"select rid as target, {text_literal(column)} as value, unnest(__cell_{value}_{occurrence.number}) as e from hop"
+                self._follow(source, occurrence.table)
+        for occurrence in annotated.occurrences:
+            name = self._catalog.resolve(occurrence.table)
+            if name in self._catalog.models and "run_id" in self._catalog.columns[name]:
+                self._con.execute(
+                    f"insert into run_of select distinct w.target, t.run_id from {quoted(name)} t join "
+                    f"(select rid as target, unnest(__why_{occurrence.number}) as token from hop) w on t.rowid = w.token"
+                )
+        self._con.execute("create or replace temp table runs as select distinct target, run_id from run_of where run_id is not null")
+
+    def descend(self, model: BuiltModel) -> None:
+        """Follow every demanded row of one table into what its SQL reads."""
+        name = text_literal(model.qualified)
+        if model.materialized == "view" or model.schema == "rollup":
+            return
+        if "run_id" in self._catalog.columns[model.qualified]:
+            self._keep_own_runs(model)
+        columns = [
+            row[0]
+            for row in self._con.execute(f"select distinct c from demand where tab = {name} order by c").fetchall()
+        ]
+        if not columns:
+            return
+        self._con.execute(f"create or replace temp table wanted as select distinct rid from demand where tab = {name}")
+        annotated = self._hop(model, [column for column in columns if column != _WHOLE_ROW])
+        values = [column for column in columns if column != _WHOLE_ROW]
+        for occurrence in annotated.occurrences:
+            cells = [
+                f"select rid, {text_literal(column)} as c, unnest(__cell_{value}_{occurrence.number}) as e from hop"
+                for value, column in enumerate(values)
+            ]
+            if _WHOLE_ROW in columns:
+                cells.append(
+                    f"select rid, '*' as c, struct_pack(c := '*', t := unnest(__why_{occurrence.number})) as e from hop"
+                )
+            source = (
+                f"select d.target, d.value, x.e from demand d join ({' union all '.join(cells)}) x"
+                f" on x.rid = d.rid and x.c = d.c where d.tab = {name}"
+            )
+            self._follow(source, occurrence.table)
+
+    def _keep_own_runs(self, model: BuiltModel) -> None:
+        # A dimension's row is stated by every run that shares it; this number's witnesses are its own runs.
+        self._con.execute(
+            f"delete from demand using {quoted(model.qualified)} t where demand.tab = {text_literal(model.qualified)}"
+            " and t.rowid = demand.rid and t.run_id is not null and exists (select 1 from runs where runs.target = demand.target)"
+            " and not exists (select 1 from runs where runs.target = demand.target and runs.run_id = t.run_id)"
+        )
+
+    def _hop(self, model: BuiltModel, values: list[str]) -> Annotated:
+        """Make table `hop`: row id of each wanted row beside the tokens its own SQL gives it."""
+        try:
+            annotated = annotate(_expanded(model, self._catalog), self._names(), self._tokens(), values)
+        except WarehouseError as error:
+            raise replace(error, place=model.place) from error
+        columns = [
+            column for column in self._catalog.columns[model.qualified] if column not in ("query_spec_digest", "number_ids")
+        ]
+        keys = model.grain or columns
+        same = " and ".join(f"t.{quote(key)} is not distinct from a.{quote(key)}" for key in keys)
+        marks = [
+            mark
+            for occurrence in annotated.occurrences
+            for mark in (
+                f"__why_{occurrence.number}",
+                *(f"__cell_{value}_{occurrence.number}" for value in range(len(values))),
+            )
+        ]
+        picked = "".join(f", a.{mark}" for mark in marks)
+        self._con.execute(
+            f"create or replace temp table hop as select t.rowid as rid{picked} from {quoted(model.qualified)} t"
+            f" join wanted w on w.rid = t.rowid join ({annotated.sql}) a on {same}"
+        )
+        lost = self._con.execute("select count(*) from wanted where rid not in (select rid from hop)").fetchall()[0][0]
+        if lost:
+            raise WarehouseError(
+                "WH306", f"{lost} rows do not come back from the annotated query", model.place, "rebuild, then trace again"
+            )
+        return annotated
+
+    def _follow(self, source: str, table: str) -> None:
+        """File tokens under the table they belong to: rows to follow further, or evidence."""
+        name = self._catalog.resolve(table)
+        if name in self._catalog.models:
+            self._con.execute(
+                f"insert into demand select distinct target, value, {text_literal(name)}, e.c, e.t from ({source})"
+            )
+        else:
+            self._con.execute(
+                "insert into evidence select distinct target, value, e.t.digest, e.t.path, e.t.\"offset\", e.t.length"
+                f" from ({source})"
+            )
+
+    def _names(self) -> dict[str, Sequence[str]]:
+        names: dict[str, Sequence[str]] = dict(self._catalog.columns)
+        for qualified, model in self._catalog.models.items():
+            names.setdefault(model.name, self._catalog.columns[qualified])
+        return names
+
+    def _tokens(self) -> dict[str, str]:
+        tokens = dict.fromkeys(self._catalog.landing_types, _LANDING_TOKEN)
+        for qualified, model in self._catalog.models.items():
+            if model.materialized == "table":
+                tokens[qualified] = tokens[model.name] = _ROW_TOKEN
+        return tokens
+
+    def result(self) -> dict[int, RowTrace]:
+        runs: dict[int, list[str]] = {target: [] for target in self._targets}
+        for target, run_id in self._con.execute("select target, run_id from runs order by target, run_id").fetchall():
+            runs[target].append(run_id)
+        files: dict[int, dict[str, dict[tuple[str, str], list[tuple[int, int]]]]] = {target: {} for target in self._targets}
+        for target, value, digest, path, offset, length in self._con.execute(
+            "select distinct * from evidence order by target, value, digest, path, \"offset\", length"
+        ).fetchall():
+            files[target].setdefault(value, {}).setdefault((digest, path), []).append((offset, length))
+        return {
+            target: RowTrace(
+                tuple(runs[target]),
+                {
+                    value: tuple(FileEvidence(digest, path, joined(ranges)) for (digest, path), ranges in found.items())
+                    for value, found in files[target].items()
+                },
+            )
+            for target in self._targets
+        }
+
+
+def joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Sorted (offset, length) pairs with overlapping and adjacent ones joined; one byte between two is a newline that
+    line ranges leave out."""
+    merged: list[tuple[int, int]] = []
+    for offset, length in sorted(ranges):
+        if merged and offset <= merged[-1][0] + merged[-1][1] + 1:
+            start, covered = merged[-1]
+            merged[-1] = (start, max(covered, offset + length - start))
+        else:
+            merged.append((offset, length))
+    return tuple(merged)
+
+
+def _expanded(model: BuiltModel, catalog: Catalog) -> str:
+    """A model's SQL with the views it reads written out: a view has no rows of its own to stop at."""
+    views = {name for name in model.reads if name in catalog.models and catalog.models[name].materialized == "view"}
+    if not views:
+        return model.sql
+    import sqlglot
+    from sqlglot import exp
+
+    tree = sqlglot.parse_one(model.sql, dialect="duckdb")
+    for table in list(tree.find_all(exp.Table)):
+        name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
+        if name in views:
+            inner = sqlglot.parse_one(_expanded(catalog.models[name], catalog), dialect="duckdb")
+            table.replace(exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier(table.alias_or_name))))
+    return tree.sql(dialect="duckdb")

@@ -1,0 +1,57 @@
+"""`wh record`."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from typing import TYPE_CHECKING
+
+from warehouse.cli.output import notice, print_json
+from warehouse.errors import ExitCode
+
+if TYPE_CHECKING:
+    from warehouse.record.command import RecordedRun
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--repeats", type=_count, default=1, metavar="N", help="how many runs (default 1)")
+    parser.add_argument("--json", action="store_true", help="print the bundle as JSON")
+    parser.add_argument("argv", metavar="COMMAND", nargs="+", help="the command, after --")
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return count
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from ulid import ULID
+
+    from warehouse.project import find_project
+    from warehouse.record.command import record
+
+    project = find_project()
+    folder = project.root / ".wh" / "recordings" / str(ULID())
+
+    def done(run: "RecordedRun") -> None:
+        ending = f"exit code {run.exit_code}" if run.signal is None else f"signal {run.signal}"
+        notice(f"run {run.repeat_index} of {args.repeats}: {run.status}, {ending}, {run.wall_s:.2f} s")
+
+    recorded = record(args.argv, folder, repeats=args.repeats, on_run=done)
+    # Only now the heavy libraries: what the recorder had in memory shows in its children's peak memory.
+    from warehouse.evidence.store import LocalStore
+    from warehouse.landing.ingest import ingest, plan_ingest
+    from warehouse.landing.registry import load_ingestors
+
+    report = ingest(plan_ingest(folder, load_ingestors(project).values()), LocalStore(project.store_root), "wh record")
+    for bundle in report.bundles:
+        if args.json:
+            print_json(
+                {"artifact_manifest_digest": bundle.digest, "runs": [f"recorded_run/{bundle.digest[:16]}/{r.folder.name}" for r in recorded.runs]}
+            )
+        else:
+            print(bundle.digest)
+    shutil.rmtree(folder)
+    return ExitCode.OK if all(run.status == "succeeded" for run in recorded.runs) else ExitCode.FAILED

@@ -38,6 +38,7 @@ class Ledger:
     def __init__(self, store_root: Path) -> None:
         self._root = store_root
         self._folder = store_root / "ledger"
+        self.damaged: list[WarehouseError] = []  # events that the last reading could not read
 
     def arrived(self, digest: str, family: str, source: str) -> None:
         """Record that a bundle arrived now, from a place as the user named it. Raises WH109."""
@@ -48,13 +49,14 @@ class Ledger:
         self._append(PUBLICATION, digest, {"query": query, "build_digest": build_digest})
 
     def events(self) -> Iterator[Event]:
-        """All events, oldest first. Raises WH107 with the file's name for one that cannot be read."""
+        """All events that can be read, oldest first; one that cannot (WH107) goes to `damaged` and stops nobody."""
+        self.damaged = []
         for path in sorted(self._folder.glob("*/*/*/*.json"), key=lambda path: path.name):
             try:
                 document = json.loads(path.read_bytes())
                 yield Event(document["kind"], document["subject"], document["at"], document["detail"])
             except (OSError, ValueError, KeyError, TypeError) as error:
-                raise WarehouseError("WH107", f"a ledger event cannot be read: {error}", str(path)) from error
+                self.damaged.append(WarehouseError("WH107", f"a ledger event cannot be read: {error}", str(path)))
 
     def arrivals(self) -> dict[str, str]:
         """When each bundle first arrived: digest to UTC time."""

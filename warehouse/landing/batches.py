@@ -90,7 +90,9 @@ def refresh(
         done += 1
         on_bundle(done, total)
 
-    arrivals = Ledger(store.root).arrivals() if waiting else {}
+    ledger = Ledger(store.root)
+    arrivals = ledger.arrivals() if waiting else {}
+    damaged += ledger.damaged
     for family, manifests in sorted(waiting.items()):
         digests = sorted(manifests)
         for start in range(0, len(digests), _BUNDLES_A_BATCH):

@@ -70,7 +70,7 @@ select s.p.q as v from (select {'q': tput, 'z': conc} as p from run where id = 1
 
 -- case: sum_of_case
 -- values: v
--- row: 90 ; why 0 = 1, 2, 3, 4, 5, 6 ; v 0 = tput@1, tput@2, tput@4, tput@5, tput@6
+-- row: 90 ; why 0 = 1, 2, 3, 4, 5, 6 ; v 0 = status@3, tput@1, tput@2, tput@4, tput@5, tput@6
 select sum(case when status = 'ok' then tput else 0 end) as v from run
 
 -- case: undemanded_columns_have_no_cells

@@ -1,7 +1,7 @@
 """Cell evidence of expressions: from which column of which row a value was computed. One rule a function.
 
-Evidence follows the value, not the decision: the branch that CASE took, the argument that COALESCE returned, the
-rows an aggregate considered. What decided is in the why-set. No rule changes the expression it reads.
+Evidence follows the value, not the decision: the branch that CASE took (for a constant branch what chose it), the
+argument that COALESCE returned, the rows an aggregate considered. No rule changes the expression it reads.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence
 
 
 def case_rule(node: exp.Case, block: SelectBlock, grouped: bool) -> Evidence:
-    """The value of the branch taken; the conditions are evidence of the row, not of the value."""
+    """The value of the branch taken; for a constant branch the conditions that chose it."""
     operand = node.this
     branches = []
     for branch in node.args["ifs"]:
@@ -99,10 +99,22 @@ def branch_rule(
     block: SelectBlock,
     grouped: bool,
 ) -> Evidence:
-    taken = [(condition, evidence_of(value, block, grouped)) for condition, value in branches]
-    otherwise = evidence_of(default, block, grouped) if default is not None else {}
+    taken = [
+        (condition, evidence_of(value, block, grouped) or decision_rule([condition], block, grouped))
+        for condition, value in branches
+    ]
+    otherwise: Evidence = {}
+    if default is not None and not isinstance(default, exp.Null):
+        conditions = [condition for condition, _ in branches]
+        otherwise = evidence_of(default, block, grouped) or decision_rule(conditions, block, grouped)
     numbers = merge([*(evidence for _, evidence in taken), otherwise])
     return {n: [_branched(taken, otherwise, n)] for n in numbers}
+
+
+def decision_rule(conditions: Sequence[exp.Expression], block: SelectBlock, grouped: bool) -> Evidence:
+    """A branch that is a constant holds no cells: what was read to choose it is its evidence."""
+    read = [condition for condition in conditions if not condition.find(exp.Query, exp.Exists)]
+    return merge(evidence_of(condition, block, grouped) for condition in read)
 
 
 def _branched(taken: Sequence[tuple[exp.Expression, Evidence]], otherwise: Evidence, number: int) -> Term:

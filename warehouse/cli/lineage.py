@@ -1,0 +1,113 @@
+"""`wh lineage`."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from warehouse.cli.output import notice, print_json
+from warehouse.errors import ExitCode, printable
+
+if TYPE_CHECKING:
+    from warehouse.claims.lineage import Lineage, Verification
+    from warehouse.project import Project
+
+_LISTED = 12
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "number", metavar="NUMBER", help="a number id (n-...), query[key=value,...].column, or a number as printed"
+    )
+    parser.add_argument("--verify", action="store_true", help="re-hash the raw files that it rests on")
+    parser.add_argument("--json", action="store_true", help="print the steps as JSON")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.claims.lineage import lineage, verify
+    from warehouse.project import find_project
+
+    project = find_project()
+    number = lineage(project, args.number)
+    verification = verify(project, number) if args.verify else None
+    if args.json:
+        print_json(_document(number, verification))
+    else:
+        print("\n".join(_tree(project, number, verification)))
+    if verification is None:
+        return ExitCode.OK
+    for problem in verification.problems:
+        notice(str(problem))
+    return verification.exit_code
+
+
+def _document(number: "Lineage", verification: "Verification | None") -> dict[str, object]:
+    document: dict[str, object] = {
+        "number_id": number.number_id,
+        "publication": number.publication,
+        "row": {"query": number.query, "grain": dict(number.grain), "column": number.column, "value": number.value},
+        "query": {
+            "query_spec_digest": number.query_spec_digest,
+            "models": [{"name": name, "digest": digest} for name, digest in number.models],
+        },
+        "runs": [dict(run) for run in number.runs],
+        "raw_files": [asdict(file) for file in number.raw_files],
+        "now": None if number.now is None else {"number_id": number.now[0], "value": number.now[1]},
+        "is_gone": number.is_gone,
+    }
+    if verification:
+        document["verification"] = {
+            "state": verification.state,
+            "files_checked": verification.files_checked,
+            "problems": [str(problem) for problem in verification.problems],
+        }
+    return document
+
+
+def _tree(project: "Project", number: "Lineage", verification: "Verification | None") -> list[str]:
+    from warehouse.claims.lineage import excerpt
+
+    lines = [f"{number.number_id or 'NULL, no number'}  {number.value}"]
+    lines.append(f"├─ 1 row    {number.query}.{number.column}")
+    lines += [f"│           {name} = {printable(str(value))}" for name, value in number.grain.items()]
+    if number.publication:
+        lines.append(f"│           published in {number.publication}")
+    else:
+        lines.append("│           built, not published")
+    lines.append(f"├─ 2 query  {number.query}  query_spec_digest {number.query_spec_digest}")
+    lines += _listed([f"{name}  {digest[:16]}" for name, digest in number.models], "│           ")
+    lines.append(f"├─ 3 runs   {len(number.runs)}")
+    lines += _listed(
+        [
+            f"{printable(run['run_id'])}\n│             workload_spec_digest {run.get('workload_spec_digest')}"
+            f"\n│             artifact_manifest_digest {run.get('artifact_manifest_digest')}"
+            for run in number.runs
+        ],
+        "│           ",
+    )
+    lines.append(f"└─ 4 raw    {len(number.raw_files)} file{'s' * (len(number.raw_files) != 1)}")
+    for file in number.raw_files[:_LISTED]:
+        spans = ", ".join(f"{offset}-{offset + length}" for offset, length in file.ranges[:4])
+        more = f" and {len(file.ranges) - 4} more ranges" if len(file.ranges) > 4 else ""
+        lines.append(f"            {file.uri}")
+        lines.append(f"              bytes {spans}{more}  sha256 {file.sha256}")
+        text = excerpt(project, file)
+        if text:
+            lines.append(f"              {printable(text)}")
+    if len(number.raw_files) > _LISTED:
+        lines.append(f"            and {len(number.raw_files) - _LISTED} more: --json lists all")
+    if number.now:
+        lines.append(f"now         {number.now[1]}  {number.now[0]}: the current build holds another number")
+    elif number.is_gone:
+        lines.append("now         the current build has no such cell")
+    if verification:
+        lines.append(f"verify      {verification.state}: {verification.files_checked} raw files re-hashed")
+    return lines
+
+
+def _listed(items: list[str], indent: str) -> list[str]:
+    lines = [indent + item for item in items[:_LISTED]]
+    if len(items) > _LISTED:
+        lines.append(f"{indent}and {len(items) - _LISTED} more: --json lists all")
+    return lines

@@ -1,0 +1,37 @@
+"""`wh publish`."""
+
+from __future__ import annotations
+
+import argparse
+
+from warehouse.cli.output import notice, print_json
+from warehouse.errors import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query", metavar="QUERY", help="the query spec's name")
+    parser.add_argument("--json", action="store_true", help="print the publication as JSON")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.claims.publication import publish
+    from warehouse.project import find_project
+
+    publication = publish(find_project(), args.query)
+    if args.json:
+        print_json(
+            {
+                "publication": publication.digest,
+                "query": publication.query,
+                "query_spec_digest": publication.query_spec_digest,
+                "rows": publication.rows,
+                "numbers": publication.numbers,
+                "is_new": publication.is_new,
+            }
+        )
+        return ExitCode.OK
+    state = "published" if publication.is_new else "published before, nothing changed"
+    notice(f"{publication.query}: {publication.rows} rows, {publication.numbers} numbers, {state}")
+    notice(f"query_spec_digest {publication.query_spec_digest}")
+    print(publication.digest)
+    return ExitCode.OK

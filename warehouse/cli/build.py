@@ -58,7 +58,11 @@ def _print(report: "BuildReport", *, as_json: bool) -> None:
         )
         return
     if report.models:
-        rows = [[model.name, model.rows, model.seconds] for model in report.models if not model.name.startswith("staging.")]
+        rows = [
+            [model.name, model.rows, model.seconds]
+            for model in report.models
+            if not model.name.startswith(("staging.", "feed."))
+        ]
         print(table(["table", "rows", "seconds"], rows))
     else:
         notice("nothing changed")

@@ -78,14 +78,10 @@ def _tree(project: "Project", number: "Lineage", verification: "Verification | N
     lines.append(f"├─ 2 query  {number.query}  query_spec_digest {number.query_spec_digest}")
     lines += _listed([f"{name}  {digest[:16]}" for name, digest in number.models], "│           ")
     lines.append(f"├─ 3 runs   {len(number.runs)}")
-    lines += _listed(
-        [
-            f"{printable(run['run_id'])}\n│             workload_spec_digest {run.get('workload_spec_digest')}"
-            f"\n│             artifact_manifest_digest {run.get('artifact_manifest_digest')}"
-            for run in number.runs
-        ],
-        "│           ",
-    )
+    for (workload, bundle), runs in _by_bundle(number).items():
+        lines.append(f"│           workload_spec_digest {workload}")
+        lines.append(f"│           artifact_manifest_digest {bundle}")
+        lines += _listed([printable(run) for run in runs], "│             ")
     lines.append(f"└─ 4 raw    {len(number.raw_files)} file{'s' * (len(number.raw_files) != 1)}")
     for file in number.raw_files[:_LISTED]:
         spans = ", ".join(f"{offset}-{offset + length}" for offset, length in file.ranges[:4])
@@ -104,6 +100,15 @@ def _tree(project: "Project", number: "Lineage", verification: "Verification | N
     if verification:
         lines.append(f"verify      {verification.state}: {verification.files_checked} raw files re-hashed")
     return lines
+
+
+def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:
+    """Run ids by the two digests that identify their workload and their evidence."""
+    groups: dict[tuple[object, object], list[str]] = {}
+    for run in number.runs:
+        key = (run.get("workload_spec_digest"), run.get("artifact_manifest_digest"))
+        groups.setdefault(key, []).append(run["run_id"])
+    return groups
 
 
 def _listed(items: list[str], indent: str) -> list[str]:

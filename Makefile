@@ -1,0 +1,37 @@
+# make demo    record, ingest, build, publish, walk back: the whole job on this machine
+# make test    everything that is tested
+# make bench   the figures, each beside its floor (benchmarks/README.md)
+# make lock    resolve the dependencies anew
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test bench lock clean
+
+demo: .venv/installed
+	@bash demo.sh $(BIN)
+
+test: .venv/installed-test
+	$(BIN)/python -m pytest
+
+bench: .venv/installed-test
+	$(BIN)/python benchmarks/run.py
+
+.venv/installed: requirements.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/installed-test: .venv/installed requirements-test.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-test.txt
+	@touch $@
+
+lock:
+	uv pip compile pyproject.toml --extra build --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-annotate --no-header --quiet -o requirements.txt
+	uv pip compile pyproject.toml --extra build --extra test --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-annotate --no-header --quiet -o requirements-test.txt
+
+clean:
+	rm -rf .venv .cache .wh

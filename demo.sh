@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The main job for real, in under a minute: a benchmark of this machine becomes evidence, then a published
+# number, and the number is walked back to the bytes it was read from. Usage: demo.sh BIN (the venv's bin folder).
+set -euo pipefail
+bin=$(cd "$1" && pwd)
+export PATH="$bin:$PATH"
+project=$(mktemp -d "${TMPDIR:-/tmp}/wh-demo.XXXXXX")
+
+step() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
+
+step wh init "$project"
+cd "$project"
+step wh record --repeats 10 -- python -m warehouse.record.indicators.group_by --rows 2000000 --threads 2
+step wh build
+step wh publish indicator_results
+step wh sql --format table "
+    select cpu_model, parameters, result_key, run_count, median, interval_low, interval_high, interval_coverage,
+        number_ids.median as number_id
+    from indicator_results
+    where result_key = 'elapsed_ms'"
+number=$(wh sql --format csv "select number_ids.median from indicator_results where result_key = 'elapsed_ms'" | tail -1)
+step wh lineage "$number" --verify
+printf '\nThe project stays in %s: try wh sql, wh lineage n-..., or change a byte under .wh/store/raw and verify again.\n' "$project"

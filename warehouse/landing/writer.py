@@ -27,6 +27,7 @@ class BatchWriter:
         self._open: dict[str, tuple[Path, pq.ParquetWriter]] = {}
         self._rows: dict[str, int] = {}
         self._waiting: dict[str, list[pa.RecordBatch]] = {}
+        self._waiting_rows: dict[str, int] = {}
 
     def __enter__(self) -> "BatchWriter":
         return self
@@ -91,13 +92,14 @@ class BatchWriter:
             path = folder / f".{self._name}.{os.getpid()}"
             self._open[table] = (path, pq.ParquetWriter(path, rows.schema, compression="zstd"))
         self._rows[table] = self._rows.get(table, 0) + rows.num_rows
-        waiting = self._waiting.setdefault(table, [])
-        waiting.append(rows)
-        if sum(batch.num_rows for batch in waiting) >= BATCH_ROWS:
+        self._waiting.setdefault(table, []).append(rows)
+        self._waiting_rows[table] = self._waiting_rows.get(table, 0) + rows.num_rows
+        if self._waiting_rows[table] >= BATCH_ROWS:
             self._flush(table)
 
     def _flush(self, table: str) -> None:
         """Write what waits as one row group: a group a bundle made files five times the size."""
+        self._waiting_rows[table] = 0
         batches = self._waiting.pop(table, [])
         if batches:
             self._open[table][1].write_table(pa.Table.from_batches(batches).combine_chunks())

@@ -15,7 +15,7 @@ from warehouse.errors import WarehouseError
 from warehouse.transform.duck import connect, quoted, translated
 from warehouse.transform.feeds import FEED_SCHEMA, check_feeder, with_feeds
 from warehouse.transform.graph import Graph, build_graph
-from warehouse.transform.model import Model
+from warehouse.transform.model import Column, Model
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,7 +45,8 @@ def check(
     for table, schema in landing.items():
         create_landing_table(con, table, schema)
     graph = build_graph(con, everything, landing.keys())
-    columns = {}
+    columns: dict[str, Mapping[str, str]] = {}
+    known_types: dict[str, str] = {}
     for name in graph.order:
         model = everything[name]
         prefix = f"create {model.materialized} {quoted(model.qualified)} as "
@@ -58,9 +59,9 @@ def check(
         columns[name] = described(con, model.qualified)
         if model.feeds:
             feed = everything[f"{FEED_SCHEMA}.{model.feeds}"]
-            contract = {c.name: _canonical_type(con, c.type, feed, c.name) for c in feed.columns.values()}
+            contract = {c.name: _canonical_type(con, known_types, c, feed) for c in feed.columns.values()}
             check_feeder(model, columns[name], contract)
-        _check_contract(con, model, columns[name])
+        _check_contract(con, known_types, model, columns[name])
     return CheckedProject(everything, graph, columns)
 
 
@@ -104,7 +105,9 @@ def _check_view(model: Model, graph: Graph, models: Mapping[str, Model]) -> None
         )
 
 
-def _check_contract(con: "duckdb.DuckDBPyConnection", model: Model, found: Mapping[str, str]) -> None:
+def _check_contract(
+    con: "duckdb.DuckDBPyConnection", known_types: dict[str, str], model: Model, found: Mapping[str, str]
+) -> None:
     if model.columns:
         for name, column in model.columns.items():
             if name not in found:
@@ -113,7 +116,7 @@ def _check_contract(con: "duckdb.DuckDBPyConnection", model: Model, found: Mappi
                     "WH207", f"the header promises column {name}, the SQL has none", model.place,
                     f"did you mean {near[0]}?" if near else None,
                 )
-            if found[name] != _canonical_type(con, column.type, model, name):
+            if found[name] != _canonical_type(con, known_types, column, model):
                 raise WarehouseError(
                     "WH207", f"column {name} is {found[name]}, the header says {column.type}", model.place,
                     f"cast it: {name}::{column.type.lower()}",
@@ -126,10 +129,16 @@ def _check_contract(con: "duckdb.DuckDBPyConnection", model: Model, found: Mappi
             raise WarehouseError("WH207", f"the grain names column {name}, the SQL has none", model.place)
 
 
-def _canonical_type(con: "duckdb.DuckDBPyConnection", type_name: str, model: Model, column: str) -> str:
+def _canonical_type(
+    con: "duckdb.DuckDBPyConnection", known_types: dict[str, str], column: Column, model: Model
+) -> str:
+    """A type as the engine writes it: `timestamptz` is TIMESTAMP WITH TIME ZONE. `known_types` remembers."""
     import duckdb
 
-    try:
-        return str(con.execute(f"select typeof(cast(null as {type_name}))").fetchall()[0][0])
-    except duckdb.Error as error:
-        raise WarehouseError("WH201", f"column {column}: no type {type_name}", model.place) from error
+    if column.type not in known_types:
+        try:
+            found = con.execute(f"select typeof(cast(null as {column.type}))").fetchall()[0][0]
+        except duckdb.Error as error:
+            raise WarehouseError("WH201", f"column {column.name}: no type {column.type}", model.place) from error
+        known_types[column.type] = str(found)
+    return known_types[column.type]

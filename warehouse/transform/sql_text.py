@@ -7,23 +7,32 @@ made today is the same in ten years. What the SQL means is the engine's business
 from __future__ import annotations
 
 import re
+import string
 from dataclasses import dataclass
 
 CANONICAL_FORM = "wh-tokens/1"
 
+# DuckDB's own rules (checked against 2.0, tests/test_sql_text.py): these blanks and no others, any other character
+# beyond ASCII belongs to a word, and an operator is the longest run of operator characters.
+_BLANK = r" \t\n\r\f\v\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
+_LETTER = rf"(?:[A-Za-z_]|[^\x00-\x7f{_BLANK}])"
+_WORD = rf"{_LETTER}(?:{_LETTER}|[0-9$])*"
+_TAG = rf"\$(?:{_LETTER}(?:{_LETTER}|[0-9])*)?\$"
 _TOKEN = re.compile(
-    r"""
-    (?P<space>\s+)
-  | (?P<comment>--[^\n]*|/\*.*?\*/)
-  | (?P<text>[eE]?'(?:[^']|'')*'|(?P<dollar>\$[A-Za-z_]*\$).*?(?P=dollar))
-  | (?P<quoted>"(?:[^"]|"")*")
-  | (?P<word>[^\W\d]\w*)
-  | (?P<number>(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?\w*)
-  | (?P<parameter>\$\w+)
-  | (?P<operator><>|!=|<=|>=|==|\|\||::|->>|->|=>|:=|//|\*\*|<<|>>|!~~\*?|~~\*?|!~\*?|~\*|\^@|@>|<@|&&|.)
+    rf"""
+    (?P<space>[{_BLANK}]+|--[^\n\r]*)
+  | (?P<comment>/\*)
+  | (?P<text>[eE]'(?:[^'\\]|\\.|'')*'|[bBnNxX]?'(?:[^']|'')*'|(?P<dollar>{_TAG}).*?(?P=dollar))
+  | (?P<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`)
+  | (?P<word>{_WORD})
+  | (?P<number>(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?(?:{_LETTER}|[0-9$])*)
+  | (?P<parameter>\$(?:[0-9]+|{_WORD}))
+  | (?P<operator>::|:=|[~!@\#^&|+\-*/%<>=]+|.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+_COMMENT_EDGE = re.compile(r"/\*|\*/")
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 @dataclass(frozen=True)
@@ -37,26 +46,57 @@ class Token:
 
 def tokens(sql: str) -> list[Token]:
     """The tokens of `sql`, comments and blanks left out."""
-    found = []
-    for match in _TOKEN.finditer(sql):
-        kind = match.lastgroup if match.lastgroup != "dollar" else "text"
+    found, offset = [], 0
+    while match := _TOKEN.match(sql, offset):
+        kind, text = match.lastgroup or "operator", match[0]
         if match["text"] is not None:
-            kind = "text"
-        if kind not in ("space", "comment"):
-            found.append(Token(kind or "operator", match[0], match.start()))
+            kind = "text"  # the last group is that of the dollar tag
+        if kind == "comment":
+            offset = _end_of_comment(sql, match.end())
+            continue
+        if kind == "operator":
+            text = _operator(text)
+        if kind != "space":
+            found.append(Token(kind, text, offset))
+        offset += len(text)
     return found
+
+
+def _end_of_comment(sql: str, offset: int) -> int:
+    """Where the block comment that was opened before `offset` ends: they nest."""
+    depth = 1
+    while depth and (edge := _COMMENT_EDGE.search(sql, offset)):
+        depth += 1 if edge[0] == "/*" else -1
+        offset = edge.end()
+    return offset if not depth else len(sql)
+
+
+def _operator(run: str) -> str:
+    """The operator that a run of operator characters begins with: a comment ends it, and a sign after it belongs to the
+    operand, except after the characters that only operators of one's own have (PostgreSQL's rule, which DuckDB keeps)."""
+    for opening in ("--", "/*"):
+        run = run.partition(opening)[0]
+    while len(run) > 1 and run[-1] in "+-" and not set(run[:-1]) & set("~!@#^&|%"):
+        run = run[:-1]
+    return run
 
 
 def canonical(sql: str) -> str:
     """`sql` with one blank between tokens, unquoted words in lower case, no comments and no closing semicolon.
 
-    Unquoted words are case-insensitive in DuckDB; a word in an output alias keeps its meaning but not its case, which
-    the contract's column names fix.
+    Unquoted words are case-insensitive in DuckDB (ASCII letters only); a word in an output alias keeps its meaning but
+    not its case, which the contract's column names fix. Two strings in a row, which SQL joins when a line ends between
+    them, keep that line end.
     """
-    words = [token.text.lower() if token.kind == "word" else token.text for token in tokens(sql)]
-    while words and words[-1] == ";":
-        words.pop()
-    return " ".join(words)
+    found = tokens(sql)
+    while found and found[-1].text == ";":
+        found.pop()
+    parts: list[str] = []
+    for before, token in zip([None, *found], found):
+        if before:
+            parts.append("\n" if before.text[-1] == "'" == token.text[0] else " ")
+        parts.append(token.text.translate(_LOWER) if token.kind == "word" else token.text)
+    return "".join(parts)
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

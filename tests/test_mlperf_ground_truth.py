@@ -1,0 +1,157 @@
+"""The round's official table, recomputed from real evidence: every row equal, every number walked back to its line.
+
+Needs the evidence archive and its ground truth; skipped, visibly, where they are absent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import EVIDENCE
+
+from warehouse.claims.publication import PublishedRow, publish, publications, read_row
+from warehouse.claims.rollup import build
+from warehouse.evidence.store import LocalStore
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.project import Project, init_project
+
+GROUND_TRUTH = EVIDENCE / "ground-truth" / "mlperf-inference-v5.1.json"
+# FORMATS.md: labels of the official table that do not say what the value is.
+WRONG_LABELS = {("whisper", "Offline"), ("llama3.1-8b", "Interactive")}
+
+
+@pytest.fixture(scope="module")
+def published(mlperf_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, list[PublishedRow]]:
+    project = init_project(tmp_path_factory.mktemp("ground-truth"))
+    store = LocalStore(project.store_root)
+    report = ingest(plan_ingest(mlperf_evidence, load_ingestors(project).values()), store, "evidence")
+    assert not report.problems
+    assert not build(project).damaged
+    publish(project, "mlperf_inference_results")
+    (publication,) = publications(project)
+    return project, [read_row(line) for line in publication.lines()]
+
+
+@pytest.fixture(scope="module")
+def official() -> list[dict[str, Any]]:
+    return json.loads(GROUND_TRUTH.read_bytes())
+
+
+@pytest.fixture(scope="module")
+def ours(published: tuple[Project, list[PublishedRow]]) -> dict[tuple[str, str], PublishedRow]:
+    rows = [row for row in published[1] if row.grain["round"] == "v5.1"]
+    return {(row.cells["location"].value, row.grain["scenario"]): row for row in rows}
+
+
+def test_every_official_row_is_there(official: list[dict[str, Any]], ours: dict[tuple[str, str], PublishedRow]) -> None:
+    assert len(official) == 346
+    assert [r["Location"] for r in official if (r["Location"], r["Scenario"]) not in ours] == []
+
+
+def test_every_performance_is_equal(official: list[dict[str, Any]], ours: dict[tuple[str, str], PublishedRow]) -> None:
+    different = {
+        row["Location"]: (mine.value, row["Performance_Result"])
+        for row in official
+        if (mine := ours[row["Location"], row["Scenario"]].cells["performance_result"]).value != row["Performance_Result"]
+    }
+    assert different == {}
+
+
+def test_every_power_with_evidence_is_equal_and_the_others_are_missing_not_zero(
+    official: list[dict[str, Any]], ours: dict[tuple[str, str], PublishedRow]
+) -> None:
+    measured = 0
+    for row in official:
+        cells = ours[row["Location"], row["Scenario"]].cells
+        power = cells["power_result"].value
+        if not row["has_power"]:
+            assert power is None, row["Location"]
+        elif power is None:
+            assert cells["power_state"].value == "missing", row["Location"]
+        else:
+            measured += 1
+            assert power == pytest.approx(row["Power_Result"], rel=1e-9)
+            assert cells["power_unit"].value == row["Power_Units"]
+    # Two runs have their own spl.txt; a third is one of the same execution, filed under another name.
+    assert measured == 3
+
+
+def test_the_true_unit_stands_beside_the_official_label(
+    official: list[dict[str, Any]], ours: dict[tuple[str, str], PublishedRow]
+) -> None:
+    wrong = set()
+    for row in official:
+        cells = ours[row["Location"], row["Scenario"]].cells
+        assert cells["official_label"].value == row["Performance_Units"], row["Location"]
+        if cells["performance_unit"].value != row["Performance_Units"]:
+            assert cells["performance_unit"].value == "Tokens/s", row["Location"]
+            wrong.add((row["Model"], row["Scenario"]))
+    assert wrong == WRONG_LABELS
+
+
+def test_the_descriptive_columns_are_equal(
+    official: list[dict[str, Any]], ours: dict[tuple[str, str], PublishedRow]
+) -> None:
+    pairs = {"system": "System", "availability": "Availability", "suite": "Suite", "model": "Model", "node_count": "Nodes"}
+    for row in official:
+        found = ours[row["Location"], row["Scenario"]]
+        assert found.grain["submitter"] == row["Submitter"]
+        assert found.cells["validity"].value == "VALID"
+        for name, label in pairs.items():
+            assert str(found.cells[name].value) == str(row[label]), (row["Location"], name)
+        assert (found.cells["accelerator"].value or "") == row["Accelerator"]
+        assert str(found.cells["accelerators_per_node"].value or "") == str(row["a#"])
+
+
+def significant(number: Decimal, digits: int = 6) -> Decimal:
+    return number.quantize(Decimal(1).scaleb(number.adjusted() - digits + 1), ROUND_HALF_UP).normalize()
+
+
+def states(text: str, published: float) -> bool:
+    """Whether a log line holds the published number: as written, cut to six digits, or as nanoseconds of its ms."""
+    wanted = Decimal(repr(published))
+    numbers = [Decimal(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])", text)]
+    return any(
+        number == wanted or (number and significant(number) == wanted.normalize()) or number / 1_000_000 == wanted
+        for number in numbers
+    )
+
+
+def test_every_performance_number_leads_to_the_very_line_of_the_log(
+    official: list[dict[str, Any]], ours: dict[tuple[str, str], PublishedRow], published: tuple[Project, list[PublishedRow]]
+) -> None:
+    store = LocalStore(published[0].store_root)
+    for row in official:
+        cell = ours[row["Location"], row["Scenario"]].cells["performance_result"]
+        assert cell.evidence, row["Location"]
+        lines = []
+        for file in cell.evidence:
+            assert re.search(r"/mlperf_log_(detail|summary)\.txt$", file["raw_path"])
+            data = (store.folder(file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
+            for offset, length in file["ranges"]:
+                assert offset == 0 or data[offset - 1 : offset] == b"\n"
+                assert length < 1000
+                lines.append(data[offset : offset + length].decode())
+        assert any(states(line, row["Performance_Result"]) for line in lines), (row["Location"], lines)
+
+
+def test_lineage_of_each_kind_of_number_answers(published: tuple[Project, list[PublishedRow]]) -> None:
+    project, rows = published
+    power = next(row.cells["power_result"] for row in rows if row.cells["power_result"].value is not None)
+    for number in (rows[0].cells["performance_result"].number_id, power.number_id):
+        done = subprocess.run(
+            [sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), "lineage", str(number), "--verify", "--json"],
+            capture_output=True, text=True, check=True,
+        )
+        document = json.loads(done.stdout)
+        assert document["verification"]["state"] == "verified"
+        assert document["number_id"] == number
+        assert document["raw_files"]

@@ -34,6 +34,8 @@ columns:
   scheduler_run_id: {type: varchar, description: "The scheduler's name for the run"}
   job_uid: {type: varchar, description: "The scheduler's job"}
   pod_uid: {type: varchar, description: "The pod, for a run in one pod"}
+  node_name: {type: varchar, description: "The node, for a run on one node"}
+  gpu_uuid: {type: varchar, description: "The GPU, for a run on one GPU"}
   scheduler_path: {type: varchar, description: "How the run was scheduled, e.g. slurm, slinky-kueue"}
   queue_wait_s: {type: double, unit: s, description: "From submission to quota"}
   admission_wait_s: {type: double, unit: s, description: "From quota to start"}

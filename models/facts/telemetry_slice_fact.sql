@@ -9,6 +9,11 @@ columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   scope: {type: varchar, description: "What the window is of", tests: [not_null, {accepted_values: [node, channel, gpu, rank, pair, request]}]}
   scope_name: {type: varchar, description: "Which one, e.g. a host name or a channel; NULL when the run has but one"}
+  node_name: {type: varchar, description: "The node, for a scope on one node"}
+  gpu_uuid: {type: varchar, description: "The GPU, for a scope on one GPU"}
+  rank_id: {type: bigint, description: "The rank, for a scope on one rank of a distributed job"}
+  request_id: {type: varchar, description: "The request, for a scope on one request"}
+  trace_id: {type: varchar, description: "The trace, for a scope on one request"}
   window_start: {type: timestamptz, unit: UTC, description: "Start of the window", tests: [not_null]}
   window_end: {type: timestamptz, unit: UTC, description: "End of the window"}
   duration_s: {type: double, unit: s, description: "Length of the window"}

@@ -29,7 +29,8 @@ select
     run.voluntary_context_switches,
     run.involuntary_context_switches,
     run.minor_page_faults,
-    run.major_page_faults
+    run.major_page_faults,
+    run.hostname as node_name
 from recorded_run as run
 inner join recorded_run_outcome_digest as own
     on

@@ -122,7 +122,7 @@ def test_a_path_that_escapes_or_cannot_be_written_is_refused(path: str) -> None:
     assert caught.value.code == "WH103"
 
 
-@pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", "a/../b", "a\0b"])
+@pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", "a/../b", "a\0b", "a\udcffb"])
 def test_a_stored_manifest_with_an_escaping_path_is_refused(path: str) -> None:
     document = json.loads(ONE.canonical)
     document["files"][0]["path"] = path
@@ -150,7 +150,7 @@ def test_the_forger_of_the_next_test_would_pass_if_it_changed_nothing() -> None:
         changed(manifest_version=2), changed(manifest_version=None), changed(files=None), changed(files={"a": 1}),
         changed(files=["a"]), changed(files=[None]), changed(identity=[]), changed(identity=None), changed(source="u"),
         changed(family=None), changed(family=7), changed(extra=1),
-        with_file(path=5), with_file(path=None), with_file(path="a\udcffb"), with_file(bytes="3"), with_file(bytes=3.5),
+        with_file(path=5), with_file(path=None), with_file(bytes="3"), with_file(bytes=3.5),
         with_file(bytes=-1), with_file(bytes=True), with_file(bytes=None), with_file(sha256="AB" * 32),
         with_file(sha256="ab" * 31), with_file(sha256="ab" * 32 + "\n"), with_file(sha256=None), with_file(role=5),
         with_file(media_type=[]), with_file(extra=1),

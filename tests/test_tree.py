@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -163,6 +164,15 @@ def test_one_file_with_a_name_that_is_not_utf_8_is_reported_too(tmp_path: Path) 
     assert (dict(tree.files), codes(tree)) == ({}, ["WH103"])
 
 
+def test_names_above_the_root_are_text_whatever_they_are(tmp_path: Path) -> None:
+    root = tmp_path / os.fsdecode(b"caf\xe9") / "round"
+    root.mkdir(parents=True)
+    (root / "log.txt").write_bytes(b"x")
+    tree = list_tree(root)
+    assert tree.full_parts("log.txt") == (*tmp_path.parts, "caf\\udce9", "round", "log.txt")
+    assert tree.head("log.txt") == b"x"
+
+
 def test_a_folder_that_may_not_be_read_is_reported_and_the_rest_is_kept(public_folder: Path) -> None:
     for name in ("closed", "open"):
         (public_folder / name).mkdir(mode=0o755)
@@ -183,10 +193,16 @@ def test_a_root_that_may_not_be_read_gives_no_files_and_a_reason(public_folder: 
 
 
 def test_a_deep_tree_needs_no_recursion(tmp_path: Path) -> None:
-    deep = tmp_path.joinpath(*["d"] * 1200)
-    deep.mkdir(parents=True)
-    (deep / "log.txt").write_bytes(b"x")
-    assert list(list_tree(tmp_path).files) == ["d/" * 1200 + "log.txt"]
+    depth = sys.getrecursionlimit() + 200
+    folders = [f"{tmp_path}/{'d/' * level}" for level in range(1, depth + 1)]
+    for folder in folders:
+        os.mkdir(folder)
+    (Path(folders[-1]) / "log.txt").write_bytes(b"x")
+    found = list(list_tree(tmp_path).files)
+    os.unlink(f"{folders[-1]}/log.txt")
+    for folder in reversed(folders):
+        os.rmdir(folder)  # pytest's own clean-up recurses
+    assert found == ["d/" * depth + "log.txt"]
 
 
 @settings(max_examples=50, deadline=None)

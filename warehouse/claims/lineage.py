@@ -99,7 +99,7 @@ def _specification_models(specification: dict[str, Any], digest: str) -> list[tu
     if domain_digest(QUERY_SPEC_DOMAIN, specification["document"]) != digest:
         raise ValueError("the document differs from its digest")
     listed: dict[str, str] = {}
-    pending = list(specification["document"]["parents"])
+    pending = _by_name(specification["document"]["parents"])
     while pending:
         parent = pending.pop(0)
         document = specification["models"][parent["digest"]]["document"]
@@ -107,8 +107,12 @@ def _specification_models(specification: dict[str, Any], digest: str) -> list[tu
             raise ValueError(f"model {parent['name']} differs from its digest")
         if parent["name"] not in listed:
             listed[parent["name"]] = parent["digest"]
-            pending.extend(document["parents"])
+            pending += _by_name(document["parents"])
     return list(listed.items())
+
+
+def _by_name(parents: list[dict[str, str]]) -> list[dict[str, str]]:
+    return sorted(parents, key=lambda parent: parent["name"])
 
 
 def _of_built(project: Project, found: FoundCell) -> Lineage:
@@ -121,7 +125,7 @@ def _of_built(project: Project, found: FoundCell) -> Lineage:
     con, catalog = open_trace_session(current_build(project).path)
     try:
         traced = trace(con, catalog, found.query, [found.cell.column], [found.rowid])[found.rowid]
-        about = run_facts(con, list(traced.runs))
+        about = run_facts(con, catalog, list(traced.runs))
         evidence = tuple(evidence_document(traced, found.cell.column, file_hashes(con, [traced])))
     finally:
         con.close()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from typing import Any
 
 from warehouse.digest import number_id
@@ -14,7 +14,10 @@ from warehouse.errors import ExitCode, WarehouseError
 
 _ID = re.compile(r"n-[a-z2-7]{12}")
 _CELL = re.compile(r"(?P<query>[a-z][a-z0-9_]*)\[(?P<grain>.*)\]\.(?P<column>\w+)", re.DOTALL)
-_CONDITION = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^,\]]*))\s*(?:,|$)""", re.DOTALL)
+_ALL_DIGITS = Context(prec=400)  # a double has up to 309 digits before the point
+_CONDITION = re.compile(
+    r"""\s*(?P<key>\w+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?!\s*")(?P<bare>[^,\]]*))\s*(?:,|$)""", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -132,4 +135,9 @@ def carries(value: Any, literal: Decimal) -> bool:
         return True
     exponent = literal.as_tuple().exponent
     # A literal without decimals says only that the number is that integer, not that it rounds to it.
-    return isinstance(exponent, int) and exponent < 0 and round(number, -exponent) == literal
+    if not isinstance(exponent, int) or exponent >= 0:
+        return False
+    try:
+        return number.quantize(literal, ROUND_HALF_EVEN, _ALL_DIGITS) == literal
+    except InvalidOperation:  # the literal has more decimals than any value can have
+        return False

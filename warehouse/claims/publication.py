@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ulid import ULID
 
 from warehouse.claims.number import exact, row_numbers
-from warehouse.digest import bytes_digest, canonical_json, domain_digest
+from warehouse.digest import bytes_digest, canonical_json, domain_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent
 from warehouse.evidence.ledger import Ledger
@@ -87,7 +87,7 @@ def publish(project: Project, query: str) -> Publication:
         values = [name for name in columns if name not in spec.grain]
         traces = trace(con, catalog, query, values)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
-        about = run_facts(con, [run for row in traces.values() for run in row.runs])
+        about = run_facts(con, catalog, [run for row in traces.values() for run in row.runs])
         hashes = file_hashes(con, traces.values())
         text = canonical(spec.sql)
         lines = sorted(
@@ -128,8 +128,10 @@ def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, c
         )
 
 
-def run_facts(con: "duckdb.DuckDBPyConnection", runs: list[str]) -> dict[str, dict[str, Any]]:
-    """For each run its identifying digests, as lineage prints them."""
+def run_facts(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", runs: list[str]) -> dict[str, dict[str, Any]]:
+    """For each run its identifying digests, as lineage prints them; none in a project that has no table of runs."""
+    if "main.benchmark_run_fact" not in catalog.models:
+        return {}
     found = con.execute(
         "select run_id, workload_spec_digest, artifact_manifest_digest from benchmark_run_fact"
         " where run_id in (select unnest(?::varchar[]))",
@@ -226,15 +228,22 @@ class PublishedRollup:
     folder: Path
 
     def lines(self) -> Iterator[bytes]:
-        with open(self.folder / "rows.jsonl", "rb") as stream:
-            yield from stream
+        """The rows as they lie there. Raises WH307 when they cannot be read."""
+        path = self.folder / "rows.jsonl"
+        try:
+            with open(path, "rb") as stream:
+                yield from stream
+        except OSError as error:
+            raise WarehouseError(
+                "WH307", f"cannot be read: {error.strerror}", str(path), exit_code=ExitCode.MISSING
+            ) from error
 
     def check(self) -> None:
         """Raise WH307 when its record or rows are not those its digest is of."""
         place = f"publication {self.digest[:12]}"
         if domain_digest(PUBLICATION_DOMAIN, dict(self.record)) != self.digest:
             raise WarehouseError("WH307", "publication.json differs from its digest", place, exit_code=ExitCode.TAMPERED)
-        if bytes_digest((self.folder / "rows.jsonl").read_bytes()) != self.record["rows_sha256"]:
+        if stream_digest(self.lines()) != self.record["rows_sha256"]:
             raise WarehouseError("WH307", "rows.jsonl differs from its digest", place, exit_code=ExitCode.TAMPERED)
 
 
@@ -272,13 +281,16 @@ def inexact(form: list[str] | None) -> Any:
 
 
 def read_row(line: bytes) -> PublishedRow:
-    """One line of `rows.jsonl`."""
-    document = json.loads(line)
-    return PublishedRow(
-        {name: inexact(form) for name, form in document["grain"].items()},
-        tuple(document["runs"]),
-        {
-            name: PublishedCell(name, inexact(cell["value"]), cell["number_id"], tuple(cell["evidence"]))
-            for name, cell in document["cells"].items()
-        },
-    )
+    """One line of `rows.jsonl`. Raises WH307 for what `publish` never wrote."""
+    try:
+        document = json.loads(line)
+        return PublishedRow(
+            {name: inexact(form) for name, form in document["grain"].items()},
+            tuple(document["runs"]),
+            {
+                name: PublishedCell(name, inexact(cell["value"]), cell["number_id"], tuple(cell["evidence"]))
+                for name, cell in document["cells"].items()
+            },
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise WarehouseError("WH307", f"a row cannot be read: {error}", exit_code=ExitCode.TAMPERED) from error

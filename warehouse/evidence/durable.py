@@ -5,9 +5,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from ulid import ULID
+
+_LOCK = ".lock"
 
 
 def fsync_folder(folder: Path) -> None:
@@ -62,3 +69,39 @@ def replace_durably(path: Path, data: bytes) -> None:
     write_synced(scratch, [data])
     os.replace(scratch, path)
     fsync_folder(path.parent)
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A folder of one's own below `parent`, gone afterwards. What a crash leaves is removed by the next caller.
+
+    The kernel's lock on a file says whose owner lives, and frees it with the process: process ids come again after a
+    restart, and mean nothing to another container on the same disk.
+    """
+    make_folder(parent)
+    with open(parent / _LOCK, "a") as gate:  # nobody removes a folder between its making and its locking
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        _remove_dead(parent)
+        folder = parent / str(ULID())
+        folder.mkdir()
+        owner = open(folder / _LOCK, "x")
+        fcntl.flock(owner, fcntl.LOCK_EX)
+    with owner:
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_dead(parent: Path) -> None:
+    for folder in parent.iterdir():
+        if not folder.is_dir() or folder.is_symlink():
+            continue
+        try:
+            with open(folder / _LOCK, "r+") as owner:
+                fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            pass  # its removal was begun
+        except OSError:
+            continue  # it lives, or is another user's
+        shutil.rmtree(folder, ignore_errors=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
+import os
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ from typing import Any
 from ulid import ULID
 
 from warehouse.digest import canonical_json
-from warehouse.errors import WarehouseError
-from warehouse.evidence.durable import create_if_absent
+from warehouse.errors import WarehouseError, printable
+from warehouse.evidence.durable import create_if_absent, scratch_folder
 
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
@@ -42,7 +43,7 @@ class Ledger:
 
     def arrived(self, digest: str, family: str, source: str) -> None:
         """Record that a bundle arrived now, from a place as the user named it. Raises WH109."""
-        self._append(ARRIVAL, digest, {"family": family, "from": source})
+        self._append(ARRIVAL, digest, {"family": family, "from": printable(source)})
 
     def published(self, digest: str, query: str, build_digest: str) -> None:
         """Record that a rollup was frozen now, and from which build. Raises WH109."""
@@ -53,10 +54,11 @@ class Ledger:
         self.damaged = []
         for path in sorted(self._folder.glob("*/*/*/*.json"), key=lambda path: path.name):
             try:
-                document = json.loads(path.read_bytes())
-                yield Event(document["kind"], document["subject"], document["at"], document["detail"])
-            except (OSError, ValueError, KeyError, TypeError) as error:
+                event = _parse_event(path.read_bytes())
+            except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
                 self.damaged.append(WarehouseError("WH107", f"a ledger event cannot be read: {error}", str(path)))
+                continue
+            yield event
 
     def arrivals(self) -> dict[str, str]:
         """When each bundle first arrived: digest to UTC time."""
@@ -73,12 +75,29 @@ class Ledger:
             "kind": kind,
             "subject": digest,
             "at": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
-            "by": f"{getpass.getuser()}@{socket.gethostname()}",
+            "by": f"{_user()}@{socket.gethostname()}",
             "detail": detail,
         }
         path = self._folder / now.strftime("%Y/%m/%d") / f"{identity}.json"
-        scratch = self._root / "incoming" / f".ledger-{identity}"
         try:
-            create_if_absent(path, canonical_json(document), scratch)
+            with scratch_folder(self._root / "incoming") as scratch:
+                create_if_absent(path, canonical_json(document), scratch / path.name)
         except OSError as error:
             raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", str(path)) from error
+
+
+def _parse_event(data: bytes) -> Event:
+    document = json.loads(data)
+    event = Event(document["kind"], document["subject"], document["at"], document["detail"])
+    if not all(isinstance(value, str) for value in (event.kind, event.subject)) or not isinstance(event.detail, dict):
+        raise ValueError("its kind, subject or detail is none")
+    if datetime.fromisoformat(event.at).tzinfo is None:
+        raise ValueError(f"{event.at!r} states no zone")
+    return event
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user has no name; OSError from Python 3.13 on
+        return str(os.getuid())

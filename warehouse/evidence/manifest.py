@@ -73,27 +73,62 @@ class Manifest:
 
 
 def checked_raw_path(path: str) -> str:
-    """`path` if it is relative, normalised and stays inside its bundle, else `WarehouseError` WH103."""
+    """`path` if it is UTF-8, relative, normalised and stays inside its bundle, else `WarehouseError` WH103."""
     parts = path.split("/")
-    if "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise WarehouseError("WH103", "paths in a bundle are relative and normalised", printable(path))
+    if "\0" in path or any(part in ("", ".", "..") for part in parts) or not is_utf8(path):
+        raise WarehouseError("WH103", "paths in a bundle are UTF-8, relative and normalised", printable(path))
     return path
 
 
-def parse_manifest(data: bytes, place: str) -> Manifest:
-    """The manifest in `data`. Raises `WarehouseError` WH107 for anything that is not one, WH103 for an escaping path."""
+def is_utf8(text: str) -> bool:
+    """Whether `text`, such as a file name from the disk, can be written as UTF-8 and so stand in JSON."""
     try:
-        document = json.loads(data)
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def parse_manifest(data: bytes, place: str) -> Manifest:
+    """The manifest in `data`. Raises `WarehouseError` WH107 for anything but the canonical bytes of one, so that its
+    digest is theirs, and WH103 for an escaping path."""
+    try:
+        document = json.loads(data, parse_int=_number)
         if document["manifest_version"] != MANIFEST_VERSION:
             raise ValueError(f"manifest_version {document['manifest_version']!r} is not {MANIFEST_VERSION}")
-        files = tuple(
-            ManifestFile(
-                checked_raw_path(item["path"]), int(item["bytes"]), item["sha256"], item["media_type"], item["role"]
-            )
-            for item in document["files"]
-        )
-        if any(not _SHA256.fullmatch(file.sha256) for file in files):
-            raise ValueError("a file's sha256 is not 64 hex characters")
-        return Manifest(document["family"], files, document["identity"], document["source"])
-    except (ValueError, KeyError, TypeError) as error:
+        files = tuple(_parse_file(item) for item in document["files"])
+        family = _value(document, "family", str)
+        manifest = Manifest(family, files, _value(document, "identity", dict), _value(document, "source", dict))
+        if len(manifest.by_path) != len(files):
+            raise ValueError("it lists a path twice")
+        if manifest.canonical != data:
+            raise ValueError("it is not canonical JSON")
+        return manifest
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise WarehouseError("WH107", f"not a manifest: {error}", place, "ingest the evidence again") from error
+
+
+def _parse_file(item: Mapping[str, Any]) -> ManifestFile:
+    file = ManifestFile(
+        checked_raw_path(_value(item, "path", str)),
+        _value(item, "bytes", int),
+        _value(item, "sha256", str),
+        _value(item, "media_type", str | None),
+        _value(item, "role", str | None),
+    )
+    if file.bytes < 0 or not _SHA256.fullmatch(file.sha256):
+        raise ValueError("a file's size or sha256 is none")
+    return file
+
+
+def _value(item: Mapping[str, Any], key: str, kind: Any) -> Any:
+    value = item[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{key} is {value!r}")
+    return value
+
+
+def _number(text: str) -> int | float:
+    # RFC 8785 writes the double 1e20 with all its digits: an integer too large to be exact was a double.
+    number = int(text)
+    return number if abs(number) < 2**53 else float(number)

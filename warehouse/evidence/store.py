@@ -7,10 +7,9 @@ manifest are durable; a crash leaves only what no reader sees. It never parses e
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from ulid import ULID
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.durable import create_if_absent, fsync_folder, make_folder, write_synced
+from warehouse.evidence.durable import create_if_absent, fsync_folder, make_folder, scratch_folder, write_synced
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
 
 _COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
@@ -96,20 +95,14 @@ class LocalStore:
 
     @contextmanager
     def incoming(self) -> Iterator["Incoming"]:
-        """A place to copy files to before their bundles are known. Gone afterwards; a crash leaves it to be removed by
-        the next one of a process that is no more."""
-        incoming = self.root / "incoming"
-        try:
-            make_folder(incoming)
-            _remove_leftovers(incoming)
-            scratch = incoming / f"{os.getpid()}-{ULID()}"
-            scratch.mkdir()
-        except OSError as error:
-            raise _unwritable(error, self.root) from error
-        try:
-            yield Incoming(scratch)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+        """A place to copy files to before their bundles are known. Gone afterwards; what a crash leaves is removed by the
+        next ingest. Raises WH109."""
+        with ExitStack() as stack:
+            try:
+                folder = stack.enter_context(scratch_folder(self.root / "incoming"))
+            except OSError as error:
+                raise _unwritable(error, self.root) from error
+            yield Incoming(folder)
 
     def commit(self, manifest: Manifest, staged: Sequence[Staged], scratch: Path) -> bool:
         """Make a bundle visible: link its files, then its manifest. False when it was there already.
@@ -129,8 +122,11 @@ class LocalStore:
                 folders.add(target.parent)
             for path in folders:
                 fsync_folder(path)
-            _move_aside(folder / "manifest.json")
-            return create_if_absent(folder / "manifest.json", manifest.canonical, scratch / f"manifest-{ULID()}")
+            while not create_if_absent(folder / "manifest.json", manifest.canonical, scratch / f"manifest-{ULID()}"):
+                if self._is_committed(manifest.digest):
+                    return False  # by another ingest, meanwhile
+                _move_aside(folder / "manifest.json")
+            return True
         except OSError as error:
             raise _unwritable(error, folder) from error
 
@@ -157,13 +153,18 @@ class Incoming:
     def _copy(self, source: Path) -> Staged | WarehouseError:
         target = self.folder / str(ULID())
         hasher = file_hasher()
+        copied = 0
         failure: list[OSError] = []
 
         def chunks() -> Iterator[bytes]:
+            nonlocal copied
             try:
                 while chunk := stream.read(CHUNK_BYTES):
                     hasher.update(chunk)
+                    copied += len(chunk)
                     yield chunk
+                    if copied > before.st_size > 0:
+                        return  # it grows, perhaps faster than it can be read
             except OSError as error:  # the source's fault, not the store's
                 failure.append(error)
 
@@ -179,10 +180,13 @@ class Incoming:
                 raise _unwritable(error, self.folder) from error
             after = os.fstat(stream.fileno())
         if failure:
+            target.unlink()
             return WarehouseError("WH102", failure[0].strerror or str(failure[0]), printable(str(source)))
-        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        # A file of the kernel's (/proc, /sys) has no size of its own.
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or after.st_size not in (0, copied):
+            target.unlink()
             return WarehouseError("WH108", "changed while it was read", printable(str(source)), "ingest it when it is done")
-        return Staged(target, after.st_size, hasher.hexdigest())
+        return Staged(target, copied, hasher.hexdigest())
 
 
 def _open_no_follow(path: str, flags: int) -> int:
@@ -192,18 +196,26 @@ def _open_no_follow(path: str, flags: int) -> int:
 
 def _link_whole(copy: Staged, target: Path) -> None:
     """Link a staged copy to its final name; a file already there from an unfinished ingest stays if it is the same."""
-    try:
-        os.link(copy.path, target)
-    except FileExistsError:
-        with open(target, "rb") as stream:
-            if stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b"")) == copy.sha256:
+    while True:
+        try:
+            os.link(copy.path, target)
+            return
+        except FileExistsError:
+            if _holds(target, copy.sha256):
                 return
-        _move_aside(target)
-        os.link(copy.path, target)
+            _move_aside(target)
+
+
+def _holds(path: Path, sha256: str) -> bool:
+    try:
+        with open(path, "rb") as stream:
+            return stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b"")) == sha256
+    except FileNotFoundError:
+        return False
 
 
 def _move_aside(path: Path) -> None:
-    if path.exists():
+    with suppress(FileNotFoundError):  # another ingest was first
         path.rename(path.with_name(f"{path.name}.damaged-{ULID()}"))
 
 
@@ -213,14 +225,6 @@ def _listed(folder: Path) -> list[os.DirEntry[str]]:
             return [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
     except FileNotFoundError:
         return []
-
-
-def _remove_leftovers(incoming: Path) -> None:
-    """Remove what crashed ingests left: folders of processes that are no more."""
-    for entry in _listed(incoming):
-        process = entry.name.partition("-")[0]
-        if process.isdigit() and not os.path.exists(f"/proc/{process}") and os.path.isdir("/proc/self"):
-            shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _unwritable(error: OSError, place: Path) -> WarehouseError:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.manifest import is_utf8
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Tree:
 
     def full_parts(self, path: str) -> tuple[str, ...]:
         """The path's parts preceded by those of the root, so that a layout is recognised wherever the user cut in."""
-        return (*self.root.parts, *path.split("/"))
+        above = (part if is_utf8(part) else printable(part) for part in self.root.parts)
+        return (*above, *path.split("/"))
 
     def head(self, path: str, limit: int = 4096) -> bytes:
         """The first `limit` bytes of a file, for recognition by content. Raises `OSError`."""
@@ -54,7 +56,8 @@ def list_tree(path: Path) -> Tree:
         raise WarehouseError("WH004", f"cannot be listed: {error}", printable(str(path)), exit_code=ExitCode.USAGE) from error
     left_out: list[WarehouseError] = []
     if root.is_file():
-        found = [TreeFile(root.name, root.stat().st_size, root)]
+        found = [TreeFile(root.name, root.stat().st_size, root)] if is_utf8(root.name) else []
+        left_out += [_unnameable(root.name)] if not found else []
         root = root.parent
     else:
         found = list(_walk(root, left_out))
@@ -73,12 +76,11 @@ def _walk(root: Path, left_out: list[WarehouseError]) -> Iterator[TreeFile]:
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
-            try:
-                path.encode("utf-8")
-                info = entry.stat(follow_symlinks=False)
-            except UnicodeEncodeError:
-                left_out.append(WarehouseError("WH103", "the name is not valid UTF-8", printable(path), "rename it"))
+            if not is_utf8(entry.name):
+                left_out.append(_unnameable(path))
                 continue
+            try:
+                info = entry.stat(follow_symlinks=False)
             except OSError as error:
                 left_out.append(WarehouseError("WH102", error.strerror or str(error), printable(path)))
                 continue
@@ -89,3 +91,7 @@ def _walk(root: Path, left_out: list[WarehouseError]) -> Iterator[TreeFile]:
             else:
                 kind = "a link" if stat.S_ISLNK(info.st_mode) else "a special file"
                 left_out.append(WarehouseError("WH104", f"{kind} is not copied", printable(path)))
+
+
+def _unnameable(path: str) -> WarehouseError:
+    return WarehouseError("WH103", "the name is not valid UTF-8", printable(path), "rename it")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import CHUNK_BYTES, canonical_json, domain_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.durable import make_folder, replace_durably
+from warehouse.evidence.durable import make_folder, replace_durably, scratch_folder
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.store import LocalStore
@@ -163,7 +163,7 @@ def _parse_batch(
     damaged: list[WarehouseError] = []
     while manifests:
         name = domain_digest("wh/landing-batch/1", [family, _version(ingestor), sorted(manifests)])
-        with BatchWriter(store.root / "landing", name) as writer:
+        with scratch_folder(store.root / "incoming") as scratch, BatchWriter(store.root / "landing", name, scratch) as writer:
             for digest, manifest in manifests.items():
                 bundle = Bundle(digest, manifest, store.folder(digest) / "files")
                 try:

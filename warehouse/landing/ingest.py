@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, checked_raw_path
+from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, parse_manifest
 from warehouse.evidence.store import Incoming, LocalStore, Staged
 from warehouse.evidence.tree import Tree, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor
@@ -56,7 +57,8 @@ class Plan:
 
 
 def plan_ingest(path: Path, ingestors: Iterable[Ingestor]) -> Plan:
-    """Cut what lies under `path` into bundles. Raises WH004 (no such path), WH101 (nothing there), WH120, WH121."""
+    """Cut what lies under `path` into bundles. An ingestor that fails (WH121) is one of the plan's problems; the files that
+    it did not claim go to the others. Raises WH004 (no such path), WH101 (nothing there), WH120."""
     tree = list_tree(path)
     if not tree.files:
         reasons = "\n".join(f"  {problem}" for problem in tree.left_out)
@@ -65,9 +67,10 @@ def plan_ingest(path: Path, ingestors: Iterable[Ingestor]) -> Plan:
             exit_code=ExitCode.USAGE,
         )
     drafts: list[tuple[str, BundleDraft]] = []
+    problems = list(tree.left_out)
     owner: dict[str, str] = {}
     for ingestor in ingestors:
-        for draft in _drafts(ingestor, tree):
+        for draft in _drafts(ingestor, tree, problems):
             for file in draft.files:
                 if owner.setdefault(file.file.path, ingestor.name) != ingestor.name:
                     raise WarehouseError(
@@ -77,16 +80,39 @@ def plan_ingest(path: Path, ingestors: Iterable[Ingestor]) -> Plan:
     leftovers = [DraftFile(path, file) for path, file in tree.files.items() if path not in owner]
     if leftovers:
         drafts.append((UNRECOGNISED, BundleDraft(tuple(leftovers))))
-    return Plan(tuple(drafts), tree.left_out)
+    return Plan(tuple(drafts), tuple(problems))
 
 
-def _drafts(ingestor: Ingestor, tree: Tree) -> Iterator[BundleDraft]:
+def _drafts(ingestor: Ingestor, tree: Tree, problems: list[WarehouseError]) -> Iterator[BundleDraft]:
+    """The valid drafts of an ingestor, until it ends or fails. Evidence is never refused for a plug-in's fault, and the
+    fault names the plug-in."""
+    place = f"ingestor {ingestor.name}"
     try:
-        yield from ingestor.bundles(tree)
-    except Exception as error:  # a plug-in's fault must name the plug-in
-        raise WarehouseError(
-            "WH121", f"fails on this tree: {type(error).__name__}: {error}", f"ingestor {ingestor.name}"
-        ) from error
+        for draft in ingestor.bundles(tree):
+            fault = _fault(ingestor.name, draft)
+            if fault:
+                problems.append(WarehouseError("WH121", f"cuts a bundle that cannot be stored: {fault}", place))
+            else:
+                yield draft
+    except Exception as error:
+        reason = printable(f"{type(error).__name__}: {error}")
+        problems.append(WarehouseError("WH121", f"fails on this tree: {reason}", place))
+
+
+def _fault(family: str, draft: BundleDraft) -> str | None:
+    """Why no manifest can be written of a draft: found before anything is copied."""
+    if not draft.files:
+        return "it has no files"
+    # With the separator sorted first, what lies in a folder comes right after a file of the folder's name.
+    paths = sorted((file.raw_path for file in draft.files), key=lambda path: path.replace("/", "\0"))
+    if any(path.startswith(f"{before}/") for before, path in pairwise(paths)):
+        return "a raw_path is a file's and a folder's"
+    listed = (ManifestFile(file.raw_path, 0, "0" * 64, file.media_type, file.role) for file in draft.files)
+    try:
+        parse_manifest(Manifest(family, tuple(listed), draft.identity, draft.source).canonical, "the bundle")
+    except (WarehouseError, ValueError, TypeError) as error:
+        return printable(str(error))
+    return None
 
 
 def ingest(
@@ -130,7 +156,7 @@ def _ingest_bundle(family: str, draft: BundleDraft, store: LocalStore, incoming:
 
 def _manifest(family: str, draft: BundleDraft, kept: Sequence[tuple[DraftFile, Staged]]) -> Manifest:
     files = tuple(
-        ManifestFile(checked_raw_path(file.raw_path), copy.bytes, copy.sha256, file.media_type, file.role)
+        ManifestFile(file.raw_path, copy.bytes, copy.sha256, file.media_type, file.role)
         for file, copy in kept
     )
     return Manifest(family, files, draft.identity, draft.source)

@@ -19,11 +19,13 @@ from warehouse.landing.rows import BATCH_ROWS, BUNDLE_SCHEMA, FILE_SCHEMA, ISSUE
 
 
 class BatchWriter:
-    """Use as a context: `add_bundle` for each bundle, then `finish`. Without `finish` nothing stays."""
+    """Use as a context: `add_bundle` for each bundle, then `finish`. Without `finish` nothing stays. `scratch` is a folder
+    on the same file system, for what is not finished."""
 
-    def __init__(self, landing: Path, name: str) -> None:
+    def __init__(self, landing: Path, name: str, scratch: Path) -> None:
         self._landing = landing
         self._name = name
+        self._scratch = scratch
         self._open: dict[str, tuple[Path, pq.ParquetWriter]] = {}
         self._rows: dict[str, int] = {}
         self._waiting: dict[str, list[pa.RecordBatch]] = {}
@@ -87,9 +89,7 @@ class BatchWriter:
 
     def _write(self, table: str, rows: pa.RecordBatch) -> None:
         if table not in self._open:
-            folder = self._landing / table
-            make_folder(folder)
-            path = folder / f".{self._name}.{os.getpid()}"
+            path = self._scratch / f"{table}.parquet"
             self._open[table] = (path, pq.ParquetWriter(path, rows.schema, compression="zstd"))
         self._rows[table] = self._rows.get(table, 0) + rows.num_rows
         self._waiting.setdefault(table, []).append(rows)
@@ -113,7 +113,8 @@ class BatchWriter:
             with open(path, "rb") as stream:
                 digest = stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
                 os.fsync(stream.fileno())
-            final = path.with_name(f"{self._name}.parquet")
+            final = self._landing / table / f"{self._name}.parquet"
+            make_folder(final.parent)
             os.replace(path, final)
             fsync_folder(final.parent)
             files.append(LandingFile(table, final, digest, self._rows[table]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ def builder_lock(project: Project) -> Iterator[None]:
         stream.truncate(0)
         stream.write(str(os.getpid()))
         stream.flush()
-        _remove_shadows(project)
+        _remove_leftovers(project)
         yield
 
 
@@ -110,7 +111,12 @@ def _prune(project: Project, current: Build) -> None:
             path.with_suffix(".json").unlink(missing_ok=True)
 
 
-def _remove_shadows(project: Project) -> None:
-    """Only the lock's holder calls this, so every shadow is a dead builder's."""
-    for path in project.builds.glob(f"{_SHADOW_PREFIX}*"):
-        path.unlink(missing_ok=True)
+def _remove_leftovers(project: Project) -> None:
+    """Only the lock's holder calls this, so what has a name under construction is a dead builder's. A shadow may have a
+    folder beside it: DuckDB spills there what does not fit into memory."""
+    for pattern in (f"{_SHADOW_PREFIX}*", f".{POINTER}.*", ".wh-*.json.*"):
+        for path in project.builds.glob(pattern):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)

@@ -119,7 +119,7 @@ def _check_contract(
             if found[name] != _canonical_type(con, known_types, column, model):
                 raise WarehouseError(
                     "WH207", f"column {name} is {found[name]}, the header says {column.type}", model.place,
-                    f"cast it: {name}::{column.type.lower()}",
+                    f"cast it: {name}::{column.type}",
                 )
         for name in found:
             if name not in model.columns:

@@ -49,15 +49,30 @@ def _sql(table: str, column: str, test: str, argument: Any, model: Model) -> str
     if test == "unique":
         return f"select {name}, count(*) as rows from {table} where {name} is not null group by 1 having count(*) > 1"
     if test == "accepted_values":
-        values = ", ".join(text_literal(str(value)) for value in argument)
+        values = ", ".join(text_literal(_as_varchar(value)) for value in argument)
         return f"select distinct {name} from {table} where {name}::varchar not in ({values})"
     if test == "range":
-        bounds = [f"{name} < {argument['min']}" if "min" in argument else "", f"{name} > {argument['max']}" if "max" in argument else ""]
-        return f"select distinct {name} from {table} where {' or '.join(filter(None, bounds))}"
+        beyond = {"min": "<", "max": ">"}
+        bounds = [f"{name} {beyond[bound]} {_bound(value)}" for bound, value in argument.items()]
+        return f"select distinct {name} from {table} where {' or '.join(bounds)}"
     if test == "relationships":
         other, _, key = str(argument).rpartition(".")
-        return f"select distinct {name} from {table} where {name} is not null and {name} not in (select {quote(key)} from {quoted(other)})"
+        # Not `not in`: one NULL among the keys would make it true of nothing.
+        return (
+            f"select distinct t.{name} from {table} t anti join {quoted(other)} o on o.{quote(key)} = t.{name}"
+            f" where t.{name} is not null"
+        )
     raise WarehouseError("WH201", f"unknown test {test}", model.place)
+
+
+def _as_varchar(value: Any) -> str:
+    """A value of a header as DuckDB casts it to text."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _bound(value: Any) -> str:
+    # A number as such: as text it would be rounded to the column's type. A date is text that takes that type.
+    return str(value) if isinstance(value, int | float) else text_literal(str(value))
 
 
 def run_tests(con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model]) -> None:

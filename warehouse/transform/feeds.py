@@ -45,7 +45,8 @@ def _feed(name: str, collector: Model, feeders: list[Model]) -> Model:
     }
     # The empty first branch gives the union its columns, their order and their types.
     typed = ",\n    ".join(f"cast(null as {column.type}) as {quote(column.name)}" for column in contract.values())
-    names = sorted(feeder.name for feeder in feeders)
+    # Qualified: a view is also read by clients that do not know our search path.
+    names = sorted(feeder.qualified for feeder in feeders)
     branches = [f"select\n    {typed}\nwhere false", *(f"select * from {feeder}" for feeder in names)]
     return Model(
         name=name,

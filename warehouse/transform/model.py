@@ -7,24 +7,34 @@ tests. Reading a model touches the disk once; a `Model` is a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
+from warehouse.transform.header import Header, read_header
 from warehouse.transform.sql_text import canonical
 
 MATERIALISATIONS = ("table", "view")
 COLUMN_TESTS = ("not_null", "unique", "accepted_values", "relationships", "range")
 # A model's folder gives its schema.
 _SCHEMAS = {"staging": "staging", "reference": "staging", "dims": "main", "facts": "main", "marts": "mart"}
-_HEADER = re.compile(r"\s*/\*(.*?)\*/", re.DOTALL)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _HEADER_KEYS = {"description", "materialized", "grain", "feeds", "collects", "columns", "claim"}
 _COLUMN_KEYS = {"type", "unit", "description", "tests", "feed"}
+# How the tests that take an argument are written, and what the argument must be.
+_TEST_FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "accepted_values": ("accepted_values: [a, b]", lambda values: isinstance(values, list) and len(values) > 0),
+    "relationships": ("relationships: model.column", lambda key: isinstance(key, str) and all(key.rpartition("."))),
+    "range": (
+        "range: {min: 0, max: 100}",
+        lambda bounds: isinstance(bounds, dict) and bool(bounds) and bounds.keys() <= {"min", "max"},
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -118,82 +128,72 @@ def read_model(path: Path, schema: str, place: str) -> Model:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise WarehouseError("WH201", f"cannot be read: {error}", place) from error
-    header = _header(text, place)
+    header = read_header(text, place)
+    for key in header.values:
+        if key not in _HEADER_KEYS:
+            raise header.fault(
+                f"unknown key {key!r} in the header", str(key), hint=f"known: {', '.join(sorted(_HEADER_KEYS))}"
+            )
     return Model(
         name=path.stem,
         schema=schema,
         place=place,
         text=text,
-        description=str(header.get("description", "")).strip(),
-        materialized=_one_of(header, "materialized", MATERIALISATIONS, "table", place),
-        grain=tuple(_list(header, "grain", place)),
-        feeds=header.get("feeds"),
-        collects=header.get("collects"),
-        columns=_columns(header, place),
-        claim=header.get("claim", {}),
+        description=(header.text("description") or "").strip(),
+        materialized=_materialized(header),
+        grain=tuple(header.names("grain")),
+        feeds=header.text("feeds"),
+        collects=header.text("collects"),
+        columns={name: _column(header, name) for name in header.mapping("columns")},
+        claim=_claim(header),
     )
 
 
-def _header(text: str, place: str) -> dict[str, Any]:
-    match = _HEADER.match(text)
-    if not match:
-        return {}
-    import yaml  # 50 ms that a build with nothing to do need not pay
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        header = yaml.load(match[1], Loader=loader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = text[: match.start(1)].count("\n") + 1 + (mark.line if mark else 0)
-        column = mark.column + 1 if mark else 1
-        raise WarehouseError("WH201", f"not YAML: {getattr(error, 'problem', error)}", f"{place}:{line}:{column}") from error
-    if not isinstance(header, dict):
-        return {}  # an ordinary comment
-    unknown = set(map(str, header)) - _HEADER_KEYS
-    if unknown:
-        raise WarehouseError(
-            "WH201", f"unknown key {sorted(unknown)[0]!r} in the header", f"{place}:1", f"known: {', '.join(sorted(_HEADER_KEYS))}"
+def _materialized(header: Header) -> str:
+    value = header.text("materialized") or "table"
+    if value not in MATERIALISATIONS:
+        raise header.fault(
+            f"materialized {value!r} is not known", "materialized", hint=f"one of: {', '.join(MATERIALISATIONS)}"
         )
-    return header
-
-
-def _columns(header: Mapping[str, Any], place: str) -> dict[str, Column]:
-    columns = {}
-    for name, body in (header.get("columns") or {}).items():
-        where = f"{place}: column {name}"
-        if not isinstance(body, dict) or "type" not in body:
-            raise WarehouseError("WH201", "a column states its type", where, f"{name}: {{type: varchar}}")
-        unknown = body.keys() - _COLUMN_KEYS
-        if unknown:
-            raise WarehouseError("WH201", f"unknown key {sorted(unknown)[0]!r}", where)
-        columns[name] = Column(
-            name=name,
-            type=str(body["type"]).upper(),
-            description=str(body.get("description", "")),
-            unit=body.get("unit"),
-            tests=tuple(_test(test, where) for test in body.get("tests", ())),
-            in_feed=bool(body.get("feed", True)),
-        )
-    return columns
-
-
-def _test(test: Any, where: str) -> tuple[str, Any]:
-    name, argument = (test, None) if isinstance(test, str) else next(iter(test.items()))
-    if name not in COLUMN_TESTS:
-        raise WarehouseError("WH201", f"unknown test {name!r}", where, f"known: {', '.join(COLUMN_TESTS)}")
-    return name, argument
-
-
-def _list(header: Mapping[str, Any], key: str, place: str) -> list[str]:
-    value = header.get(key) or []
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise WarehouseError("WH201", f"{key} is a list of column names", place, f"{key}: [run_id]")
     return value
 
 
-def _one_of(header: Mapping[str, Any], key: str, allowed: tuple[str, ...], default: str, place: str) -> str:
-    value = header.get(key, default)
-    if value not in allowed:
-        raise WarehouseError("WH201", f"{key} {value!r} is not known", place, f"one of: {', '.join(allowed)}")
-    return str(value)
+def _claim(header: Header) -> Mapping[str, Any]:
+    claim = header.mapping("claim")
+    try:
+        canonical_json(claim)
+    except (TypeError, ValueError) as error:
+        raise header.fault(f"claim cannot be written as JSON: {error}", "claim", hint="put dates in quotes") from error
+    return claim
+
+
+def _column(header: Header, name: str) -> Column:
+    path = ("columns", name)
+    body = header.value(*path)
+    if not isinstance(body, dict) or not isinstance(body.get("type"), str):
+        raise header.fault(f"column {name} states no type", *path, hint=f"{name}: {{type: varchar}}")
+    header.mapping(*path, known=_COLUMN_KEYS)
+    tests = body.get("tests") or []
+    if not isinstance(tests, list):
+        raise header.fault(f"tests of column {name} are a list", *path, "tests", hint="tests: [not_null]")
+    return Column(
+        name=name,
+        type=body["type"],
+        description=header.text(*path, "description") or "",
+        unit=header.text(*path, "unit"),
+        tests=tuple(_test(header, test, *path, "tests") for test in tests),
+        in_feed=bool(body.get("feed", True)),
+    )
+
+
+def _test(header: Header, test: Any, *path: str) -> tuple[str, Any]:
+    name, argument = (test, None) if isinstance(test, str) else (None, None)
+    if isinstance(test, dict) and len(test) == 1:
+        name, argument = next(iter(test.items()))
+    if name not in COLUMN_TESTS:
+        shown = repr(name if name is not None else test)
+        raise header.fault(f"unknown test {shown}", *path, hint=f"known: {', '.join(COLUMN_TESTS)}")
+    form, is_right = _TEST_FORMS.get(name, (name, lambda argument: argument is None))
+    if not is_right(argument):
+        raise header.fault(f"test {name} is not written as it must be", *path, hint=form)
+    return name, argument

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date, datetime
-from decimal import Decimal
+from datetime import date, datetime, time
+from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,6 +15,7 @@ from warehouse.transform.duck import SEARCH_PATH, connect, translated
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 _ROWS_A_BATCH = 10_000
 
@@ -37,6 +38,8 @@ def run_query(path: Path, sql: str) -> "Iterator[duckdb.DuckDBPyConnection]":
             con.execute(sql)
         except duckdb.Error as error:
             raise translated(error, "WH213", sql, "query") from error
+        if con.description is None:
+            raise WarehouseError("WH213", "there is no statement in it", "query")
         yield con
     finally:
         con.close()
@@ -52,18 +55,38 @@ def write_result(result: "duckdb.DuckDBPyConnection", form: str, stream: TextIO)
         case "json":
             _write_json(result, stream)
         case "parquet":
-            import pyarrow.parquet as pq
-
-            pq.write_table(result.to_arrow_table(), stream.buffer)
+            _write_parquet(result, stream)
         case "arrow":
             import pyarrow as pa
 
-            reader = result.to_arrow_reader(_ROWS_A_BATCH)
+            reader = _arrow_reader(result)
             with pa.ipc.new_stream(stream.buffer, reader.schema) as writer:
                 for batch in reader:
                     writer.write_batch(batch)
         case _:
             raise WarehouseError("WH213", f"no format {form}")
+
+
+def _write_parquet(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    reader = _arrow_reader(result)
+    try:
+        with pq.ParquetWriter(stream.buffer, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+    except pa.ArrowNotImplementedError as error:
+        raise WarehouseError("WH213", f"Parquet cannot hold it: {error}", "query", "cast it to varchar") from error
+
+
+def _arrow_reader(result: "duckdb.DuckDBPyConnection") -> "pa.RecordBatchReader":
+    import warnings
+
+    with warnings.catch_warnings():
+        # DuckDB would rather run the query for Arrow alone; run once, its errors come before the first byte.
+        warnings.simplefilter("ignore", UserWarning)
+        return result.to_arrow_reader(_ROWS_A_BATCH)
 
 
 def _rows(result: "duckdb.DuckDBPyConnection") -> Iterator[tuple[Any, ...]]:
@@ -81,24 +104,58 @@ def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:
 
 def _csv_cell(cell: Any) -> Any:
     if isinstance(cell, dict | list | tuple):
-        return json.dumps(cell, default=_json_value, ensure_ascii=False)
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    return cell.isoformat() if isinstance(cell, date | datetime) else cell
+        return json.dumps(_json_value(cell), ensure_ascii=False)
+    return cell if isinstance(cell, float) else _text(cell)
+
+
+def _text(value: Any) -> Any:
+    """A value as text; None stays."""
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return str(value).lower()
+        case date() | datetime() | time():
+            return value.isoformat()
+        case bytes():
+            return value.hex()
+    return str(value)
 
 
 def _write_json(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:
-    names = [column[0] for column in result.description]
+    names = _distinct([column[0] for column in result.description])
     separator = "["
     for row in _rows(result):
-        stream.write(separator + json.dumps(dict(zip(names, row, strict=True)), default=_json_value, ensure_ascii=False))
+        stream.write(separator + json.dumps(_json_value(dict(zip(names, row, strict=True))), ensure_ascii=False))
         separator = ",\n "
     stream.write("]\n" if separator != "[" else "[]\n")
 
 
+def _distinct(names: list[str]) -> list[str]:
+    """Column names, a repeated one with a number: a JSON object would keep only the last."""
+    found: list[str] = []
+    for name in names:
+        number = 1
+        free = name
+        while free in found:
+            free, number = f"{name}_{number}", number + 1
+        found.append(free)
+    return found
+
+
 def _json_value(value: Any) -> Any:
-    # A decimal as text keeps its digits; a JSON number would lose them in most readers.
-    return value.isoformat() if isinstance(value, date | datetime) else str(value) if isinstance(value, Decimal) else str(value)
+    """A value as JSON has it. JSON has no NaN and no infinity; a decimal as text keeps its digits, which a JSON number
+    would lose in most readers."""
+    match value:
+        case dict():
+            return {str(_text(key)): _json_value(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_json_value(item) for item in value]
+        case float():
+            return value if isfinite(value) else "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        case bool() | int():
+            return value
+    return _text(value)
 
 
 def _write_table(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:

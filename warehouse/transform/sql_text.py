@@ -73,7 +73,7 @@ def _end_of_comment(sql: str, offset: int) -> int:
 
 def _operator(run: str) -> str:
     """The operator that a run of operator characters begins with: a comment ends it, and a sign after it belongs to the
-    operand, except after the characters that only operators of one's own have (PostgreSQL's rule, which DuckDB keeps)."""
+    operand, except after characters that only operators of one's own have (PostgreSQL's rule, which DuckDB keeps)."""
     for opening in ("--", "/*"):
         run = run.partition(opening)[0]
     while len(run) > 1 and run[-1] in "+-" and not set(run[:-1]) & set("~!@#^&|%"):
@@ -108,4 +108,5 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 def pointed(text: str, offset: int) -> str:
     """The line of `text` at `offset` and a caret under it."""
     line, column = line_and_column(text, offset)
-    return f"{text.splitlines()[line - 1] if text.strip() else ''}\n{' ' * (column - 1)}^"
+    shown = text.split("\n")[line - 1].rstrip("\r")
+    return f"{shown}\n{' ' * (column - 1)}^"

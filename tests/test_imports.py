@@ -1,0 +1,174 @@
+"""The shape of the code: imports run one way, modules stay small, and every error has one code that is in the table."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from warehouse.errors import CODES
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGE = REPOSITORY / "warehouse"
+# A layer sees itself, those after it, and whatever stands beside all of them (DESIGN.md, *Layout*). Layers of one
+# line do not see each other.
+LAYERS: tuple[frozenset[str], ...] = (
+    frozenset({"cli", "serve"}),
+    frozenset({"analysis", "record"}),
+    frozenset({"claims"}),
+    frozenset({"transform"}),
+    frozenset({"landing"}),
+    frozenset({"evidence"}),
+    frozenset({"project"}),
+    frozenset({"digest"}),
+    frozenset({"errors"}),
+)
+# Narrower than the layers: what these may see at all.
+NARROW: dict[str, set[str]] = {
+    "evidence": {"digest", "errors"}, "project": {"errors"}, "digest": set(), "errors": set()
+}
+MAX_LINES = 500
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "standard" not in path.relative_to(PACKAGE).parts[:1])
+INGESTORS = sorted((REPOSITORY / "ingest").rglob("*.py"))
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(REPOSITORY).as_posix()
+
+
+def area(module: str) -> str | None:
+    """The part of the package that a module belongs to; None for the package itself (`warehouse.__version__`)."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else None
+
+
+def imported(path: Path) -> set[tuple[str, int]]:
+    """Every module of ours that a file imports, wherever in the file, and the line. `from warehouse import x` counts as
+    an import of `warehouse.x` when there is such a module; a relative import is written out."""
+    package = path.relative_to(REPOSITORY).with_suffix("").parts[:-1]
+    found: set[tuple[str, int]] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name, node.lineno) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(filter(None, (base, node.module)))
+            found.add((module, node.lineno))
+            names = (f"{module}.{alias.name}" for alias in node.names)
+            found |= {(name, node.lineno) for name in names if _is_module(name)}
+    return {(module, line) for module, line in found if module.split(".")[0] in ("warehouse", "ingest")}
+
+
+def _is_module(name: str) -> bool:
+    path = REPOSITORY.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def allowed(importer: str) -> set[str]:
+    if importer in NARROW:
+        return NARROW[importer] | {importer}
+    level = next(i for i, layer in enumerate(LAYERS) if importer in layer)
+    return {importer}.union(*LAYERS[level + 1 :])
+
+
+@pytest.mark.parametrize("path", MODULES, ids=shown)
+def test_imports_run_one_way(path: Path) -> None:
+    importer = area("warehouse." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts))
+    assert importer
+    if importer == "__init__":
+        assert imported(path) == set()
+        return
+    wrong = [
+        f"{shown(path)}:{line} imports {module}"
+        for module, line in sorted(imported(path), key=lambda found: found[1])
+        if module.split(".")[0] == "ingest" or (area(module) is not None and area(module) not in allowed(importer))
+    ]
+    assert wrong == []
+
+
+def test_every_part_of_the_package_has_a_layer() -> None:
+    parts = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in MODULES} - {"__init__"}
+    assert parts <= frozenset().union(*LAYERS)
+
+
+@pytest.mark.parametrize("path", INGESTORS, ids=shown)
+def test_ingestors_see_only_the_contract(path: Path) -> None:
+    family = path.relative_to(REPOSITORY).with_suffix("").parts[1]
+    wrong = [
+        f"{shown(path)}:{line} imports {module}"
+        for module, line in imported(path)
+        if not (module == "warehouse.landing" or module.startswith(("warehouse.landing.", f"ingest.{family}")))
+        and module != f"ingest.{family}"
+    ]
+    assert wrong == []
+
+
+def test_the_reader_of_imports_sees_them_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rules above rest on it: an import in a function, a relative one, and one of a module by `from`."""
+    monkeypatch.setattr("test_imports.REPOSITORY", tmp_path)
+    file = tmp_path / "warehouse" / "landing" / "x.py"
+    (tmp_path / "warehouse" / "cli").mkdir(parents=True)
+    file.parent.mkdir()
+    file.write_text(
+        "import json\ndef f():\n    import warehouse.cli.main\n    if 1:\n        from ..evidence import store\n"
+        "from warehouse import cli, __version__\nfrom .rows import y\n"
+    )
+    assert {module for module, _ in imported(file)} == {
+        "warehouse", "warehouse.cli", "warehouse.cli.main", "warehouse.evidence", "warehouse.landing.rows"
+    }
+    assert "cli" not in allowed("landing") and "evidence" in allowed("landing")
+
+
+@pytest.mark.parametrize("path", [*MODULES, *INGESTORS], ids=shown)
+def test_modules_stay_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+
+
+@pytest.mark.parametrize("path", [*MODULES, *INGESTORS], ids=shown)
+def test_every_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+# --- errors ------------------------------------------------------------------------------------------------------
+
+_CODE = re.compile(r"WH\d{3}")
+
+
+def codes_in(path: Path) -> set[str]:
+    """The codes that a module's own strings name, docstrings left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+        and _CODE.fullmatch(node.value)
+    }
+
+
+USED = {
+    code: shown(path) for path in [*MODULES, *INGESTORS] if path.name != "errors.py" for code in codes_in(path)
+}
+
+
+def test_every_code_that_is_raised_is_in_the_table() -> None:
+    assert {code: place for code, place in USED.items() if code not in CODES} == {}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_in_the_table_is_raised(code: str) -> None:
+    assert code in USED, f"{code} ({CODES[code]}) is raised nowhere: use it or take it out"
+
+
+def test_codes_are_in_order() -> None:
+    assert list(CODES) == sorted(CODES)
+    assert all(_CODE.fullmatch(code) for code in CODES)
+    assert len(set(CODES.values())) == len(CODES)

@@ -1,0 +1,567 @@
+"""`wh ingest`: whatever is handed over is stored or named, the same evidence is the same bundle, plug-ins stop nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from samples import mlperf_inference as sample
+
+from warehouse.cli.main import main
+from warehouse.digest import bytes_digest
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.store import LocalStore
+from warehouse.landing.batches import refresh
+from warehouse.landing.contract import ISSUE_TABLE, BundleDraft, DraftFile
+from warehouse.landing.ingest import IngestReport, ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.project import Project, init_project
+
+SCENARIOS = 5  # bundles in a sample submission
+
+NOTES = '''
+import pyarrow as pa
+from warehouse.landing.contract import BundleDraft, DraftFile
+from warehouse.landing.rows import RowBuffer, landing_schema
+
+class Notes:
+    name = "{name}"
+    version = 1
+    tables = {{"{name}": landing_schema(pa.field("text", pa.string(), nullable=False))}}
+
+    def bundles(self, tree):
+        {on_bundles}
+        for path, file in tree.files.items():
+            if path.endswith(".note"):
+                yield BundleDraft((DraftFile(path.rpartition("/")[2], file),), runs=(path,))
+
+    def parse(self, bundle):
+        for path in bundle.manifest.by_path:
+            buffer = RowBuffer(self.tables, bundle.digest)
+            text = bundle.read(path).decode()
+            {on_parse}
+            buffer.add("{name}", path, 0, len(text), text=text)
+            yield from buffer.rest()
+
+INGESTOR = Notes()
+'''
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command returned and printed."""
+
+    exit_code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> list[dict[str, Any]]:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    project = init_project(tmp_path / "project")
+    monkeypatch.setenv("WH_PROJECT", str(project.root))
+    return project
+
+
+@pytest.fixture
+def store(project: Project) -> LocalStore:
+    return LocalStore(project.store_root)
+
+
+@pytest.fixture
+def evidence(tmp_path: Path) -> Path:
+    folder = tmp_path / "evidence"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def wh(capfd: pytest.CaptureFixture[str]) -> Any:
+    def run(*arguments: str | Path) -> Done:
+        capfd.readouterr()
+        exit_code = main([str(argument) for argument in arguments])
+        return Done(exit_code, *capfd.readouterr())
+
+    return run
+
+
+def add_ingestor(project: Project, name: str = "notes", *, on_bundles: str = "pass", on_parse: str = "pass") -> None:
+    text = NOTES.format(name=name, on_bundles=on_bundles, on_parse=on_parse)
+    (project.root / "ingest" / f"{name}.py").write_text(text)
+
+
+def ingest_here(project: Project, path: Path) -> IngestReport:
+    return ingest(plan_ingest(path, load_ingestors(project).values()), LocalStore(project.store_root), str(path))
+
+
+def hashes(folder: Path) -> set[str]:
+    """sha256 of every regular file below a folder."""
+    paths = [Path(root) / name for root, _, names in os.walk(folder) for name in names]
+    return {bytes_digest(path.read_bytes()) for path in paths if path.is_file() and not path.is_symlink()}
+
+
+def stored_hashes(store: LocalStore) -> set[str]:
+    """sha256 of every file that a visible bundle lists, each checked against its bytes."""
+    found = set()
+    for digest in store.digests():
+        for file in store.manifest(digest).files:
+            store.check_file(digest, file)
+            found.add(file.sha256)
+    return found
+
+
+def modified(folder: Path) -> dict[Path, int]:
+    """When each file and folder below `folder` was changed, but for the staging area."""
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if "incoming" not in path.parts}
+
+
+def families(store: LocalStore) -> list[str]:
+    return sorted(store.manifest(digest).family for digest in store.digests())
+
+
+def landing_rows(project: Project, table: str) -> list[dict[str, Any]]:
+    landing = refresh(LocalStore(project.store_root), load_ingestors(project))
+    assert landing.damaged == ()
+    return [row for file in landing.files(table) for row in pq.read_table(file.path).to_pylist()]
+
+
+# -- what there is to ingest --------------------------------------------------------------------------------------
+
+
+def test_an_empty_folder_is_a_usage_error_that_names_it(project: Project, evidence: Path, wh: Any) -> None:
+    (evidence / "sub" / "sub").mkdir(parents=True)
+    done = wh("ingest", evidence)
+    assert (done.exit_code, done.err) == (ExitCode.USAGE, f"WH101 {evidence}: no files to ingest\n")
+    assert not project.store_root.exists()
+
+
+def test_a_folder_with_nothing_but_links_says_what_it_left_out(project: Project, evidence: Path, wh: Any) -> None:
+    (evidence / "link").symlink_to("nowhere")
+    done = wh("ingest", evidence)
+    assert done.exit_code == ExitCode.USAGE
+    assert done.err.startswith(f"WH101 {evidence}: ") and "WH104 link: " in done.err
+
+
+def test_a_missing_path_is_a_usage_error_and_the_others_are_ingested(
+    project: Project, store: LocalStore, evidence: Path, wh: Any
+) -> None:
+    done = wh("ingest", evidence / "absent")
+    assert done.exit_code == ExitCode.USAGE
+    assert done.err.startswith(f"WH004 {evidence}/absent: ")
+    (evidence / "log.txt").write_bytes(b"x")
+    done = wh("ingest", evidence / "absent", evidence, evidence / "log.txt")
+    assert done.exit_code == ExitCode.FAILED
+    assert done.err.count("WH004") == 1
+    assert stored_hashes(store) == hashes(evidence)
+
+
+def test_no_project_is_a_usage_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wh: Any) -> None:
+    monkeypatch.setenv("WH_PROJECT", str(tmp_path))
+    done = wh("ingest", tmp_path)
+    assert (done.exit_code, done.err[:5]) == (ExitCode.USAGE, "WH001")
+
+
+def test_evidence_that_nobody_knows_is_copied(project: Project, store: LocalStore, evidence: Path, wh: Any) -> None:
+    for path in ("notes/one.md", "empty", "blob.bin"):
+        sample.write(evidence / path, b"" if path == "empty" else os.urandom(3000))
+    done = wh("ingest", evidence)
+    assert (done.exit_code, done.err) == (ExitCode.OK, "")
+    assert done.out.splitlines()[2].split()[:5] == ["unrecognised", "added", "1", "0", "3"]
+    [digest] = store.digests()
+    manifest = store.manifest(digest)
+    assert manifest.family == "unrecognised"
+    assert [file.raw_path for file in manifest.files] == ["blob.bin", "empty", "notes/one.md"]
+    assert stored_hashes(store) == hashes(evidence)
+
+
+def test_a_submission_is_cut_into_its_scenarios_and_no_file_is_lost(
+    project: Project, store: LocalStore, evidence: Path, wh: Any
+) -> None:
+    sample.write_submission(evidence)
+    (evidence / "README.md").write_text("read me")
+    done = wh("ingest", evidence, "--json")
+    assert (done.exit_code, done.err) == (ExitCode.OK, "")
+    assert families(store) == ["mlperf_inference"] * SCENARIOS + ["unrecognised"]
+    assert stored_hashes(store) == hashes(evidence)
+    assert set(Ledger(store.root).arrivals()) == set(store.digests())
+    assert {event.detail["from"] for event in Ledger(store.root).events()} == {str(evidence)}
+
+
+def test_the_json_says_what_became_of_each_bundle(project: Project, store: LocalStore, evidence: Path, wh: Any) -> None:
+    sample.write_submission(evidence)
+    bundles = wh("ingest", evidence, "--json").json
+    assert sorted(bundle["artifact_manifest_digest"] for bundle in bundles) == store.digests()
+    for bundle in bundles:
+        assert list(bundle) == ["artifact_manifest_digest", "family", "status", "runs", "files", "bytes", "problems"]
+        manifest = store.manifest(bundle["artifact_manifest_digest"])
+        assert (bundle["family"], bundle["status"], bundle["problems"]) == (manifest.family, "added", [])
+        assert bundle["files"] == len(manifest.files)
+        assert bundle["bytes"] == sum(file.bytes for file in manifest.files)
+        assert bundle["runs"] and all(isinstance(run, str) for run in bundle["runs"])
+
+
+# -- the same evidence again --------------------------------------------------------------------------------------
+
+
+def test_the_same_evidence_again_changes_nothing_and_says_so(
+    project: Project, store: LocalStore, evidence: Path, wh: Any
+) -> None:
+    sample.write_submission(evidence)
+    first = wh("ingest", evidence, "--json").json
+    before = modified(store.root)
+    done = wh("ingest", evidence)
+    assert (done.exit_code, done.err) == (ExitCode.OK, "nothing new: the store has all of it\n")
+    assert done.out.splitlines()[2].split()[:3] == ["mlperf_inference", "present", str(SCENARIOS)]
+    assert wh("ingest", evidence, "--json").json == [{**bundle, "status": "present"} for bundle in first]
+    assert modified(store.root) == before
+
+
+def test_new_evidence_beside_the_old_adds_only_itself(project: Project, evidence: Path, wh: Any) -> None:
+    sample.write_submission(evidence, submitter="Acme")
+    wh("ingest", evidence)
+    sample.write_submission(evidence, submitter="Other")
+    done = wh("ingest", evidence, "--json")
+    assert sorted(bundle["status"] for bundle in done.json) == ["added"] * SCENARIOS + ["present"] * SCENARIOS
+    assert done.err == ""
+
+
+def test_evidence_has_the_same_digests_wherever_it_lies_and_is_cut(project: Project, tmp_path: Path) -> None:
+    top = sample.write_submission(tmp_path / "here")
+    elsewhere = tmp_path / "an other\nplace" / top.name
+    shutil.copytree(top, elsewhere)
+    roots = [top.parent, top, top / "closed", top / "closed" / "Acme", elsewhere, elsewhere / "closed"]
+    found = [{bundle.digest for bundle in ingest_here(project, root).bundles} for root in roots]
+    assert found == [found[0]] * len(roots)
+    assert len(found[0]) == SCENARIOS
+
+
+def test_a_lost_ledger_event_is_written_by_the_next_ingest(project: Project, store: LocalStore, evidence: Path) -> None:
+    # As after a crash between a bundle's commit and its event.
+    sample.write_submission(evidence)
+    ingest_here(project, evidence)
+    shutil.rmtree(store.root / "ledger")
+    ingest_here(project, evidence)
+    assert sorted(event.subject for event in Ledger(store.root).events()) == store.digests()
+    ingest_here(project, evidence)
+    assert len(list(Ledger(store.root).events())) == SCENARIOS
+
+
+# -- what strangers leave in folders ------------------------------------------------------------------------------
+
+
+def test_links_pipes_and_odd_names_are_named_and_the_rest_is_ingested(
+    project: Project, store: LocalStore, evidence: Path, wh: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = sample.write_submission(evidence)
+    (evidence / "new\nline.txt").write_text("a name of two lines")
+    kept = hashes(evidence)
+    (top / "loop").symlink_to("..")
+    (top / "self").symlink_to("self")
+    os.mkfifo(evidence / "pipe")
+    (evidence / os.fsdecode(b"caf\xe9.txt")).write_bytes(b"a name of another encoding")
+    monkeypatch.chdir(evidence)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket")
+        done = wh("ingest", evidence)
+    assert done.exit_code == ExitCode.FAILED
+    assert sorted(line.split(": ")[0] for line in done.err.splitlines() if line.startswith("WH")) == [
+        "WH103 caf\\udce9.txt", f"WH104 {top.name}/loop", f"WH104 {top.name}/self", "WH104 pipe", "WH104 socket"
+    ]
+    assert stored_hashes(store) == kept
+    assert families(store) == ["mlperf_inference"] * SCENARIOS + ["unrecognised"]
+    [leftover] = [bundle for bundle in map(store.manifest, store.digests()) if bundle.family == "unrecognised"]
+    assert "new\nline.txt" in leftover.by_path
+
+
+def test_a_folder_whose_own_name_is_no_text_is_ingested(project: Project, store: LocalStore, evidence: Path, wh: Any) -> None:
+    folder = evidence / os.fsdecode(b"caf\xe9\n")
+    sample.write_submission(folder)
+    done = wh("ingest", folder)
+    assert (done.exit_code, done.err) == (ExitCode.OK, "")
+    assert stored_hashes(store) == hashes(folder)
+    assert {event.detail["from"] for event in Ledger(store.root).events()} == {f"{evidence}/caf\\udce9\\n"}
+
+
+def test_one_file_whose_name_is_no_text_is_named(project: Project, evidence: Path, wh: Any) -> None:
+    path = evidence / os.fsdecode(b"caf\xe9.txt")
+    path.write_bytes(b"x")
+    done = wh("ingest", path)
+    assert done.exit_code == ExitCode.USAGE
+    assert "WH103 caf\\udce9.txt: the name is not valid UTF-8" in done.err
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """As a user whom permissions stop: root reads everything."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def public_project(monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """A project and `evidence/` where any user may write, unlike pytest's own folders."""
+    folder = Path(tempfile.mkdtemp(prefix="wh-test-"))
+    folder.chmod(0o777)
+    with unprivileged():
+        project = init_project(folder / "project")
+        (folder / "evidence").mkdir()
+    monkeypatch.setenv("WH_PROJECT", str(project.root))
+    yield project
+    shutil.rmtree(folder, onerror=lambda remove, path, _: (os.chmod(Path(path).parent, 0o700), remove(path)))
+
+
+def test_what_may_not_be_read_is_named_and_the_rest_is_ingested(public_project: Project, wh: Any) -> None:
+    evidence = public_project.root.parent / "evidence"
+    with unprivileged():
+        sample.write_submission(evidence)
+        for path in ("notes/readable.txt", "notes/secret.txt", "closed/inside.txt"):
+            sample.write(evidence / path, path)
+        kept = hashes(evidence) - {bytes_digest(b"notes/secret.txt"), bytes_digest(b"closed/inside.txt")}
+        (evidence / "notes" / "secret.txt").chmod(0)
+        (evidence / "closed").chmod(0)
+        load_ingestors(public_project)  # before the interpreter's own files may be out of reach
+        done = wh("ingest", evidence, "--json")
+        store = LocalStore(public_project.store_root)
+        assert stored_hashes(store) == kept
+    assert done.exit_code == ExitCode.FAILED
+    assert sorted(line.split(": ")[0] for line in done.err.splitlines()) == [
+        f"WH102 {evidence}/notes/secret.txt", "WH102 closed"
+    ]
+    [leftover] = [bundle for bundle in done.json if bundle["family"] == "unrecognised"]
+    assert (leftover["status"], leftover["files"], len(leftover["problems"])) == ("added", 1, 1)
+
+
+def test_a_known_bundle_with_a_file_that_may_not_be_read_is_left_out_whole_and_named(public_project: Project, wh: Any) -> None:
+    evidence = public_project.root.parent / "evidence"
+    with unprivileged():
+        sample.write_submission(evidence)
+        [summary] = evidence.rglob("Interactive/performance/run_1/mlperf_log_summary.txt")
+        summary.chmod(0)
+        done = wh("ingest", evidence, "--json")
+        statuses = {tuple(bundle["runs"])[0].split("/")[6]: bundle["status"] for bundle in done.json}
+        assert statuses.pop("Interactive") == "left out"
+        assert set(statuses.values()) == {"added"} and len(statuses) == SCENARIOS - 1
+        [left_out] = [bundle for bundle in done.json if bundle["status"] == "left out"]
+        assert left_out["artifact_manifest_digest"] is None
+        assert left_out["problems"] == [f"WH102 {summary}: Permission denied"]
+        assert (done.exit_code, done.err) == (ExitCode.FAILED, left_out["problems"][0] + "\n")
+        summary.chmod(0o644)
+        done = wh("ingest", evidence, "--json")
+        assert sorted(bundle["status"] for bundle in done.json) == ["added"] + ["present"] * (SCENARIOS - 1)
+        assert stored_hashes(LocalStore(public_project.store_root)) == hashes(evidence)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "invalid", "binary", "empty"])
+def test_a_damaged_log_is_stored_as_it_is_and_its_bundle_is_recognised(
+    project: Project, store: LocalStore, evidence: Path, damage: str
+) -> None:
+    sample.write_submission(evidence)
+    for log in evidence.rglob("mlperf_log_*.txt"):
+        data = log.read_bytes()
+        half = data[: len(data) // 2]
+        log.write_bytes({"truncated": half, "invalid": half + b"\xff\xfe" + half, "binary": bytes(range(256)), "empty": b""}[damage])
+    report = ingest_here(project, evidence)
+    assert report.problems == ()
+    assert families(store) == ["mlperf_inference"] * SCENARIOS
+    assert stored_hashes(store) == hashes(evidence)
+    rows = landing_rows(project, "evidence_file")
+    assert {row["sha256"] for row in rows} == hashes(evidence)
+    assert "ingestor-failed" not in {row["code"] for row in landing_rows(project, ISSUE_TABLE)}
+
+
+# -- plug-ins -----------------------------------------------------------------------------------------------------
+
+
+def test_a_projects_own_ingestor_recognises_its_evidence(project: Project, store: LocalStore, evidence: Path, wh: Any) -> None:
+    add_ingestor(project)
+    sample.write(evidence / "sub" / "one.note", "first")
+    sample.write(evidence / "other.txt", "second")
+    bundles = wh("ingest", evidence, "--json").json
+    assert [(bundle["family"], bundle["runs"]) for bundle in bundles] == [("notes", ["sub/one.note"]), ("unrecognised", [])]
+    [row] = landing_rows(project, "notes")
+    assert row == {
+        "text": "first", "artifact_manifest_digest": bundles[0]["artifact_manifest_digest"],
+        "raw_path": "one.note", "raw_offset": 0, "raw_length": 5,
+    }
+    assert stored_hashes(store) == hashes(evidence)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_ingestor_that_fails_to_cut_is_named_and_its_evidence_is_copied(
+    project: Project, store: LocalStore, evidence: Path, wh: Any, when: str
+) -> None:
+    fault = "raise KeyError('oops\\x1b')"
+    if when == "after":
+        fault = f"yield BundleDraft((DraftFile('a.note', tree.files['a.note']),)); {fault}"
+    add_ingestor(project, on_bundles=fault)
+    for name in "ab":
+        sample.write(evidence / f"{name}.note", name)
+    sample.write_submission(evidence)
+    done = wh("ingest", evidence)
+    assert done.exit_code == ExitCode.FAILED
+    assert done.err.startswith("WH121 ingestor notes: fails on this tree: KeyError: ")
+    assert done.err.count("\n") == 1 and "\x1b" not in done.err
+    expected = ["mlperf_inference"] * SCENARIOS + ["notes"] * (when == "after") + ["unrecognised"]
+    assert families(store) == expected
+    assert stored_hashes(store) == hashes(evidence)
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "BundleDraft((DraftFile('../a', tree.files['a.note']),))",
+        "BundleDraft((DraftFile('/a', tree.files['a.note']),))",
+        "BundleDraft((DraftFile('x', tree.files['a.note']), DraftFile('x', tree.files['b.note'])))",
+        "BundleDraft((DraftFile('x', tree.files['a.note']), DraftFile('x/y/z', tree.files['b.note'])))",
+        "BundleDraft(tuple(DraftFile(path, tree.files['a.note']) for path in ('x/y/z', 'x/y.z', 'x/y')))",
+        "BundleDraft((DraftFile('a', tree.files['a.note']),), identity={'score': float('nan')})",
+        "BundleDraft((DraftFile('a', tree.files['a.note']),), identity={'folder': tree.root})",
+        "BundleDraft((DraftFile('a', tree.files['a.note']),), source={'seed': 2**64})",
+        "BundleDraft((DraftFile('a', tree.files['a.note'], role=5),))",
+        "BundleDraft(())",
+        "'not a draft'",
+    ],
+)
+def test_a_bundle_that_cannot_be_stored_is_named_and_its_files_are_copied(
+    project: Project, store: LocalStore, evidence: Path, wh: Any, draft: str
+) -> None:
+    add_ingestor(project, on_bundles=f"yield {draft}; return")
+    for name in "ab":
+        sample.write(evidence / f"{name}.note", name)
+    done = wh("ingest", evidence)
+    assert (done.exit_code, done.err[:22]) == (ExitCode.FAILED, "WH121 ingestor notes: ")
+    assert families(store) == ["unrecognised"]
+    assert stored_hashes(store) == hashes(evidence)
+
+
+def test_an_ingestor_that_fails_to_parse_loses_its_own_rows_and_says_so(project: Project, evidence: Path) -> None:
+    add_ingestor(project, on_parse="if text == 'bad': raise LookupError('no such thing')")
+    for name in ("bad", "good"):
+        sample.write(evidence / f"{name}.note", name)
+    report = ingest_here(project, evidence)
+    digests = {bundle.runs[0]: bundle.digest for bundle in report.bundles}
+    assert [row["text"] for row in landing_rows(project, "notes")] == ["good"]
+    [issue] = landing_rows(project, ISSUE_TABLE)
+    assert (issue["code"], issue["severity"], issue["raw_path"]) == ("ingestor-failed", "error", "manifest.json")
+    assert issue["message"] == "notes 1: LookupError: no such thing"
+    assert issue["artifact_manifest_digest"] == digests["bad.note"]
+    assert {row["artifact_manifest_digest"] for row in landing_rows(project, "evidence_bundle")} == set(digests.values())
+
+
+@pytest.mark.parametrize(
+    "rows", ["yield 'absent', next(iter(buffer.rest()), None)", "yield 'notes', pa.record_batch({'x': [1]})", "yield 5"]
+)
+def test_rows_that_are_not_of_the_declared_table_are_a_fault_of_the_ingestor(project: Project, evidence: Path, rows: str) -> None:
+    add_ingestor(project, on_parse=rows)
+    sample.write(evidence / "one.note", "text")
+    ingest_here(project, evidence)
+    assert [row["code"] for row in landing_rows(project, ISSUE_TABLE)] == ["ingestor-failed"]
+    assert landing_rows(project, "notes") == []
+
+
+def test_two_ingestors_that_claim_one_file_are_named_and_nothing_is_copied(
+    project: Project, store: LocalStore, evidence: Path, wh: Any
+) -> None:
+    add_ingestor(project, "notes")
+    add_ingestor(project, "remarks")
+    sample.write(evidence / "one.note", "text")
+    done = wh("ingest", evidence)
+    assert (done.exit_code, done.err) == (ExitCode.FAILED, "WH120 one.note: claimed by notes and by remarks\n")
+    assert store.digests() == []
+
+
+@pytest.mark.parametrize(
+    "text", ["raise RuntimeError('at import')", "x = (", "INGESTOR = object()", "", "import no_such_module_anywhere"]
+)
+def test_an_ingestor_that_cannot_be_loaded_is_named_before_anything_is_copied(
+    project: Project, evidence: Path, wh: Any, text: str
+) -> None:
+    (project.root / "ingest" / "broken.py").write_text(text)
+    sample.write(evidence / "one.txt", "text")
+    done = wh("ingest", evidence)
+    assert done.exit_code == ExitCode.FAILED
+    assert done.err.startswith("WH121 ") and "broken.py" in done.err
+    assert not project.store_root.exists()
+
+
+def test_a_plan_says_what_would_be_copied_and_copies_nothing(project: Project, evidence: Path) -> None:
+    sample.write_submission(evidence)
+    plan = plan_ingest(evidence, load_ingestors(project).values())
+    assert [family for family, _ in plan.drafts] == ["mlperf_inference"] * SCENARIOS
+    assert plan.bytes == sum(file.file.bytes for _, draft in plan.drafts for file in draft.files) > 0
+    assert not project.store_root.exists()
+
+
+def test_a_file_that_changes_after_the_listing_is_taken_as_it_is_read(project: Project, store: LocalStore, evidence: Path) -> None:
+    for name in ("changed", "gone", "link", "same"):
+        (evidence / name).write_text(f"{name} as listed")
+    plan = plan_ingest(evidence, [])
+    (evidence / "changed").write_text("changed, longer than it was")
+    (evidence / "gone").unlink()
+    (evidence / "link").unlink()
+    (evidence / "link").symlink_to("same")
+    [bundle] = ingest(plan, store, "here").bundles
+    assert [(problem.code, Path(problem.place).name) for problem in bundle.problems] == [("WH102", "gone"), ("WH102", "link")]
+    manifest = store.manifest(bundle.digest)
+    assert [(file.raw_path, file.bytes) for file in manifest.files] == [("changed", 27), ("same", 14)]
+    assert stored_hashes(store) == {bytes_digest(b"changed, longer than it was"), bytes_digest(b"same as listed")}
+
+
+def test_a_store_that_cannot_be_written_ends_the_command(project: Project, evidence: Path, wh: Any) -> None:
+    sample.write(evidence / "one.txt", "text")
+    project.store_root.parent.mkdir()
+    project.store_root.write_text("a file where the store should be")
+    done = wh("ingest", evidence)
+    assert (done.exit_code, done.err[:5]) == (ExitCode.FAILED, "WH109")
+    assert "hint: " in done.err
+
+
+def test_the_progress_is_told_a_bundle_at_a_time(project: Project, store: LocalStore, evidence: Path) -> None:
+    sample.write_submission(evidence)
+    seen = []
+
+    def on_bundle(bundle: Any) -> None:
+        assert bundle.digest in store.digests(), "a bundle is told when it is there"
+        seen.append(bundle)
+
+    report = ingest(plan_ingest(evidence, load_ingestors(project).values()), store, "here", on_bundle)
+    assert tuple(seen) == report.bundles
+
+
+def test_a_draft_may_share_a_file_with_another_of_its_family(project: Project, store: LocalStore, evidence: Path) -> None:
+    sample.write(evidence / "shared.txt", "both")
+
+    class Twice:
+        name, version, tables = "twice", 1, {}
+
+        def bundles(self, tree: Any) -> Iterator[BundleDraft]:
+            for run in "ab":
+                yield BundleDraft((DraftFile("shared.txt", tree.files["shared.txt"]),), {"run": run})
+
+    report = ingest(plan_ingest(evidence, [Twice()]), store, "here")
+    assert [bundle.status for bundle in report.bundles] == ["added", "added"]
+    assert len(store.digests()) == 2
+    with pytest.raises(WarehouseError) as caught:
+        store.manifest("0" * 64)
+    assert caught.value.code == "WH106"

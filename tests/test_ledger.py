@@ -1,0 +1,161 @@
+"""The ledger: one file an event, in the order of time, append-only; a damaged event is reported and stops nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warehouse.digest import canonical_json
+from warehouse.errors import WarehouseError
+from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, Ledger
+
+DIGEST, OTHER = "ab" * 32, "cd" * 32
+
+
+def event_files(root: Path) -> list[Path]:
+    return sorted((root / "ledger").rglob("*.json"))
+
+
+def test_an_absent_ledger_has_no_events_and_reading_makes_none(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "store")
+    assert (list(ledger.events()), ledger.arrivals(), ledger.damaged) == ([], {}, [])
+    assert not (tmp_path / "store").exists()
+
+
+def test_an_arrival_says_what_when_by_whom_and_from_where(tmp_path: Path) -> None:
+    before = datetime.now(UTC)
+    Ledger(tmp_path).arrived(DIGEST, "mlperf_inference", "../evidence")
+    after = datetime.now(UTC)
+    [path] = event_files(tmp_path)
+    assert re.fullmatch(r"ledger/\d{4}/\d\d/\d\d/[0-9A-HJKMNP-TV-Z]{26}\.json", path.relative_to(tmp_path).as_posix())
+    document = json.loads(path.read_bytes())
+    assert path.read_bytes() == canonical_json(document)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", document["at"])
+    assert before <= datetime.fromisoformat(document["at"]) <= after
+    assert path.parent.relative_to(tmp_path / "ledger").as_posix() == document["at"][:10].replace("-", "/")
+    assert document["by"].endswith("@" + os.uname().nodename)
+    [event] = Ledger(tmp_path).events()
+    assert (event.kind, event.subject, event.at) == (ARRIVAL, DIGEST, document["at"])
+    assert event.detail == {"family": "mlperf_inference", "from": "../evidence"}
+
+
+def test_events_come_in_the_order_of_time_and_the_first_arrival_counts(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.arrived(DIGEST, "f", "first")
+    ledger.published(OTHER, "query", "build")
+    ledger.arrived(OTHER, "f", "second")
+    ledger.arrived(DIGEST, "f", "third")
+    events = list(ledger.events())
+    assert len(events) == 4
+    firsts = {event.detail.get("from"): event.at for event in events}
+    assert ledger.arrivals() == {DIGEST: firsts["first"], OTHER: firsts["second"]}
+    assert [event.detail for event in events if event.kind == PUBLICATION] == [{"query": "query", "build_digest": "build"}]
+
+
+def test_events_of_other_days_come_first(tmp_path: Path) -> None:
+    Ledger(tmp_path).arrived(DIGEST, "f", "now")
+    [now] = event_files(tmp_path)
+    document = {**json.loads(now.read_bytes()), "at": "2020-12-31T23:59:59.999999Z", "detail": {"from": "then"}}
+    then = tmp_path / "ledger" / "2020" / "12" / "31" / "01ETXHX7ZZ0000000000000000.json"
+    then.parent.mkdir(parents=True)
+    then.write_bytes(canonical_json(document))
+    assert [event.detail["from"] for event in Ledger(tmp_path).events()] == ["then", "now"]
+    assert Ledger(tmp_path).arrivals() == {DIGEST: "2020-12-31T23:59:59.999999Z"}
+
+
+def test_no_event_is_ever_changed_by_another(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    seen: dict[Path, bytes] = {}
+    for number in range(5):
+        ledger.arrived(DIGEST, "f", str(number))
+        now = {path: path.read_bytes() for path in event_files(tmp_path)}
+        assert len(now) == number + 1
+        assert seen.items() <= now.items()
+        seen = now
+
+
+def test_events_written_at_once_are_all_kept(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda number: ledger.arrived(f"{number:064x}", "f", "here"), range(80)))
+    assert sorted(ledger.arrivals()) == [f"{number:064x}" for number in range(80)]
+
+
+def test_nothing_of_an_event_stays_in_the_staging_area(tmp_path: Path) -> None:
+    Ledger(tmp_path).arrived(DIGEST, "f", "here")
+    assert [path for path in (tmp_path / "incoming").rglob("*") if path.name != ".lock"] == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"", b"{", b"\xff", b"null", b"[]", b"7", b"{}", b"[" * 100_000,
+        b'{"kind": "arrival", "subject": "ab", "detail": {}}',
+        b'{"kind": "arrival", "subject": ["ab"], "at": "2026-01-01T00:00:00.000000Z", "detail": {}}',
+        b'{"kind": "arrival", "subject": "ab", "at": 5, "detail": {}}',
+        b'{"kind": "arrival", "subject": "ab", "at": "yesterday", "detail": {}}',
+        b'{"kind": "arrival", "subject": "ab", "at": "2026-01-01T00:00:00.000000", "detail": {}}',
+        b'{"kind": "arrival", "subject": "ab", "at": "2026-01-01T00:00:00.000000Z", "detail": "x"}',
+    ],
+)
+def test_a_damaged_event_is_reported_with_its_place_and_the_others_are_read(tmp_path: Path, damage: bytes) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.arrived(DIGEST, "f", "before")
+    ledger.arrived(OTHER, "f", "damaged")
+    ledger.arrived("ef" * 32, "f", "after")
+    path = next(path for path in event_files(tmp_path) if b"damaged" in path.read_bytes())
+    path.write_bytes(damage)
+    assert set(ledger.arrivals()) == {DIGEST, "ef" * 32}
+    assert [(error.code, error.place) for error in ledger.damaged] == [("WH107", str(path))]
+    path.unlink()
+    assert len(ledger.arrivals()) == 2
+    assert ledger.damaged == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.binary(max_size=30).map(os.fsdecode))
+def test_any_path_a_user_can_type_can_be_written_down(source: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Ledger(Path(folder))
+        ledger.arrived(DIGEST, "f", source)
+        [event] = ledger.events()
+        assert event.detail["from"].isprintable()
+        if source.isprintable():
+            assert event.detail["from"] == source
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user without a name")
+def test_a_user_without_a_name_is_known_by_number() -> None:
+    # `docker run --user 54321`: no line in /etc/passwd, no LOGNAME.
+    code = """
+import os, sys
+from pathlib import Path
+from warehouse.evidence.ledger import Ledger
+Ledger(Path(sys.argv[1], "warm")).arrived("ab" * 32, "f", "here")  # imports, while the interpreter can be read
+os.setuid(54321)
+Ledger(Path(sys.argv[1], "store")).arrived("ab" * 32, "f", "here")
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
+        subprocess.run([sys.executable, "-c", code, folder], check=True, env=environment)
+        [path] = event_files(Path(folder) / "store")
+        assert json.loads(path.read_bytes())["by"].startswith("54321@")
+
+
+def test_a_ledger_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    (tmp_path / "ledger").write_bytes(b"a file where the folder should be")
+    with pytest.raises(WarehouseError) as caught:
+        Ledger(tmp_path).arrived(DIGEST, "f", "here")
+    assert caught.value.code == "WH109"

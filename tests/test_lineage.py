@@ -1,0 +1,543 @@
+"""Publications and lineage on the MLPerf sample: from a number to the very bytes, and whether they still hold.
+
+What the bytes must say comes from the values the sample was written with, never from the warehouse.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+from samples import mlperf_inference
+from warehouse.claims.lineage import Lineage, lineage
+from warehouse.claims.publication import publications, publish
+from warehouse.claims.rollup import build
+from warehouse.cli.main import main
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.store import LocalStore
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.project import Project, init_project, read_project
+
+QUERY = "mlperf_inference_results"
+VALUES = mlperf_inference.Values()
+GPU, EDGE = "8xA900_2xCPU", "EdgeBox-1"
+
+
+def fresh(root: Path) -> Project:
+    """A project with the sample, built."""
+    project = init_project(root / "project")
+    evidence = mlperf_inference.write_submission(root / "evidence")
+    ingest(plan_ingest(evidence, load_ingestors(project).values()), LocalStore(project.store_root), "test")
+    build(project)
+    return project
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The sample, built and published. Tests leave it as it is."""
+    project = fresh(tmp_path_factory.mktemp("published"))
+    publish(project, QUERY)
+    return project
+
+
+@pytest.fixture(scope="module")
+def server(published: Project) -> Lineage:
+    """The lineage of the published Server result."""
+    return lineage(published, SERVER)
+
+
+@pytest.fixture
+def copy(published: Project, tmp_path: Path) -> Project:
+    """A copy that a test may damage."""
+    shutil.copytree(published.root, tmp_path / "copy", symlinks=True)
+    return read_project(tmp_path / "copy")
+
+
+@pytest.fixture
+def wh(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run `wh` on a project: exit code, standard output, standard error."""
+
+    def run(project: Project, *arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setenv("WH_PROJECT", str(project.root))
+        status = main(arguments)
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def cell(scenario: str, platform: str, column: str = "performance_result") -> str:
+    return f"{QUERY}[scenario={scenario},platform={platform}].{column}"
+
+
+SERVER = cell("Server", GPU)
+
+
+def pieces(number: Lineage) -> dict[str, list[bytes]]:
+    """The bytes of every range of a lineage, by raw path."""
+    found: dict[str, list[bytes]] = {}
+    for file in number.raw_files:
+        data = Path(unquote(urlparse(file.uri).path)).read_bytes()
+        found[file.raw_path] = [data[offset : offset + length] for offset, length in file.ranges]
+    return found
+
+
+# --- publishing --------------------------------------------------------------------------------------------------
+
+
+def test_publishing_again_is_a_no_op(published: Project, wh: Any) -> None:
+    before = {path: path.read_bytes() for path in published.store_root.rglob("*") if path.is_file()}
+    (only,) = publications(published)
+    status, out, err = wh(published, "publish", QUERY, "--json")
+    document = json.loads(out)
+    assert (status, err) == (0, "")
+    assert (document["publication"], document["is_new"], document["query"]) == (only.digest, False, QUERY)
+    assert document["rows"] == 6
+    assert {path: path.read_bytes() for path in published.store_root.rglob("*") if path.is_file()} == before
+    assert wh(published, "publish", QUERY)[1] == only.digest + "\n"
+
+
+def test_another_folder_publishes_the_same(published: Project, tmp_path: Path) -> None:
+    """Other evidence folder, other project, other day: one digest, down to the bytes of the rows."""
+    other = fresh(tmp_path / "elsewhere")
+    publication = publish(other, QUERY)
+    (ours,), (theirs,) = publications(published), publications(other)
+    assert publication.is_new
+    assert publication.digest == ours.digest
+    assert (theirs.folder / "rows.jsonl").read_bytes() == (ours.folder / "rows.jsonl").read_bytes()
+
+
+def test_a_rebuild_from_the_evidence_publishes_the_same(copy: Project) -> None:
+    (before,) = publications(copy)
+    shutil.rmtree(copy.builds)
+    for folder in ("landing", "publications", "specs"):
+        shutil.rmtree(copy.store_root / folder)
+    build(copy)
+    publication = publish(copy, QUERY)
+    assert (publication.is_new, publication.digest) == (True, before.digest)
+    assert (copy.store_root / "specs" / f"{publication.query_spec_digest}.json").is_file()
+
+
+def test_an_unknown_query(published: Project, wh: Any) -> None:
+    status, out, err = wh(published, "publish", "mlperf_results")
+    assert (status, out) == (ExitCode.NOT_FOUND, "")
+    assert err.startswith("WH301") and QUERY in err
+
+
+MODEL = "select i as run_id, i * 1.5 as speed from range(4) as r (i)"
+# A query that must not be published: its SQL after the header, the code, the place, a part of the message.
+REFUSED = {
+    "it cannot be traced": (
+        "with recursive n as (select 1 as a, 1 as b union all select a + 1, b * 2 from n where a < 3) from n",
+        "WH306", "queries/claim.sql", "E_RECURSIVE",
+    ),
+    "it depends on the order of rows": (
+        "select run_id as a, speed as b from run limit 2", "WH306", "queries/claim.sql", "E_LIMIT_UNORDERED"),
+    "the model under it cannot be traced": ("select a, b from below", "WH306", "models/below.sql", "E_SETOP"),
+    "it is random": ("select run_id as a, speed + random() as b from run", "WH303", "rollup.claim", "4 rows differ"),
+    "it is random below the last bit that is printed": (
+        "select 1 as a, 1e0 + random() / 1e9 as b", "WH303", "rollup.claim", "1 rows differ"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_queries(case: str, tmp_path: Path) -> None:
+    sql, code, place, message = REFUSED[case]
+    project = init_project(tmp_path / "project", bare=True)
+    (project.root / "models" / "run.sql").write_text(MODEL)
+    (project.root / "models" / "below.sql").write_text("select 1 as a, run_id as b from run intersect select 1, 2")
+    (project.root / "queries" / "claim.sql").write_text(f"/*\ngrain: [a]\n*/\n{sql}")
+    build(project)
+    with pytest.raises(WarehouseError) as caught:
+        publish(project, "claim")
+    assert (caught.value.code, caught.value.place) == (code, place)
+    assert message in caught.value.message
+    assert caught.value.hint
+    assert publications(project) == []
+
+
+def test_a_query_whose_grain_is_not_unique_is_not_even_built(tmp_path: Path) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    (project.root / "models" / "run.sql").write_text(MODEL)
+    (project.root / "queries" / "claim.sql").write_text("/*\ngrain: [a]\n*/\nselect run_id % 2 as a, speed from run")
+    with pytest.raises(WarehouseError) as caught:
+        build(project)
+    assert (caught.value.code, caught.value.place) == ("WH302", "queries/claim.sql")
+    assert "4 rows, 2 distinct" in caught.value.message
+
+
+def test_a_project_without_runs_publishes_too(tmp_path: Path, wh: Any) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    (project.root / "models" / "run.sql").write_text(MODEL)
+    (project.root / "queries" / "claim.sql").write_text("/*\ngrain: [run_id]\n*/\nselect run_id, speed from run")
+    build(project)
+    assert wh(project, "lineage", "claim[run_id=3].speed", "--json")[0] == 0
+    assert publish(project, "claim").numbers == 4
+    status, out, _ = wh(project, "lineage", "claim[run_id=3].speed", "--json", "--verify")
+    document = json.loads(out)
+    assert (status, document["row"]["value"], document["raw_files"]) == (0, "4.5", [])
+
+
+# --- to the bytes ------------------------------------------------------------------------------------------------
+
+# Cell: the end of the raw path, and what the log states in each range.
+STATED = {
+    ("Server", GPU): ("Server/performance/run_1/mlperf_log_detail.txt", [str(VALUES.server_tokens_per_s)]),
+    ("Offline", GPU): ("Offline/performance/run_1/mlperf_log_detail.txt", [str(VALUES.offline_tokens_per_s)]),
+    # A summary prints the throughput twice, with two decimals.
+    ("Interactive", GPU): (
+        "Interactive/performance/run_1/mlperf_log_summary.txt", [f"{VALUES.interactive_tokens_per_s:.2f}"] * 2),
+    ("SingleStream", EDGE): ("SingleStream/performance/run_1/mlperf_log_summary.txt", [str(VALUES.single_stream_ns)]),
+    ("MultiStream", EDGE): ("MultiStream/performance/run_1/mlperf_log_summary.txt", [str(VALUES.multi_stream_ns)]),
+    # Not run: inferred from the mean latency of the SingleStream run.
+    ("Offline", EDGE): ("SingleStream/performance/run_1/mlperf_log_summary.txt", ["Mean latency (ns)"]),
+}
+
+
+@pytest.mark.parametrize(("scenario", "platform"), STATED)
+def test_the_bytes_state_the_value(scenario: str, platform: str, published: Project) -> None:
+    path, stated = STATED[scenario, platform]
+    number = lineage(published, cell(scenario, platform))
+    found = pieces(number)
+    assert [name.endswith(path) for name in found] == [True]
+    (texts,) = found.values()
+    assert len(texts) == len(stated)
+    for text, value in zip(texts, stated, strict=True):
+        assert value in text.decode()
+        assert text.count(b"\n") == 0, "one line of the log, no more"
+    assert len(number.runs) == 1
+    run_id = str(number.runs[0]["run_id"])
+    assert platform in run_id and path.split("/")[0] in run_id
+
+
+def test_the_power_s_evidence_is_every_sample_of_the_window_and_no_other(published: Project) -> None:
+    number = lineage(published, cell("Offline", GPU, "power_result"))
+    assert number.value == pytest.approx(VALUES.watts, abs=1e-9)
+    found = {path.rsplit("/", 1)[1]: texts for path, texts in pieces(number).items()}
+    lines = b"\n".join(found.pop("spl.txt")).decode().splitlines()
+    assert len(lines) == VALUES.power_samples
+    assert all(f"Watts,{VALUES.watts:.6f}" in line for line in lines)
+    assert found == {}
+
+
+def test_a_cell_without_a_value_is_no_number(published: Project, wh: Any) -> None:
+    status, out, _ = wh(published, "lineage", cell("Server", GPU, "power_result"), "--json")
+    document = json.loads(out)
+    assert status == 0
+    assert (document["number_id"], document["row"]["value"], document["raw_files"]) == (None, None, [])
+    assert wh(published, "lineage", cell("Server", GPU, "power_result"))[1].startswith("NULL, no number")
+
+
+def test_a_built_number_has_the_lineage_of_the_published_one(published: Project, copy: Project) -> None:
+    shutil.rmtree(copy.store_root / "publications")
+    for scenario, platform in (("Server", GPU), ("Offline", EDGE)):
+        built, frozen = lineage(copy, cell(scenario, platform)), lineage(published, cell(scenario, platform))
+        assert (built.publication, bool(frozen.publication)) == (None, True)
+        for name in ("number_id", "value", "grain", "query_spec_digest", "models", "runs"):
+            assert getattr(built, name) == getattr(frozen, name), name
+        assert [(f.raw_path, f.ranges, f.sha256) for f in built.raw_files] == [
+            (f.raw_path, f.ranges, f.sha256) for f in frozen.raw_files
+        ]
+
+
+def test_the_models_lead_down_to_the_landing(server: Lineage) -> None:
+    names = [name for name, _ in server.models]
+    assert names[0] == "mart.mlperf_inference_result"
+    assert {"main.serving_outcome_fact", "feed.serving_outcome", "staging.mlperf_inference_metric"} <= set(names)
+    assert len(names) == len(set(names))
+
+
+# --- naming a number ---------------------------------------------------------------------------------------------
+
+
+def test_every_way_to_name_a_number(published: Project, server: Lineage) -> None:
+    by_cell = server
+    assert by_cell.number_id
+    assert by_cell.value == 24593.8  # six significant digits of 24593.768
+    names = [
+        by_cell.number_id, by_cell.number_id.upper(), by_cell.key, "24593.8", "24,593.8",
+        f'{QUERY}[round=v5.1,submitter="Acme",platform="{GPU}",scenario=Server].performance_result',
+    ]
+    for name in names:
+        assert lineage(published, name) == by_cell, name
+
+
+# What is typed, exit code, and what standard error says.
+NOT_ONE = {
+    "n-aaaaaaaaaaaa": (ExitCode.NOT_FOUND, "WH304"),
+    "424242.4242": (ExitCode.NOT_FOUND, "WH304"),
+    f"{QUERY}[scenario=Server].nothing": (ExitCode.NOT_FOUND, "WH304"),
+    f"{QUERY}[scenario=Servr].performance_result": (ExitCode.NOT_FOUND, "WH304"),
+    f"{QUERY}[host=a].performance_result": (ExitCode.NOT_FOUND, "WH304"),
+    "nothing[a=b].c": (ExitCode.NOT_FOUND, "WH304"),
+    f"{QUERY}[scenario=Offline].performance_result": (ExitCode.AMBIGUOUS, "WH305"),
+    f"{QUERY}[].performance_result": (ExitCode.AMBIGUOUS, "6 cells"),
+    "8": (ExitCode.AMBIGUOUS, "accelerators_per_node"),
+    "a number": (ExitCode.USAGE, "WH304"),
+}
+
+
+@pytest.mark.parametrize("argument", NOT_ONE)
+def test_not_one_number(argument: str, published: Project, wh: Any) -> None:
+    status, out, err = wh(published, "lineage", argument)
+    expected, words = NOT_ONE[argument]
+    assert (status, out) == (expected, "")
+    assert words in err
+
+
+def test_an_ambiguous_name_lists_names_that_are_not(published: Project, wh: Any) -> None:
+    _, _, err = wh(published, "lineage", f"{QUERY}[scenario=Offline].performance_result")
+    listed = [line.split()[-1] for line in err.splitlines() if line.startswith("  n-")]
+    assert {lineage(published, name).grain["platform"] for name in listed} == {GPU, EDGE}
+
+
+def test_no_build_and_no_publication(tmp_path: Path, wh: Any) -> None:
+    assert wh(init_project(tmp_path / "project"), "lineage", "n-aaaaaaaaaaaa")[0] == ExitCode.NOT_FOUND
+
+
+def test_an_old_id_says_what_the_cell_holds_now(copy: Project, server: Lineage, wh: Any) -> None:
+    spec = next(path for path in copy.files("queries", ".sql") if path.stem == QUERY)
+    text = spec.read_text().replace("round(result.performance, 5 -", "round(result.performance, 3 -")
+    (copy.root / "queries" / f"{QUERY}.sql").write_text(text)
+    build(copy)
+    found = lineage(copy, str(server.number_id))
+    assert (found.value, found.publication) == (server.value, server.publication)
+    assert found.now and found.now[1] == 24590.0  # four significant digits of 24593.768
+    assert found.now[0] not in (None, server.number_id)
+    assert not found.is_gone
+    out = wh(copy, "lineage", str(server.number_id))[1]
+    assert "another number" in out and str(found.now[0]) in out
+    assert lineage(copy, str(found.now[0])).value == 24590.0
+
+
+def test_an_old_id_says_that_the_cell_is_gone(copy: Project, server: Lineage, wh: Any) -> None:
+    spec = next(path for path in copy.files("queries", ".sql") if path.stem == QUERY)
+    (copy.root / "queries" / f"{QUERY}.sql").write_text(spec.read_text() + "\n    and result.scenario <> 'Server'\n")
+    build(copy)
+    found = lineage(copy, str(server.number_id))
+    assert (found.is_gone, found.now, found.value) == (True, None, server.value)
+    assert "no such cell" in wh(copy, "lineage", str(server.number_id))[1]
+
+
+def test_a_publication_needs_no_build(copy: Project, server: Lineage) -> None:
+    shutil.rmtree(copy.builds)
+    shutil.rmtree(copy.store_root / "landing")
+    after = lineage(copy, str(server.number_id))
+    assert (after.value, after.runs, after.models) == (server.value, server.runs, server.models)
+    assert [(file.raw_path, file.ranges) for file in after.raw_files] == [
+        (file.raw_path, file.ranges) for file in server.raw_files
+    ]
+    assert after.is_gone
+
+
+# --- the output --------------------------------------------------------------------------------------------------
+
+
+def test_json(published: Project, wh: Any) -> None:
+    status, out, err = wh(published, "lineage", SERVER, "--json", "--verify")
+    document = json.loads(out)
+    assert (status, err) == (0, "")
+    assert set(document) == {
+        "number_id", "publication", "row", "query", "runs", "raw_files", "now", "is_gone", "verification"
+    }
+    assert document["row"] == {
+        "query": QUERY, "column": "performance_result", "value": 24593.8,
+        "grain": {
+            "round": "v5.1", "division": "closed", "submitter": "Acme", "platform": GPU,
+            "benchmark": mlperf_inference.LLM, "scenario": "Server",
+        },
+    }
+    assert (document["now"], document["is_gone"]) == (None, False)
+    (run,) = document["runs"]
+    assert set(run) == {"run_id", "workload_spec_digest", "artifact_manifest_digest"}
+    (file,) = document["raw_files"]
+    assert set(file) == {"artifact_manifest_digest", "raw_path", "uri", "sha256", "ranges"}
+    assert file["artifact_manifest_digest"] == run["artifact_manifest_digest"]
+    spec = json.loads((published.store_root / "specs" / f"{document['query']['query_spec_digest']}.json").read_bytes())
+    assert {model["digest"] for model in document["query"]["models"]} == set(spec["models"])
+    assert document["verification"]["state"] == "verified"
+    assert document["verification"]["problems"] == []
+
+
+def test_text(published: Project, server: Lineage, wh: Any) -> None:
+    number = server
+    status, out, _ = wh(published, "lineage", SERVER)
+    assert status == 0
+    assert out.startswith(f"{number.number_id}  24593.8\n")
+    for part in ("1 row", "2 query", "3 runs   1", "4 raw    1 file", "scenario = Server", str(number.publication),
+                 number.query_spec_digest, str(number.runs[0]["run_id"]), number.raw_files[0].uri,
+                 number.raw_files[0].sha256, '"value": 24593.768'):
+        assert part in out, part
+
+
+# --- verification ------------------------------------------------------------------------------------------------
+
+
+def bundle_of(project: Project, number: Lineage) -> Path:
+    (run,) = number.runs
+    return LocalStore(project.store_root).folder(str(run["artifact_manifest_digest"]))
+
+
+def flip(path: Path, position: int = -2) -> None:
+    path.chmod(0o644)
+    data = bytearray(path.read_bytes())
+    data[position] ^= 1
+    path.write_bytes(data)
+
+
+def one_byte_changed(bundle: Path) -> None:
+    flip(next(bundle.rglob("Server/performance/run_1/mlperf_log_detail.txt")))
+
+
+def another_file_of_the_bundle_changed(bundle: Path) -> None:
+    flip(next(bundle.rglob("user.conf")))
+
+
+def one_byte_more(bundle: Path) -> None:
+    path = next(bundle.rglob("Server/performance/run_1/mlperf_log_detail.txt"))
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes() + b"\n")
+
+
+def file_missing(bundle: Path) -> None:
+    next(bundle.rglob("Server/performance/run_1/mlperf_log_detail.txt")).unlink()
+
+
+def manifest_changed(bundle: Path) -> None:
+    flip(bundle / "manifest.json")
+
+
+def manifest_missing(bundle: Path) -> None:
+    (bundle / "manifest.json").unlink()
+
+
+def manifest_empty(bundle: Path) -> None:
+    (bundle / "manifest.json").chmod(0o644)
+    (bundle / "manifest.json").write_bytes(b"")
+
+
+def missing_and_changed(bundle: Path) -> None:
+    file_missing(bundle)
+    another_file_of_the_bundle_changed(bundle)
+
+
+def bundle_missing(bundle: Path) -> None:
+    shutil.rmtree(bundle)
+
+
+# What is done to the bundle: state, exit code, and the files that are named.
+DAMAGE = {
+    one_byte_changed: ("tampered", ExitCode.TAMPERED, ["mlperf_log_detail.txt"]),
+    another_file_of_the_bundle_changed: ("tampered", ExitCode.TAMPERED, ["user.conf"]),
+    one_byte_more: ("tampered", ExitCode.TAMPERED, ["mlperf_log_detail.txt"]),
+    file_missing: ("missing", ExitCode.MISSING, ["mlperf_log_detail.txt"]),
+    manifest_changed: ("tampered", ExitCode.TAMPERED, ["manifest.json"]),
+    manifest_missing: ("missing", ExitCode.MISSING, ["manifest.json"]),
+    manifest_empty: ("tampered", ExitCode.TAMPERED, ["manifest.json"]),
+    missing_and_changed: ("tampered", ExitCode.TAMPERED, ["mlperf_log_detail.txt", "user.conf"]),
+    bundle_missing: ("missing", ExitCode.MISSING, ["manifest.json"]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+def test_damaged_evidence(damage: Callable[[Path], None], copy: Project, server: Lineage, wh: Any) -> None:
+    damage(bundle_of(copy, server))
+    state, code, files = DAMAGE[damage]
+    status, out, err = wh(copy, "lineage", SERVER, "--verify", "--json")
+    verification = json.loads(out)["verification"]
+    assert (status, verification["state"]) == (code, state)
+    assert len(verification["problems"]) == len(files)
+    for file in files:
+        assert any(file in problem for problem in verification["problems"])
+        assert file in err
+
+
+def test_another_bundle_s_damage_is_not_this_number_s(copy: Project, server: Lineage, wh: Any) -> None:
+    one_byte_changed(bundle_of(copy, server))
+    assert wh(copy, "lineage", cell("SingleStream", EDGE), "--verify")[0] == 0
+
+
+def test_without_verify_damage_is_not_looked_for(copy: Project, server: Lineage, wh: Any) -> None:
+    bundle_missing(bundle_of(copy, server))
+    assert wh(copy, "lineage", SERVER)[0] == 0
+
+
+def test_the_state_is_in_the_text(copy: Project, server: Lineage, wh: Any) -> None:
+    assert "verify      verified: " in wh(copy, "lineage", SERVER, "--verify")[1]
+    one_byte_changed(bundle_of(copy, server))
+    assert "verify      tampered: " in wh(copy, "lineage", SERVER, "--verify")[1]
+
+
+def test_a_built_number_is_verified_too(copy: Project, server: Lineage, wh: Any) -> None:
+    shutil.rmtree(copy.store_root / "publications")
+    one_byte_changed(bundle_of(copy, server))
+    assert wh(copy, "lineage", SERVER, "--verify")[0] == ExitCode.TAMPERED
+
+
+def test_ingesting_again_mends_a_missing_bundle(copy: Project, server: Lineage, tmp_path: Path, wh: Any) -> None:
+    bundle_missing(bundle_of(copy, server))
+    evidence = mlperf_inference.write_submission(tmp_path / "again")
+    ingest(plan_ingest(evidence, load_ingestors(copy).values()), LocalStore(copy.store_root), "test")
+    assert wh(copy, "lineage", SERVER, "--verify")[0] == 0
+
+
+def edited(path: Path, old: bytes, new: bytes) -> None:
+    path.chmod(0o644)
+    data = path.read_bytes()
+    assert old in data
+    path.write_bytes(data.replace(old, new))
+
+
+def rows_changed(copy: Project) -> None:
+    (publication,) = publications(copy)
+    edited(publication.folder / "rows.jsonl", b'"llama2-70b-99"', b'"llama2-70b-98"')
+
+
+def row_cut(copy: Project) -> None:
+    (publication,) = publications(copy)
+    edited(publication.folder / "rows.jsonl", b'"runs":', b'"runs":,')
+
+
+def record_changed(copy: Project) -> None:
+    (publication,) = publications(copy)
+    edited(publication.folder / "publication.json", b'"rows":6', b'"rows":7')
+
+
+def rows_missing(copy: Project) -> None:
+    (publication,) = publications(copy)
+    (publication.folder / "rows.jsonl").unlink()
+
+
+def record_cut(copy: Project) -> None:
+    (publication,) = publications(copy)
+    (publication.folder / "publication.json").write_bytes(b'{"query"')
+
+
+def spec_changed(copy: Project) -> None:
+    (path,) = (copy.store_root / "specs").iterdir()
+    edited(path, b"sample_throughput_per_s", b"sample_throughput_per_m")
+
+
+def spec_missing(copy: Project) -> None:
+    (path,) = (copy.store_root / "specs").iterdir()
+    path.unlink()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [rows_changed, row_cut, rows_missing, record_changed, record_cut, spec_changed, spec_missing],
+    ids=lambda damage: damage.__name__,
+)
+def test_a_damaged_publication(damage: Callable[[Project], None], copy: Project, server: Lineage, wh: Any) -> None:
+    damage(copy)
+    status, out, err = wh(copy, "lineage", str(server.number_id))
+    assert status != 0
+    assert (out, err[:5]) == ("", "WH307")
+    if damage in (rows_changed, row_cut, record_changed):
+        assert status == ExitCode.TAMPERED

@@ -1,21 +1,22 @@
 /*
 description: >
-  The official MLPerf Inference results table, recomputed from the logs: one row per round, submitter, platform,
-  benchmark and scenario. Throughput has the six significant digits in which results are published; a latency is exact.
+  The official MLPerf Inference results table, recomputed from the logs: one row per submitted
+  run and scenario. Throughput has the six significant digits in which results are published; a latency is exact.
   performance_unit is the unit the value truly has; official_label is what the official table prints beside it, NULL for
   a round whose labels are not known.
-grain: [round, division, submitter, platform, benchmark, scenario]
+grain: [run_id, scenario]
 claim:
   what: the performance and power of one submitted run, by the rules of its round
   population: run_1 of every scenario of every submission in the warehouse, valid or not, without conflict
   unit_of_replication: the submitted run; MLPerf Inference publishes one run a scenario
 columns:
-  round: {type: varchar, description: "Round"}
+  run_id: {type: varchar, description: "The run whose logs the result comes from"}
+  scenario: {type: varchar, description: "Scenario"}
+  round: {type: varchar, description: "Round; NULL where the path does not tell"}
   division: {type: varchar, description: "closed, open or network"}
   submitter: {type: varchar, description: "Submitter"}
   platform: {type: varchar, description: "Platform folder"}
   benchmark: {type: varchar, description: "Benchmark folder (UsedModel)"}
-  scenario: {type: varchar, description: "Scenario"}
   availability: {type: varchar, description: "available, preview or rdi"}
   suite: {type: varchar, description: "datacenter, edge or both"}
   system: {type: varchar, description: "System name"}
@@ -40,12 +41,13 @@ with known_round as (
 )
 
 select
+    result.run_id,
+    result.scenario,
     result.round,
     result.division,
     result.submitter,
     result.platform,
     result.benchmark,
-    result.scenario,
     result.availability,
     result.suite,
     result.system_name as system,

@@ -89,8 +89,8 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) ->
 
 
 def seconds_of(process: subprocess.Popen[str], has_begun: Callable[[], bool]) -> float:
-    """How long a command that must succeed works, from the first thing that it does to the disk: most of the time before
-    it imports, and a kill there proves nothing."""
+    """How long a command that must succeed works, from the first thing that it does to the disk: before that it mostly
+    imports, and a kill there proves nothing."""
     wait_until(has_begun, process)
     started = time.monotonic()
     _, err = process.communicate(timeout=60)
@@ -193,11 +193,10 @@ def test_an_ingest_killed_among_its_bundles_leaves_whole_bundles_and_the_next_co
 def test_an_ingest_killed_again_and_again_gets_there(project: Project, evidence: Path, ingest_seconds: float) -> None:
     store = LocalStore(project.store_root)
     for point in range(1, POINTS, 3):
-        left = staged(store)
+        left = set(staged(store))
         process = wh(project, "ingest", evidence)
-        wait_until(lambda: staged(store) not in (left, []), process)
+        wait_until(lambda: bool(staged(store)) and left.isdisjoint(staged(store)), process)
         killed_after(process, moment(point, ingest_seconds))
-        assert len(staged(store)) <= 1, "what the one before left is gone"
         whole_hashes(store)
     complete_the_ingest(project, evidence)
 
@@ -215,7 +214,7 @@ def test_ingests_at_once_store_everything_once(project: Project, evidence: Path)
 
 @dataclass
 class Reader:
-    """Asks the current build again and again, as any DuckDB client would: the pointer, read-only, no library of ours."""
+    """Asks the current build again and again as any DuckDB client would: the pointer, read-only, no library of ours."""
 
     pointer: Path
     seen: list[int] = field(default_factory=list)
@@ -296,7 +295,8 @@ def complete_the_build(warehouse: Warehouse) -> None:
     done(warehouse.project, "build")
     assert warehouse.reader.ask() == warehouse.notes
     names = sorted(path.name for path in builds.iterdir())
-    assert [name for name in names if not re.fullmatch(r"current\.duckdb|\.lock|wh-[0-9a-f]{32}\.(duckdb|json)", name)] == []
+    expected = re.compile(r"current\.duckdb|\.lock|wh-[0-9a-f]{32}\.(duckdb|json)")
+    assert [name for name in names if not expected.fullmatch(name)] == []
     assert len([name for name in names if name.endswith(".json")]) == warehouse.project.kept_builds
     assert [path for path in landing.rglob("*") if path.is_file() and path.suffix not in (".json", ".parquet")] == []
     assert staged(LocalStore(warehouse.project.store_root)) == []

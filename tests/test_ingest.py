@@ -1,4 +1,4 @@
-"""`wh ingest`: whatever is handed over is stored or named, the same evidence is the same bundle, plug-ins stop nobody."""
+"""`wh ingest`: what is handed over is stored or named, the same evidence is the same bundle, plug-ins stop nobody."""
 
 from __future__ import annotations
 
@@ -288,7 +288,9 @@ def test_links_pipes_and_odd_names_are_named_and_the_rest_is_ingested(
     assert "new\nline.txt" in leftover.by_path
 
 
-def test_a_folder_whose_own_name_is_no_text_is_ingested(project: Project, store: LocalStore, evidence: Path, wh: Any) -> None:
+def test_a_folder_whose_own_name_is_no_text_is_ingested(
+    project: Project, store: LocalStore, evidence: Path, wh: Any
+) -> None:
     folder = evidence / os.fsdecode(b"caf\xe9\n")
     sample.write_submission(folder)
     done = wh("ingest", folder)
@@ -340,7 +342,6 @@ def test_what_may_not_be_read_is_named_and_the_rest_is_ingested(public_project: 
         kept = hashes(evidence) - {bytes_digest(b"notes/secret.txt"), bytes_digest(b"closed/inside.txt")}
         (evidence / "notes" / "secret.txt").chmod(0)
         (evidence / "closed").chmod(0)
-        load_ingestors(public_project)  # before the interpreter's own files may be out of reach
         done = wh("ingest", evidence, "--json")
         store = LocalStore(public_project.store_root)
         assert stored_hashes(store) == kept
@@ -352,7 +353,9 @@ def test_what_may_not_be_read_is_named_and_the_rest_is_ingested(public_project: 
     assert (leftover["status"], leftover["files"], len(leftover["problems"])) == ("added", 1, 1)
 
 
-def test_a_known_bundle_with_a_file_that_may_not_be_read_is_left_out_whole_and_named(public_project: Project, wh: Any) -> None:
+def test_a_known_bundle_with_a_file_that_may_not_be_read_is_left_out_whole_and_named(
+    public_project: Project, wh: Any
+) -> None:
     evidence = public_project.root.parent / "evidence"
     with unprivileged():
         sample.write_submission(evidence)
@@ -380,7 +383,8 @@ def test_a_damaged_log_is_stored_as_it_is_and_its_bundle_is_recognised(
     for log in evidence.rglob("mlperf_log_*.txt"):
         data = log.read_bytes()
         half = data[: len(data) // 2]
-        log.write_bytes({"truncated": half, "invalid": half + b"\xff\xfe" + half, "binary": bytes(range(256)), "empty": b""}[damage])
+        damaged = {"truncated": half, "invalid": half + b"\xff\xfe" + half, "binary": bytes(range(256)), "empty": b""}
+        log.write_bytes(damaged[damage])
     report = ingest_here(project, evidence)
     assert report.problems == ()
     assert families(store) == ["mlperf_inference"] * SCENARIOS
@@ -393,12 +397,15 @@ def test_a_damaged_log_is_stored_as_it_is_and_its_bundle_is_recognised(
 # -- plug-ins -----------------------------------------------------------------------------------------------------
 
 
-def test_a_projects_own_ingestor_recognises_its_evidence(project: Project, store: LocalStore, evidence: Path, wh: Any) -> None:
+def test_a_projects_own_ingestor_recognises_its_evidence(
+    project: Project, store: LocalStore, evidence: Path, wh: Any
+) -> None:
     add_ingestor(project)
     sample.write(evidence / "sub" / "one.note", "first")
     sample.write(evidence / "other.txt", "second")
     bundles = wh("ingest", evidence, "--json").json
-    assert [(bundle["family"], bundle["runs"]) for bundle in bundles] == [("notes", ["sub/one.note"]), ("unrecognised", [])]
+    assert [bundle["family"] for bundle in bundles] == ["notes", "unrecognised"]
+    assert [bundle["runs"] for bundle in bundles] == [["sub/one.note"], []]
     [row] = landing_rows(project, "notes")
     assert row == {
         "text": "first", "artifact_manifest_digest": bundles[0]["artifact_manifest_digest"],
@@ -466,13 +473,16 @@ def test_an_ingestor_that_fails_to_parse_loses_its_own_rows_and_says_so(project:
     assert (issue["code"], issue["severity"], issue["raw_path"]) == ("ingestor-failed", "error", "manifest.json")
     assert issue["message"] == "notes 1: LookupError: no such thing"
     assert issue["artifact_manifest_digest"] == digests["bad.note"]
-    assert {row["artifact_manifest_digest"] for row in landing_rows(project, "evidence_bundle")} == set(digests.values())
+    bundles = landing_rows(project, "evidence_bundle")
+    assert {row["artifact_manifest_digest"] for row in bundles} == set(digests.values())
 
 
 @pytest.mark.parametrize(
     "rows", ["yield 'absent', next(iter(buffer.rest()), None)", "yield 'notes', pa.record_batch({'x': [1]})", "yield 5"]
 )
-def test_rows_that_are_not_of_the_declared_table_are_a_fault_of_the_ingestor(project: Project, evidence: Path, rows: str) -> None:
+def test_rows_that_are_not_of_the_declared_table_are_a_fault_of_the_ingestor(
+    project: Project, evidence: Path, rows: str
+) -> None:
     add_ingestor(project, on_parse=rows)
     sample.write(evidence / "one.note", "text")
     ingest_here(project, evidence)
@@ -513,7 +523,9 @@ def test_a_plan_says_what_would_be_copied_and_copies_nothing(project: Project, e
     assert not project.store_root.exists()
 
 
-def test_a_file_that_changes_after_the_listing_is_taken_as_it_is_read(project: Project, store: LocalStore, evidence: Path) -> None:
+def test_a_file_that_changes_after_the_listing_is_taken_as_it_is_read(
+    project: Project, store: LocalStore, evidence: Path
+) -> None:
     for name in ("changed", "gone", "link", "same"):
         (evidence / name).write_text(f"{name} as listed")
     plan = plan_ingest(evidence, [])
@@ -522,7 +534,8 @@ def test_a_file_that_changes_after_the_listing_is_taken_as_it_is_read(project: P
     (evidence / "link").unlink()
     (evidence / "link").symlink_to("same")
     [bundle] = ingest(plan, store, "here").bundles
-    assert [(problem.code, Path(problem.place).name) for problem in bundle.problems] == [("WH102", "gone"), ("WH102", "link")]
+    assert [problem.code for problem in bundle.problems] == ["WH102", "WH102"]
+    assert [problem.place for problem in bundle.problems] == [f"{evidence}/gone", f"{evidence}/link"]
     manifest = store.manifest(bundle.digest)
     assert [(file.raw_path, file.bytes) for file in manifest.files] == [("changed", 27), ("same", 14)]
     assert stored_hashes(store) == {bytes_digest(b"changed, longer than it was"), bytes_digest(b"same as listed")}
@@ -549,7 +562,9 @@ def test_the_progress_is_told_a_bundle_at_a_time(project: Project, store: LocalS
     assert tuple(seen) == report.bundles
 
 
-def test_a_draft_may_share_a_file_with_another_of_its_family(project: Project, store: LocalStore, evidence: Path) -> None:
+def test_a_draft_may_share_a_file_with_another_of_its_family(
+    project: Project, store: LocalStore, evidence: Path
+) -> None:
     sample.write(evidence / "shared.txt", "both")
 
     class Twice:

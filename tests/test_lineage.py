@@ -246,6 +246,15 @@ def test_a_built_number_has_the_lineage_of_the_published_one(published: Project,
         ]
 
 
+def test_a_project_that_was_moved_still_traces(copy: Project, server: Lineage) -> None:
+    shutil.rmtree(copy.store_root / "publications")
+    moved = read_project(copy.root.rename(copy.root.parent / "moved"))
+    assert not build(moved).is_new
+    number = lineage(moved, SERVER)
+    assert (number.number_id, number.runs) == (server.number_id, server.runs)
+    assert list(pieces(number).values()) == list(pieces(server).values())
+
+
 def test_the_models_lead_down_to_the_landing(server: Lineage) -> None:
     names = [name for name, _ in server.models]
     assert names[0] == "mart.mlperf_inference_result"

@@ -144,9 +144,10 @@ def test_a_recording_is_recognised_wherever_it_lies(pristine: Path, tmp_path: Pa
 
 def test_each_run_is_a_row_with_what_was_recorded(pristine: Path) -> None:
     landed = land(pristine)
+    recording = json.loads((pristine / "recording.json").read_text())["recording_id"]
     assert landed.issues == []
     assert [row["run_id"] for row in landed.runs] == [
-        f"recorded_run/{landed.digest[:16]}/run-01", f"recorded_run/{landed.digest[:16]}/run-02",
+        f"recorded_run/{recording}/run-01", f"recorded_run/{recording}/run-02",
     ]
     run, document = landed.runs[1], json.loads((pristine / "run-02" / "run.json").read_text())
     for key in (

@@ -19,7 +19,9 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.manifest import checked_raw_path
 from warehouse.evidence.tree import Tree, list_tree
 
-NAMES = st.binary(min_size=1, max_size=12).filter(lambda name: not {b"/"[0], 0} & set(name) and name not in (b".", b".."))
+NAMES = st.binary(min_size=1, max_size=12).filter(
+    lambda name: b"/" not in name and b"\0" not in name and name not in (b".", b"..")
+)
 
 
 def codes(tree: Tree) -> list[str]:
@@ -121,7 +123,8 @@ def test_pipes_and_sockets_are_reported_and_never_opened(tmp_path: Path, monkeyp
         (tmp_path / "kept").write_bytes(b"kept")
         tree = list_tree(tmp_path)
     assert list(tree.files) == ["kept"]
-    assert sorted((problem.code, problem.place) for problem in tree.left_out) == [("WH104", "pipe"), ("WH104", "socket")]
+    assert codes(tree) == ["WH104", "WH104"]
+    assert sorted(problem.place for problem in tree.left_out) == ["pipe", "socket"]
     assert all("special" in problem.message for problem in tree.left_out)
 
 
@@ -132,10 +135,7 @@ def test_a_special_file_handed_over_by_name_gives_no_files_and_a_reason(tmp_path
         os.mkfifo(path)
     tree = list_tree(path)
     assert (dict(tree.files), len(tree.left_out)) == ({}, 1)
-    assert tree.left_out[0].code in CODES_OF_LEFT_OUT
-
-
-CODES_OF_LEFT_OUT = {"WH102", "WH104"}
+    assert tree.left_out[0].code == "WH102"
 
 
 def test_a_name_with_a_newline_is_kept_and_shown_on_one_line(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_name_that_is_not_utf_8_is_reported_and_the_rest_is_kept(tmp_path: Pat
     tree = list_tree(tmp_path)
     assert list(tree.files) == ["good.txt"]
     assert codes(tree) == ["WH103", "WH103"]
-    assert sorted(str(problem.place).encode("ascii") for problem in tree.left_out) == [b"bad\\udcff.txt", b"folder\\udcfe"]
+    assert sorted(problem.place for problem in tree.left_out) == ["bad\\udcff.txt", "folder\\udcfe"]
 
 
 def test_one_file_with_a_name_that_is_not_utf_8_is_reported_too(tmp_path: Path) -> None:

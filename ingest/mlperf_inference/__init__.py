@@ -21,8 +21,7 @@ _WATTS = pa.decimal128(18, 6)  # as many digits as the power daemon writes
 TABLES: Mapping[str, pa.Schema] = {
     "mlperf_inference_run": landing_schema(
         pa.field("run_id", pa.string(), nullable=False),
-        pa.field("round", pa.string()),
-        pa.field("round_source", pa.string()),  # 'path' or 'loadgen' (a submitter may use an older loadgen)
+        pa.field("round", pa.string()),  # as the path has it: a submitter may use another round's loadgen
         pa.field("division", pa.string(), nullable=False),
         pa.field("submitter", pa.string(), nullable=False),
         pa.field("platform", pa.string(), nullable=False),

@@ -168,6 +168,8 @@ def _detail_entry(document: str, line: Line, decoder: Json, report: Report) -> E
         return None
     if is_lost_number(value):
         report.at("non-finite-number", f"{key}: {(json_text(value) or '')[:80]}", line)
+    elif isinstance(value, str) and key.startswith("result_") and key != "result_validity" and json_number(value) is None:
+        report.at("not-a-number", f"{key}: {value[:80]}", line, "error")
     # Dumping a list of samples only to find it too long cost a third of all parsing time.
     is_blob = isinstance(value, (dict, list)) and len(document) > 65536
     text = None if is_blob else json_text(value)

@@ -25,7 +25,6 @@ from .workload import STATED_KEYS, Stated, workload_document
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _ROWS_BETWEEN_BATCHES = 5_000
-_LOADGEN_VERSION = re.compile(r"\s*v?(\d+\.\d+)(?:\.\d+)*\b")
 
 _ENTRY_SOURCES: dict[str, tuple[str, Callable[..., Iterator[Entry]]]] = {
     "summary_log": ("summary", summary_entries),
@@ -211,13 +210,12 @@ def _add_runs(parse: _Parse, runs: list[_Run]) -> None:
     performance = [run for run in runs if run.folder.mode == "performance"]
     supported = next((run for run in performance if run.folder.name.casefold() == "run_1"), None)
     supported = supported or next(iter(performance), None)
-    round_name, round_source = _round(parse, runs)
     for run in runs:
         document = workload_document(parse.identity["benchmark"], parse.scenario, parse.weight_data_types, run.stated)
         raw_path = next(path for role in ("summary_log", "detail_log", None) if (path := _lead(run, role)))
         parse.buffer.add(
             "mlperf_inference_run", raw_path, 0, parse.bundle.manifest.by_path[raw_path].bytes,
-            run_id=run.run_id, round=round_name, round_source=round_source,
+            run_id=run.run_id, round=parse.identity["round"],
             **{part: parse.identity[part] for part in ("division", "submitter", "platform", "benchmark")},
             scenario_folder=parse.identity["scenario"], scenario=parse.scenario,
             logged_scenario=_logged_scenario(run), mode=run.folder.mode, run_name=run.folder.name,
@@ -232,13 +230,3 @@ def _add_runs(parse: _Parse, runs: list[_Run]) -> None:
 
 def _lead(run: _Run, role: str | None) -> str | None:
     return run.files[0][0] if role is None else run.path_of(role)
-
-
-def _round(parse: _Parse, runs: list[_Run]) -> tuple[str | None, str | None]:
-    """The path's round; else that of the loadgen, which may be an older one than the round's."""
-    if parse.identity["round"]:
-        return parse.identity["round"], "path"
-    for run in sorted(runs, key=lambda run: run.folder.mode != "performance"):
-        if match := _LOADGEN_VERSION.match(_logged(run, ("detail", "loadgen_version")) or ""):
-            return f"v{match[1]}", "loadgen"
-    return None, None

@@ -92,6 +92,10 @@ def decoded(line: Line, report: Report) -> str:
         return line.data.decode(errors="surrogateescape")
 
 
+# Keys of a summary whose value is a quantity: one that cannot be read is a result lost, and must be told.
+_QUANTITY = re.compile(r"(?:samples|tokens) per second|(?:latency|Token) \(ns\)")
+
+
 def clean(text: str) -> str:
     """`text` as valid Unicode; also for the lone surrogates that JSON escapes can smuggle in."""
     return text if text.isascii() else _NOT_TEXT.sub("\ufffd", text)
@@ -122,6 +126,8 @@ def text_entry(
     number = number_in(text) if is_number else None
     if number is None and is_number and is_non_finite(text):
         report("non-finite-number", f"{key}: {text[:80]}", offset, length, line.number)
+    elif number is None and is_number and _QUANTITY.search(key):
+        report("not-a-number", f"{key}: {text[:80]}", offset, length, line.number, "error")
     return Entry(offset, length, line.number, clean(key), landed_text(text), number)
 
 

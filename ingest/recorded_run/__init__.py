@@ -34,7 +34,9 @@ class RecordedRunIngestor:
         buffer = RowBuffer(TABLES, bundle.digest)
         shared = shared_columns(bundle, buffer)
         runs = sorted({path.partition("/")[0] for path in bundle.manifest.by_path if "/" in path})
-        run_ids = {run: f"recorded_run/{bundle.digest[:16]}/{run}" for run in runs}
+        # A damaged description names nobody: then the bundle itself stands for the recording.
+        recording = shared["recording_id"] or bundle.digest[:16]
+        run_ids = {run: f"recorded_run/{recording}/{run}" for run in runs}
         indicators = {run: read_indicator(bundle, f"{run}/stdout.txt", run_ids[run], buffer) for run in runs}
         documents = workload_documents(indicators, shared)
         statuses = []

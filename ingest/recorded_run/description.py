@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -14,15 +15,19 @@ from .bundles import MACHINE, RECORDING, SOFTWARE
 from .files import clean, document_in, rejecter, shown, typed_columns
 from .tables import MACHINE_FIELDS, SOFTWARE_FIELDS
 
+_RECORDING_ID = re.compile(r"[0-9A-Z]{26}")  # a ULID
+
 
 def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
-    """What all runs of a recording share, by column name; and `argv` and `repeats`, which are no columns."""
+    """What all runs of a recording share, by column name; and `recording_id`, `argv` and `repeats`, which are none."""
     recording, machine, software = (document_in(bundle, path, buffer) or {} for path in (RECORDING, MACHINE, SOFTWARE))
     argv = recording.get("argv")
     if not isinstance(argv, list) or not argv or not all(isinstance(element, str) for element in argv):
         argv = None
     reject = rejecter(buffer, RECORDING)
+    identity = recording.get("recording_id")
     return {
+        "recording_id": identity if isinstance(identity, str) and _RECORDING_ID.fullmatch(identity) else None,
         "argv": argv,
         "repeats": recording.get("repeats"),
         "command": json.dumps(argv) if argv else None,

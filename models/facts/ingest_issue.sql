@@ -1,6 +1,7 @@
 /*
 description: >
-  One row per issue an ingestor raised; the rest of the bundle went on.
+  One row per issue: what an ingestor could not read or found odd (the rest of the bundle went on), and every run that
+  bundles state differently (run-conflict: it is not published).
 grain: [artifact_manifest_digest, raw_path, issue_number]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
@@ -16,6 +17,35 @@ columns:
   raw_length: {type: bigint, unit: bytes, description: "How long; 0: the issue is about the whole file", tests: [not_null]}
   run_id: {type: varchar, description: "The run it concerns, if one"}
 */
+with issue as (
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        severity,
+        code,
+        message,
+        line_number,
+        run_id
+    from evidence_issue
+    union all
+    select
+        stated.artifact_manifest_digest,
+        'manifest.json' as raw_path,
+        0 as raw_offset,
+        0 as raw_length,
+        'error' as severity,
+        'run-conflict' as code,
+        'bundles state different bytes for this run: it is not published' as message,
+        cast(null as bigint) as line_number,
+        stated.run_id
+    from feed.benchmark_run as stated
+    inner join run_bundle
+        on run_bundle.run_id = stated.run_id
+    where run_bundle.has_conflict
+)
+
 select
     issue.artifact_manifest_digest,
     issue.raw_path,
@@ -32,6 +62,6 @@ select
     issue.raw_offset,
     issue.raw_length,
     issue.run_id
-from evidence_issue as issue
+from issue
 inner join evidence_bundle as bundle
     on bundle.artifact_manifest_digest = issue.artifact_manifest_digest

@@ -60,13 +60,13 @@ direct as (
             when scenario = 'SingleStream' and has_token_early_stopping then e2e_p90_ms
             when scenario in ('SingleStream', 'MultiStream') then early_stopping_latency_ms
             when scenario = 'Server' and round in ('v3.0', 'v3.1', 'v4.0') then sample_throughput_per_s
-            when output_token_throughput_per_s is not null then output_token_throughput_per_s
+            when has_token_throughput then output_token_throughput_per_s
             else sample_throughput_per_s
         end as performance,
         case
             when scenario in ('SingleStream', 'MultiStream') then 'Latency (ms)'
             when scenario = 'Server' and round in ('v3.0', 'v3.1', 'v4.0') then 'Queries/s'
-            when output_token_throughput_per_s is not null then 'Tokens/s'
+            when has_token_throughput then 'Tokens/s'
             when scenario = 'Offline' then 'Samples/s'
             when scenario in ('Server', 'Interactive') then 'Queries/s'
         end as performance_unit
@@ -125,7 +125,7 @@ select
     precision,
     is_inferred,
     performance,
-    performance_unit,
+    case when performance is not null then performance_unit end as performance_unit,
     case
         when is_inferred then null
         when scenario in ('SingleStream', 'MultiStream') then energy_per_query_mj

@@ -6,7 +6,7 @@ A number's lineage is read from the build that holds it, not from the project's 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,8 @@ class BuiltModel:
 
 @dataclass(frozen=True)
 class Catalog:
-    """A build's models in build order by qualified name, columns of every table, and landing files by table."""
+    """A build's models in build order by qualified name, columns of every table, and landing files, whose paths are
+    relative to the store's landing folder."""
 
     build_digest: str
     engine: str
@@ -95,7 +96,7 @@ def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
     )
 
 
-def open_trace_session(build: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
+def open_trace_session(build: Path, store_root: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
     """A read-only session on a build in which its landing tables are there too, each file checked against its digest."""
     from warehouse.claims.provenance import TRACE_SETTINGS
     from warehouse.landing.batches import check_landing_file
@@ -106,7 +107,11 @@ def open_trace_session(build: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog
         con.execute(setting)
     catalog = read_catalog(con)
     for table, types in catalog.landing_types.items():
-        files = [file for file in catalog.landing_files if file.table == table]
+        files = [
+            replace(file, path=store_root / "landing" / file.path)
+            for file in catalog.landing_files
+            if file.table == table
+        ]
         for file in files:
             check_landing_file(file)
         if files:

@@ -122,7 +122,7 @@ def _of_built(project: Project, found: FoundCell) -> Lineage:
     from warehouse.transform.builds import current_build
 
     assert found.rowid is not None
-    con, catalog = open_trace_session(current_build(project).path)
+    con, catalog = open_trace_session(current_build(project).path, project.store_root)
     try:
         traced = trace(con, catalog, found.query, [found.cell.column], [found.rowid])[found.rowid]
         about = run_facts(con, catalog, list(traced.runs))

@@ -77,7 +77,7 @@ def publish(project: Project, query: str) -> Publication:
     from warehouse.claims.trace import trace
 
     build = current_build(project)
-    con, catalog = open_trace_session(build.path)
+    con, catalog = open_trace_session(build.path, project.store_root)
     try:
         spec = catalog.models.get(f"rollup.{query}")
         if spec is None:

@@ -46,12 +46,16 @@ def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.landing.registry import load_ingestors
 
     report = ingest(plan_ingest(folder, load_ingestors(project).values()), LocalStore(project.store_root), "wh record")
-    for bundle in report.bundles:
-        if args.json:
-            print_json(
-                {"artifact_manifest_digest": bundle.digest, "runs": [f"recorded_run/{bundle.digest[:16]}/{r.folder.name}" for r in recorded.runs]}
-            )
-        else:
-            print(bundle.digest)
+    problems = [*report.problems, *(problem for bundle in report.bundles for problem in bundle.problems)]
+    if problems or not all(bundle.digest for bundle in report.bundles):
+        for problem in problems:
+            notice(str(problem))
+        notice(f"the recording is not in the store; it stays in {folder}: wh ingest takes it")
+        return ExitCode.FAILED
     shutil.rmtree(folder)
+    digests = [str(bundle.digest) for bundle in report.bundles]
+    if args.json:
+        print_json({"artifact_manifest_digest": digests[0], "runs": [run.folder.name for run in recorded.runs]})
+    else:
+        print("\n".join(digests))
     return ExitCode.OK if all(run.status == "succeeded" for run in recorded.runs) else ExitCode.FAILED

@@ -95,8 +95,8 @@ class LocalStore:
 
     @contextmanager
     def incoming(self) -> Iterator["Incoming"]:
-        """A place to copy files to before their bundles are known. Gone afterwards; what a crash leaves is removed by the
-        next ingest. Raises WH109."""
+        """A place to copy files to before their bundles are known. Gone afterwards; what a crash leaves is removed by
+        the next ingest. Raises WH109."""
         with ExitStack() as stack:
             try:
                 folder = stack.enter_context(scratch_folder(self.root / "incoming"))
@@ -182,8 +182,9 @@ class Incoming:
         if failure:
             target.unlink()
             return WarehouseError("WH102", failure[0].strerror or str(failure[0]), printable(str(source)))
-        # A file of the kernel's (/proc, /sys) has no size of its own.
-        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or after.st_size not in (0, copied):
+        is_changed = (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns)
+        # The sizes of the kernel's own files mean nothing: 0 in /proc, 4096 in /sys.
+        if is_changed or copied > after.st_size > 0:
             target.unlink()
             return WarehouseError("WH108", "changed while it was read", printable(str(source)), "ingest it when it is done")
         return Staged(target, copied, hasher.hexdigest())

@@ -163,7 +163,10 @@ def _parse_batch(
     damaged: list[WarehouseError] = []
     while manifests:
         name = domain_digest("wh/landing-batch/1", [family, _version(ingestor), sorted(manifests)])
-        with scratch_folder(store.root / "incoming") as scratch, BatchWriter(store.root / "landing", name, scratch) as writer:
+        with (
+            scratch_folder(store.root / "incoming") as scratch,
+            BatchWriter(store.root / "landing", name, scratch) as writer,
+        ):
             for digest, manifest in manifests.items():
                 bundle = Bundle(digest, manifest, store.folder(digest) / "files")
                 try:

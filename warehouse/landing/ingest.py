@@ -57,8 +57,8 @@ class Plan:
 
 
 def plan_ingest(path: Path, ingestors: Iterable[Ingestor]) -> Plan:
-    """Cut what lies under `path` into bundles. An ingestor that fails (WH121) is one of the plan's problems; the files that
-    it did not claim go to the others. Raises WH004 (no such path), WH101 (nothing there), WH120."""
+    """Cut what lies under `path` into bundles. An ingestor that fails (WH121) is one of the plan's problems; the files
+    that it did not claim go to the others. Raises WH004 (no such path), WH101 (nothing there), WH120."""
     tree = list_tree(path)
     if not tree.files:
         reasons = "\n".join(f"  {problem}" for problem in tree.left_out)

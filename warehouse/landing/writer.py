@@ -19,8 +19,8 @@ from warehouse.landing.rows import BATCH_ROWS, BUNDLE_SCHEMA, FILE_SCHEMA, ISSUE
 
 
 class BatchWriter:
-    """Use as a context: `add_bundle` for each bundle, then `finish`. Without `finish` nothing stays. `scratch` is a folder
-    on the same file system, for what is not finished."""
+    """Use as a context: `add_bundle` for each bundle, then `finish`. Without `finish` nothing stays. `scratch` is a
+    folder on the same file system, for what is not finished."""
 
     def __init__(self, landing: Path, name: str, scratch: Path) -> None:
         self._landing = landing

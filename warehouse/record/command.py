@@ -21,6 +21,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from ulid import ULID
+
 from warehouse.errors import WarehouseError, printable
 from warehouse.record.host import HostSampler, utc_text
 from warehouse.record.machine import describe_machine
@@ -97,6 +99,8 @@ def _recording(command: Sequence[str], repeats: int, sample_interval_s: float) -
     return {
         "format": FORMAT,  # first, so that a damaged file is still recognised
         "format_version": FORMAT_VERSION,
+        # Who copies the files copies this: a copy is never taken for more runs.
+        "recording_id": str(ULID()),
         "argv": list(command),
         "repeats": repeats,
         "script": script.name if script else None,

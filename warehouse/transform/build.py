@@ -246,6 +246,11 @@ def _write_catalog(
         types = enumerate(described(con, table).items())
         con.executemany("insert into catalog.landing_column values (?, ?, ?, ?)", [[table, i, *item] for i, item in types])
     con.execute("create table catalog.landing_file (table_name varchar, path varchar, sha256 varchar, rows bigint)")
-    rows = [[f.table, str(f.path), f.sha256, f.rows] for batch in landing.batches for f in batch.files]
+    # Paths from the landing folder: a project that was moved still finds them, and its build is the same.
+    rows = [
+        [f.table, f"{f.path.parent.name}/{f.path.name}", f.sha256, f.rows]
+        for batch in landing.batches
+        for f in batch.files
+    ]
     if rows:
         con.executemany("insert into catalog.landing_file values (?, ?, ?, ?)", rows)

@@ -34,6 +34,7 @@ columns:
   test_datetime: {type: varchar, description: "Start of the test, ISO 8601"}
   power_begin: {type: varchar, description: "Start of the measured window on the client's clock"}
   power_end: {type: varchar, description: "End of the measured window on the client's clock"}
+  has_token_throughput: {type: boolean, description: "Whether the logs state a token throughput, readable or not", tests: [not_null]}
   has_token_early_stopping: {type: boolean, description: "Whether the early-stopping estimates are of token latencies, not of the whole query", tests: [not_null]}
 */
 with logged as (
@@ -185,6 +186,13 @@ select
     coalesce(
         arg_max(value, raw_offset) filter (where source = 'detail' and key = 'power_end')
     ) as power_end,
+    count(*) filter (
+        where key in (
+            'result_tokens_per_second', 'result_completed_tokens_per_second', 'result_inferred_tokens_per_second',
+            'result_inferred_completed_tokens_per_second', 'Tokens per second', 'Completed tokens per second',
+            'Tokens per second (inferred)', 'Completed tokens per second (inferred)'
+        )
+    ) > 0 as has_token_throughput,
     count(*) filter (
         where key in ('early_stopping_ttft_result', 'early_stopping_tpot_result', 'TTFT Early Stopping Result', 'TPOT Early Stopping Result')
     ) > 0 as has_token_early_stopping

@@ -6,7 +6,7 @@ grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  round: {type: varchar, description: "Round, e.g. v5.1; NULL where neither path nor log tells"}
+  round: {type: varchar, description: "Round, e.g. v5.1; NULL where the path does not tell"}
   division: {type: varchar, description: "closed, open or network", tests: [not_null]}
   submitter: {type: varchar, description: "Submitter, as the path has it", tests: [not_null]}
   platform: {type: varchar, description: "Platform folder", tests: [not_null]}
@@ -21,6 +21,7 @@ columns:
   accelerators_per_node: {type: bigint, description: "Accelerators per node"}
   node_count: {type: bigint, description: "Nodes"}
   precision: {type: varchar, description: "Weight data types as written"}
+  has_token_throughput: {type: boolean, description: "Whether the logs state a token throughput"}
   has_token_early_stopping: {type: boolean, description: "Whether early stopping was on token latencies"}
   early_stopping_p99_ms: {type: double, unit: ms, description: "Early-stopping estimate of p99"}
   has_ranging_run: {type: boolean, description: "Whether a ranging run is there: then power was measured", tests: [not_null]}
@@ -49,6 +50,7 @@ select
     system.accelerators_per_node,
     system.number_of_nodes as node_count,
     system.weight_data_types as precision,
+    metric.has_token_throughput,
     metric.has_token_early_stopping,
     metric.early_stopping_p99_ms,
     ranging.supports_run_id is not null as has_ranging_run

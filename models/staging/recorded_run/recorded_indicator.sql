@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per key of a recorded run's indicator JSON.
+  One row per key of a recorded run's indicator JSON. JSON that names no indicator is none: ingest_issue tells of it.
 grain: [run_id, artifact_manifest_digest, kind, key]
 feeds: performance_indicator
 */
@@ -20,3 +20,4 @@ inner join recorded_run as run
     on
         run.run_id = value.run_id
         and run.artifact_manifest_digest = value.artifact_manifest_digest
+where value.indicator_name is not null

@@ -16,7 +16,8 @@ import pytest
 
 from samples import mlperf_inference
 from warehouse.claims.lineage import Lineage, lineage
-from warehouse.claims.publication import publications, publish
+from warehouse.claims.publication import publications
+from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode, WarehouseError

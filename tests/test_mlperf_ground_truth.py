@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from conftest import EVIDENCE
 
-from warehouse.claims.publication import PublishedRow, publish, publications, read_row
+from warehouse.claims.publication import PublishedRow, publications, read_row
+from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.evidence.store import LocalStore
 from warehouse.landing.ingest import ingest, plan_ingest

@@ -27,7 +27,7 @@ from warehouse.claims.number import (
     parse_argument,
     row_numbers,
 )
-from warehouse.claims.publication import inexact
+from warehouse.claims.number import inexact
 from warehouse.claims.search import _typed
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 CHUNK_BYTES = 1 << 20
@@ -38,6 +39,12 @@ def stream_digest(chunks: Iterable[bytes]) -> str:
     for chunk in chunks:
         hasher.update(chunk)
     return hasher.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """sha256 of a file's bytes, read in chunks. Raises `OSError`."""
+    with open(path, "rb") as stream:
+        return stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
 
 
 def manifest_digest(manifest: dict[str, Any]) -> str:

@@ -28,6 +28,7 @@ CODES: dict[str, str] = {
     "WH002": "the project file is not valid",
     "WH003": "the folder already holds a project",
     "WH004": "a path that must exist does not",
+    "WH005": "the operating system refused",
     # evidence
     "WH101": "nothing to ingest under this path",
     "WH102": "a file could not be read and was left out",
@@ -41,7 +42,6 @@ CODES: dict[str, str] = {
     # ingestors and landing
     "WH120": "several ingestors claim the same file",
     "WH121": "an ingestor is not valid",
-    "WH122": "evidence could not be parsed in full",
     "WH123": "a landing batch is damaged",
     # models
     "WH201": "a model's header is not valid",
@@ -57,6 +57,7 @@ CODES: dict[str, str] = {
     "WH211": "there is no build yet",
     "WH212": "another build is running",
     "WH213": "the query could not be run",
+    "WH218": "a build's database is not the one that was built",
     # claims
     "WH301": "no query spec has this name",
     "WH302": "a query spec's rows are not unique at its grain",
@@ -65,6 +66,7 @@ CODES: dict[str, str] = {
     "WH305": "several numbers match",
     "WH306": "the SQL uses a construct that cannot be traced",
     "WH307": "a publication is damaged",
+    "WH308": "a number rests on no evidence",
     # recorder
     "WH401": "the command could not be started",
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.landing.batches import LandingFile
+from warehouse.transform.builds import Build
 from warehouse.transform.query import open_build
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Catalog:
     engine: str
     models: Mapping[str, BuiltModel]
     columns: Mapping[str, tuple[str, ...]]
+    types: Mapping[str, Mapping[str, str]]
     landing_types: Mapping[str, Mapping[str, str]]
     landing_files: tuple[LandingFile, ...]
 
@@ -76,12 +78,12 @@ def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
             "select name, schema_name, materialized, digest, place, sql, grain, reads from catalog.model order by rowid"
         ).fetchall()
     }
-    columns: dict[str, list[str]] = {}
-    for schema, table, column in con.execute(
-        "select table_schema, table_name, column_name from information_schema.columns"
+    types: dict[str, dict[str, str]] = {}
+    for schema, table, column, kind in con.execute(
+        "select table_schema, table_name, column_name, data_type from information_schema.columns"
         " where table_catalog = current_database() order by table_schema, table_name, ordinal_position"
     ).fetchall():
-        columns.setdefault(f"{schema}.{table}", []).append(column)
+        types.setdefault(f"{schema}.{table}", {})[column] = kind
     landing: dict[str, dict[str, str]] = {}
     for table, column, kind in con.execute(
         "select table_name, column_name, type from catalog.landing_column order by table_name, position"
@@ -90,19 +92,21 @@ def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
     files = con.execute("select table_name, path, sha256, rows from catalog.landing_file").fetchall()
     return Catalog(
         digest, engine, models,
-        {name: tuple(names) for name, names in columns.items()} | {name: tuple(types) for name, types in landing.items()},
+        {name: tuple(names) for name, names in (types | landing).items()},
+        types,
         landing,
         tuple(LandingFile(table, Path(path), sha256, rows) for table, path, sha256, rows in files),
     )
 
 
-def open_trace_session(build: Path, store_root: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
-    """A read-only session on a build in which its landing tables are there too, each file checked against its digest."""
+def open_trace_session(build: Build, store_root: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
+    """A read-only session on a build in which its landing tables are there too; the database (WH218) and every landing
+    file (WH123) checked against its digest first."""
     from warehouse.claims.provenance import TRACE_SETTINGS
-    from warehouse.landing.batches import check_landing_file
-    from warehouse.transform.duck import quote, text_literal
+    from warehouse.transform.landing_tables import open_landing_table
 
-    con = open_build(build)
+    build.check()
+    con = open_build(build.path)
     for setting in TRACE_SETTINGS:
         con.execute(setting)
     catalog = read_catalog(con)
@@ -112,12 +116,5 @@ def open_trace_session(build: Path, store_root: Path) -> "tuple[duckdb.DuckDBPyC
             for file in catalog.landing_files
             if file.table == table
         ]
-        for file in files:
-            check_landing_file(file)
-        if files:
-            paths = ", ".join(text_literal(str(file.path)) for file in files)
-            con.execute(f"create temp view {quote(table)} as select * from read_parquet([{paths}])")
-        else:
-            columns = ", ".join(f"{quote(name)} {kind}" for name, kind in types.items())
-            con.execute(f"create temp table {quote(table)} ({columns})")
+        open_landing_table(con, table, types, files)
     return con, catalog

@@ -13,12 +13,14 @@ from typing import Any
 
 from warehouse.claims.number import parse_argument
 from warehouse.claims.search import FoundCell, current_cell, find_cell
+from warehouse.digest import file_digest, number_id
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 from warehouse.transform.digests import MODEL_DOMAIN, QUERY_SPEC_DOMAIN
+from warehouse.transform.sql_text import canonical
 
-VERIFIED, TAMPERED, MISSING = "verified", "tampered", "missing"
+VERIFIED, TAMPERED, MISSING, UNSUPPORTED = "verified", "tampered", "missing", "unsupported"
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Lineage:
 
 @dataclass(frozen=True)
 class Verification:
-    """The state of a number's raw evidence, and what is wrong with which file."""
+    """The state of a number's raw evidence, how many files were found to be whole, and what is wrong with which."""
 
     state: str
     files_checked: int
@@ -62,7 +64,8 @@ class Verification:
 
     @property
     def exit_code(self) -> ExitCode:
-        return {VERIFIED: ExitCode.OK, TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING}[self.state]
+        codes = {VERIFIED: ExitCode.OK, TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING}
+        return codes.get(self.state, ExitCode.FAILED)
 
 
 def lineage(project: Project, argument: str) -> Lineage:
@@ -81,9 +84,13 @@ def _of_published(project: Project, found: FoundCell) -> Lineage:
     digest = str(publication.record["query_spec_digest"])
     path = project.store_root / "specs" / f"{digest}.json"
     try:
-        models = _specification_models(json.loads(path.read_bytes()), digest)
+        specification = json.loads(path.read_bytes())
+        models = _specification_models(specification, digest)
+        _check_number(found, specification)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WarehouseError("WH307", f"the query's spec cannot be read: {error}", str(path)) from error
+        raise WarehouseError(
+            "WH307", f"the publication and its spec do not hold together: {error}", str(path), exit_code=ExitCode.TAMPERED
+        ) from error
     now = current_cell(project, found.query, found.row.grain, found.cell.column)
     is_other = now is not None and now.cell.number_id != found.cell.number_id
     return _lineage(
@@ -111,18 +118,26 @@ def _specification_models(specification: dict[str, Any], digest: str) -> list[tu
     return list(listed.items())
 
 
+def _check_number(found: FoundCell, specification: dict[str, Any]) -> None:
+    """A number id commits to its cell and value: one that does not was not made by `publish`."""
+    grain = [found.row.grain_forms[name] for name in specification["document"]["contract"]["grain"]]
+    text = canonical(specification["source"])
+    if number_id(found.query, text, grain, found.cell.column, found.cell.form) != found.cell.number_id:
+        raise ValueError(f"{found.cell.number_id} does not commit to the value {found.cell.value!r} that stands beside it")
+
+
 def _by_name(parents: list[dict[str, str]]) -> list[dict[str, str]]:
     return sorted(parents, key=lambda parent: parent["name"])
 
 
 def _of_built(project: Project, found: FoundCell) -> Lineage:
     from warehouse.claims.catalog import open_trace_session
-    from warehouse.claims.publication import evidence_document, file_hashes, run_facts
+    from warehouse.claims.publish import evidence_document, file_hashes, run_facts
     from warehouse.claims.trace import trace
     from warehouse.transform.builds import current_build
 
     assert found.rowid is not None
-    con, catalog = open_trace_session(current_build(project).path, project.store_root)
+    con, catalog = open_trace_session(current_build(project), project.store_root)
     try:
         traced = trace(con, catalog, found.query, [found.cell.column], [found.rowid])[found.rowid]
         about = run_facts(con, catalog, list(traced.runs))
@@ -168,33 +183,22 @@ def raw_uri(store: LocalStore, digest: str, raw_path: str) -> str:
 def verify(project: Project, number: Lineage) -> Verification:
     """Re-hash every raw file of every bundle that the number's runs and value rest on, manifests included.
 
-    A missing file is `missing`, any other difference `tampered`; tampered outweighs missing.
+    A missing file is `missing`, any other difference `tampered`; tampered outweighs missing. A number under which there is
+    no evidence is `unsupported`: nothing can be verified.
     """
     store = LocalStore(project.store_root)
     bundles = {run["artifact_manifest_digest"] for run in number.runs if "artifact_manifest_digest" in run}
     bundles |= {file.artifact_manifest_digest for file in number.raw_files}
-    problems: list[WarehouseError] = []
-    checked = 0
-    for digest in sorted(bundles):
-        try:
-            manifest = store.manifest(digest)
-        except WarehouseError as error:
-            problems.append(error)
-            continue
-        for file in manifest.files:
-            checked += 1
-            try:
-                store.check_file(digest, file)
-            except WarehouseError as error:
-                problems.append(error)
+    problems = [problem for digest in sorted(bundles) for problem in store.check_bundle(digest)]
     if not problems:
-        return Verification(VERIFIED, checked, ())
+        checked = sum(len(store.manifest(digest).files) for digest in bundles)
+        return Verification(VERIFIED if checked else UNSUPPORTED, checked, ())
     state = MISSING if all(problem.code == "WH106" for problem in problems) else TAMPERED
-    return Verification(state, checked, tuple(problems))
+    return Verification(state, 0, tuple(problems))
 
 
 def excerpt(project: Project, file: RawFile, limit: int = 160) -> str | None:
-    """The first bytes of a file's first range as text on one line; None when they cannot be read."""
+    """The first bytes of a file's first range as text on one line; None when the file is not the one of the record."""
     if not file.ranges:
         return None
     store = LocalStore(project.store_root)
@@ -202,6 +206,8 @@ def excerpt(project: Project, file: RawFile, limit: int = 160) -> str | None:
     path = folder / "manifest.json" if file.raw_path == "manifest.json" else folder / "files" / file.raw_path
     offset, length = file.ranges[0]
     try:
+        if file_digest(path) != file.sha256:
+            return None
         with open(path, "rb") as stream:
             stream.seek(offset)
             text = stream.read(min(length, limit)).decode("utf-8", errors="replace")

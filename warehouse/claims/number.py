@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any
 
 from warehouse.digest import number_id
@@ -15,6 +15,7 @@ from warehouse.errors import ExitCode, WarehouseError
 _ID = re.compile(r"n-[a-z2-7]{12}")
 _CELL = re.compile(r"(?P<query>[a-z][a-z0-9_]*)\[(?P<grain>.*)\]\.(?P<column>\w+)", re.DOTALL)
 _ALL_DIGITS = Context(prec=400)  # a double has up to 309 digits before the point
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")  # a comma elsewhere may be a decimal one
 _CONDITION = re.compile(
     r"""\s*(?P<key>\w+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?!\s*")(?P<bare>[^,\]]*))\s*(?:,|$)""", re.DOTALL
 )
@@ -47,7 +48,7 @@ class LiteralArgument:
 NumberArgument = IdArgument | CellArgument | LiteralArgument
 
 
-def exact(value: Any) -> list[str] | None:
+def exact(value: Any) -> list[Any] | None:
     """A value in a form that loses nothing and tells its kind: `["double", hex]`, `["decimal", text]`, ... NULL is None.
 
     Floats are written in hexadecimal (C99), so that two values are equal exactly when their bits are.
@@ -70,10 +71,31 @@ def exact(value: Any) -> list[str] | None:
         case str():
             return ["text", value]
         case dict():
-            return ["struct", *(part for key, item in value.items() for part in (key, str(exact(item))))]
+            return ["struct", *([str(key), exact(item)] for key, item in value.items())]
         case list() | tuple():
-            return ["list", *(str(exact(item)) for item in value)]
-    return ["text", str(value)]
+            return ["list", *(exact(item) for item in value)]
+    raise ValueError(f"a value of type {type(value).__name__} has no exact form")
+
+
+def inexact(form: list[Any] | None) -> Any:
+    """The value that `exact` wrote; dates and times stay text."""
+    if form is None:
+        return None
+    kind, *parts = form
+    match kind:
+        case "double":
+            return float.fromhex(parts[0])
+        case "integer":
+            return int(parts[0])
+        case "decimal":
+            return Decimal(parts[0])
+        case "boolean":
+            return parts[0] == "true"
+        case "list":
+            return [inexact(part) for part in parts]
+        case "struct":
+            return {key: inexact(part) for key, part in parts}
+    return parts[0]
 
 
 def row_numbers(
@@ -98,7 +120,7 @@ def parse_argument(text: str) -> NumberArgument:
     if cell:
         return CellArgument(cell["query"], _conditions(cell["grain"], text), cell["column"])
     try:
-        value = Decimal(text.replace(",", "").replace("_", ""))
+        value = Decimal(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
         if value.is_finite():
             return LiteralArgument(text, value)
     except InvalidOperation:
@@ -137,7 +159,5 @@ def carries(value: Any, literal: Decimal) -> bool:
     # A literal without decimals says only that the number is that integer, not that it rounds to it.
     if not isinstance(exponent, int) or exponent >= 0:
         return False
-    try:
-        return number.quantize(literal, ROUND_HALF_EVEN, _ALL_DIGITS) == literal
-    except InvalidOperation:  # the literal has more decimals than any value can have
-        return False
+    # Printers differ in how they round a half: both neighbours read as it.
+    return abs(_ALL_DIGITS.subtract(number, literal)) * 2 <= Decimal(1).scaleb(exponent, _ALL_DIGITS)

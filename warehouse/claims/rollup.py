@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from warehouse.claims.number import row_numbers
+from warehouse.claims.number import exact, row_numbers
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.transform.build import BuildReport, Progress
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from warehouse.transform.model import Model
 
 RESERVED_COLUMNS = ("query_spec_digest", "number_ids")
+# A cell's type must have an exact form (claims.number.exact); of others the digits or the meaning would be lost.
+_EXACT_TYPES = re.compile(
+    r"BOOLEAN|U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|VARCHAR|DATE|TIMESTAMP(?: WITH TIME ZONE)?"
+)
 
 
 def build(project: Project, progress: Progress = Progress()) -> BuildReport:
@@ -30,11 +35,11 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Env
     from warehouse.transform.duck import quote, quoted, text_literal
 
     con.execute(f"create temp table rollup_rows as {spec.text}")
-    description = con.execute("select * from rollup_rows").description
-    columns = [column[0] for column in description]
-    _check_columns(spec, columns)
+    types = {row[0]: row[1] for row in con.execute("describe rollup_rows").fetchall()}
+    columns = list(types)
+    _check_columns(spec, types)
     rows = con.execute("select * from rollup_rows").fetchall()
-    keys = {tuple(row[columns.index(name)] for name in spec.grain) for row in rows}
+    keys = {repr([exact(row[columns.index(name)]) for name in spec.grain]) for row in rows}
     if len(keys) != len(rows):
         raise WarehouseError(
             "WH302", f"{len(rows)} rows, {len(keys)} distinct values of {', '.join(spec.grain)}", spec.place,
@@ -52,8 +57,14 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Env
     con.execute("drop table rollup_rows")
 
 
-def _check_columns(spec: "Model", columns: list[str]) -> None:
-    taken = [name for name in columns if name in RESERVED_COLUMNS]
+def _check_columns(spec: "Model", types: dict[str, str]) -> None:
+    columns = list(types)
+    for name, kind in types.items():
+        if not _EXACT_TYPES.fullmatch(kind.rstrip("[]")):  # a list is as exact as what it holds
+            raise WarehouseError(
+                "WH201", f"column {name} is {kind}, which has no exact form", spec.place, f"cast it: {name}::varchar"
+            )
+    taken = [name for name in columns if name.lower() in RESERVED_COLUMNS]
     if taken:
         raise WarehouseError("WH201", f"the column name {taken[0]} is the warehouse's own", spec.place, "rename it")
     if set(columns) <= set(spec.grain):

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, carries, exact
-from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, inexact, publications, read_row
+from warehouse.claims.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, carries, exact, inexact
+from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, read_row
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 from warehouse.transform.builds import find_current
@@ -34,12 +34,12 @@ class FoundCell:
     @property
     def key(self) -> str:
         """The cell as it can be typed."""
-        grain = ",".join(f"{name}={_typed(value)}" for name, value in self.row.grain.items() if value is not None)
+        grain = ",".join(f"{name}={_typed(value)}" for name, value in self.row.grain.items())
         return f"{self.query}[{grain}].{self.cell.column}"
 
 
 def _typed(value: Any) -> str:
-    text = str(value)
+    text = "NULL" if value is None else str(value)
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' if set(text) & set(',]"=') or text != text.strip() else text
 
 
@@ -55,8 +55,7 @@ def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
     if not found:
         raise WarehouseError(
             "WH304", "no published or built cell carries it", _shown(argument),
-            "list numbers with: wh sql 'select * from mlperf_inference_results'" if not isinstance(argument, CellArgument)
-            else "check the query's name, the keys of its grain and the column",
+            _known(project, argument),
             ExitCode.NOT_FOUND,
         )
     if len(found) > 1:
@@ -66,6 +65,15 @@ def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
             "WH305", f"{len(found)} cells carry it:\n{listed}{more}", _shown(argument), "name one of them", ExitCode.AMBIGUOUS
         )
     return found[0]
+
+
+def _known(project: Project, argument: NumberArgument) -> str:
+    """What there is instead: query specs, or the columns of the one that was named."""
+    rows = {query: row for query, row, _ in _built_rows(project)}
+    if isinstance(argument, CellArgument) and argument.query in rows:
+        row = rows[argument.query]
+        return f"keys: {', '.join(row.grain)}; columns: {', '.join(row.cells)}"
+    return f"queries with rows: {', '.join(rows) or 'none'}"
 
 
 def current_cell(project: Project, query: str, grain: Mapping[str, Any], column: str) -> FoundCell | None:
@@ -115,9 +123,7 @@ def _by_key(project: Project, argument: CellArgument) -> list[FoundCell]:
     """In the current build; where that has no such cell, in the last publication of the query."""
 
     def means(row: PublishedRow) -> bool:
-        return argument.column in row.cells and all(
-            name in row.grain and str(row.grain[name]) == value for name, value in argument.grain.items()
-        )
+        return argument.column in row.cells and all(_is(row, name, value) for name, value in argument.grain.items())
 
     found = [
         FoundCell(query, row, row.cells[argument.column], None, rowid)
@@ -131,6 +137,16 @@ def _by_key(project: Project, argument: CellArgument) -> list[FoundCell]:
             rows = (read_row(line) for line in publication.lines())
             return [FoundCell(argument.query, row, row.cells[argument.column], publication, None) for row in rows if means(row)]
     return []
+
+
+def _is(row: PublishedRow, name: str, typed: str) -> bool:
+    """Whether a row's column, of its grain or another, reads as typed; `NULL` names no value."""
+    if name not in row.grain and name not in row.cells:
+        return False
+    value = row.grain[name] if name in row.grain else row.cells[name].value
+    if value is None or isinstance(value, bool):
+        return str(value).lower() == {"null": "none"}.get(typed.lower(), typed.lower())
+    return str(value) == typed
 
 
 def _by_literal(project: Project, argument: LiteralArgument) -> list[FoundCell]:

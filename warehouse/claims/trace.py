@@ -16,6 +16,7 @@ from warehouse.claims.catalog import BuiltModel, Catalog
 from warehouse.claims.provenance import Annotated, annotate
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote, quoted, text_literal
+from warehouse.transform.sql_text import body
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,6 +27,7 @@ _LANDING_TOKEN = (
 )
 _ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
 _WHOLE_ROW = "*"
+_FLOAT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class _Tracer:
     def _hop(self, model: BuiltModel, values: list[str]) -> Annotated:
         """Make table `hop`: row id of each wanted row beside the tokens its own SQL gives it."""
         try:
-            annotated = annotate(_expanded(model, self._catalog), self._names(), self._tokens(), values)
+            annotated = annotate(body(_expanded(model, self._catalog)), self._names(), self._tokens(), values)
         except WarehouseError as error:
             raise replace(error, place=model.place) from error
         columns = [
@@ -144,6 +146,7 @@ class _Tracer:
         ]
         keys = model.grain or columns
         same = " and ".join(f"t.{quote(key)} is not distinct from a.{quote(key)}" for key in keys)
+        same += "".join(f" and {self._same_value(model, column)}" for column in columns if column not in keys)
         marks = [
             mark
             for occurrence in annotated.occurrences
@@ -160,9 +163,21 @@ class _Tracer:
         lost = self._con.execute("select count(*) from wanted where rid not in (select rid from hop)").fetchall()[0][0]
         if lost:
             raise WarehouseError(
-                "WH306", f"{lost} rows do not come back from the annotated query", model.place, "rebuild, then trace again"
+                "WH306", f"{lost} rows are not the same when the SQL runs again: what it yields is not determined by its inputs",
+                model.place, "make every order total: in windows, QUALIFY, LIMIT, arg_max, first and any_value",
             )
         return annotated
+
+    def _same_value(self, model: BuiltModel, column: str) -> str:
+        """The condition that a row comes back with the value it has: a tie broken otherwise would lead to other bytes."""
+        ours, theirs = f"t.{quote(column)}", f"a.{quote(column)}"
+        if self._catalog.types[model.qualified][column] in ("DOUBLE", "FLOAT"):
+            # The annotated query may add floats in another order.
+            return (
+                f"({ours} is not distinct from {theirs} or"
+                f" abs({ours} - {theirs}) <= {_FLOAT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
+            )
+        return f"{ours} is not distinct from {theirs}"
 
     def _follow(self, source: str, table: str) -> None:
         """File tokens under the table they belong to: rows to follow further, or evidence."""

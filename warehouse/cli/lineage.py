@@ -68,7 +68,7 @@ def _document(number: "Lineage", verification: "Verification | None") -> dict[st
 def _tree(project: "Project", number: "Lineage", verification: "Verification | None") -> list[str]:
     from warehouse.claims.lineage import excerpt
 
-    lines = [f"{number.number_id or 'NULL, no number'}  {number.value}"]
+    lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value))}"]
     lines.append(f"├─ 1 row    {number.query}.{number.column}")
     lines += [f"│           {name} = {printable(str(value))}" for name, value in number.grain.items()]
     if number.publication:
@@ -84,13 +84,12 @@ def _tree(project: "Project", number: "Lineage", verification: "Verification | N
         lines += _listed([printable(run) for run in runs], "│             ")
     lines.append(f"└─ 4 raw    {len(number.raw_files)} file{'s' * (len(number.raw_files) != 1)}")
     for file in number.raw_files[:_LISTED]:
-        spans = ", ".join(f"{offset}-{offset + length}" for offset, length in file.ranges[:4])
+        spans = ", ".join(f"[{offset}, {offset + length})" for offset, length in file.ranges[:4])
         more = f" and {len(file.ranges) - 4} more ranges" if len(file.ranges) > 4 else ""
         lines.append(f"            {file.uri}")
         lines.append(f"              bytes {spans}{more}  sha256 {file.sha256}")
         text = excerpt(project, file)
-        if text:
-            lines.append(f"              {printable(text)}")
+        lines.append(f"              {printable(text) if text is not None else '(the file is not the one of the record)'}")
     if len(number.raw_files) > _LISTED:
         lines.append(f"            and {len(number.raw_files) - _LISTED} more: --json lists all")
     if number.now:
@@ -98,8 +97,16 @@ def _tree(project: "Project", number: "Lineage", verification: "Verification | N
     elif number.is_gone:
         lines.append("now         the current build has no such cell")
     if verification:
-        lines.append(f"verify      {verification.state}: {verification.files_checked} raw files re-hashed")
+        lines.append(f"verify      {verification.state}: {_verdict(verification)}")
     return lines
+
+
+def _verdict(verification: "Verification") -> str:
+    if verification.problems:
+        return f"{len(verification.problems)} problem{'s' * (len(verification.problems) > 1)}"
+    if not verification.files_checked:
+        return "no raw evidence is under this number"
+    return f"{verification.files_checked} raw files re-hashed"
 
 
 def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.publication import publish
+    from warehouse.claims.publish import publish
     from warehouse.project import find_project
 
     publication = publish(find_project(), args.query)

@@ -6,7 +6,9 @@ manifest are durable; a crash leaves only what no reader sees. It never parses e
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -75,14 +77,32 @@ class LocalStore:
             )
         return parse_manifest(data, place)
 
+    def check_bundle(self, digest: str) -> Iterator[WarehouseError]:
+        """What is wrong with a bundle: its manifest, then each file that is missing or altered."""
+        try:
+            manifest = self.manifest(digest)
+        except WarehouseError as error:
+            yield error
+            return
+        for file in manifest.files:
+            try:
+                self.check_file(digest, file)
+            except WarehouseError as error:
+                yield error
+
     def check_file(self, digest: str, file: ManifestFile) -> None:
         """Re-hash one raw file. Raises WH106 (missing) or WH105 (tampered) with the file's place."""
         path = self.folder(digest) / "files" / file.raw_path
         place = f"{digest[:12]}/{printable(file.raw_path)}"
         try:
-            with open(path, "rb") as stream:
+            # Not blocking: a pipe put in the file's place would be waited for without end.
+            with open(path, "rb", opener=_open_plain) as stream:
+                if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                    raise WarehouseError("WH105", "it is no file any more", place, exit_code=ExitCode.TAMPERED)
                 found = stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise WarehouseError("WH105", "it is a link now", place, exit_code=ExitCode.TAMPERED) from error
             raise WarehouseError(
                 "WH106", f"cannot be read: {error.strerror}", place, exit_code=ExitCode.MISSING
             ) from error
@@ -169,7 +189,7 @@ class Incoming:
                 failure.append(error)
 
         try:
-            stream = open(source, "rb", buffering=0, opener=_open_no_follow)
+            stream = open(source, "rb", buffering=0, opener=_open_plain)
         except OSError as error:
             return WarehouseError("WH102", error.strerror or str(error), printable(str(source)))
         with stream:
@@ -190,9 +210,9 @@ class Incoming:
         return Staged(target, copied, hasher.hexdigest())
 
 
-def _open_no_follow(path: str, flags: int) -> int:
-    # The listing saw a regular file; a link put in its place since must not be followed.
-    return os.open(path, flags | os.O_NOFOLLOW)
+def _open_plain(path: str, flags: int) -> int:
+    # A regular file was seen there; a link put in its place since must not be followed, a pipe not waited for.
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _link_whole(copy: Staged, target: Path) -> None:

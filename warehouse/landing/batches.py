@@ -69,13 +69,17 @@ def refresh(
 ) -> Landing:
     """Parse every bundle that no current batch holds, and return all current batches.
 
-    A bundle whose stored bytes are damaged is left out and reported in `damaged`; the rest goes on.
+    A bundle whose stored bytes are damaged, or that the ledger knows and the store has no more, is left out and reported
+    in `damaged`; the rest goes on.
     """
-    current = {batch.name: batch for batch in _read_batches(store.root, ingestors)}
+    stored = store.digests()
+    ledger = Ledger(store.root)
+    arrivals = ledger.arrivals()
+    damaged = [*ledger.damaged, *_missing(arrivals, stored)]
+    current = {batch.name: batch for batch in _usable(_read_batches(store.root, ingestors), frozenset(stored))}
     parsed = {digest for batch in current.values() for digest in batch.bundles}
-    damaged: list[WarehouseError] = []
     waiting: dict[str, dict[str, Manifest]] = {}
-    for digest in store.digests():
+    for digest in stored:
         if digest not in parsed:
             try:
                 manifest = store.manifest(digest)
@@ -90,9 +94,6 @@ def refresh(
         done += 1
         on_bundle(done, total)
 
-    ledger = Ledger(store.root)
-    arrivals = ledger.arrivals() if waiting else {}
-    damaged += ledger.damaged
     for family, manifests in sorted(waiting.items()):
         digests = sorted(manifests)
         for start in range(0, len(digests), _BUNDLES_A_BATCH):
@@ -103,6 +104,25 @@ def refresh(
                 current[batch.name] = batch
     batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
     return Landing(batches, schemas(ingestors), _parsers(ingestors), tuple(damaged))
+
+
+def _missing(arrivals: Mapping[str, str], stored: Iterable[str]) -> list[WarehouseError]:
+    return [
+        WarehouseError(
+            "WH106", f"arrived {arrivals[digest]} and is not in the store any more", digest[:12],
+            "restore the store from a copy, or ingest the evidence again", ExitCode.MISSING,
+        )
+        for digest in sorted(arrivals.keys() - set(stored))
+    ]
+
+
+def _usable(batches: Iterable[Batch], stored: frozenset[str]) -> Iterable[Batch]:
+    """Batches whose bundles are all in the store, the largest first, none with a bundle that another has already."""
+    covered: set[str] = set()
+    for batch in sorted(batches, key=lambda batch: (-len(batch.bundles), batch.name)):
+        if stored.issuperset(batch.bundles) and covered.isdisjoint(batch.bundles):
+            covered.update(batch.bundles)
+            yield batch
 
 
 def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from warehouse.transform.builds import (
     Build,
     build_path,
     builder_lock,
+    finished_build,
     find_current,
     publish_build,
     shadow_path,
@@ -71,7 +72,7 @@ def build(project: Project, write_rollup: RollupWriter, progress: Progress = Pro
         store = LocalStore(project.store_root)
         fingerprint = inputs_fingerprint(project, store)
         current = find_current(project)
-        if current and current.fingerprint == fingerprint:
+        if current and current.fingerprint == fingerprint and _has_landing(store, current):
             return BuildReport(current, is_new=False)
         return _build(project, store, fingerprint, write_rollup, progress)
 
@@ -85,10 +86,13 @@ def inputs_fingerprint(project: Project, store: LocalStore) -> str:
         for kind in KINDS
         for path in project.files(kind, ".py" if kind == "ingest" else ".sql")
     }
-    landing = store.root / "landing" / "batches"
-    parsed = sorted(path.name for path in landing.glob("*.json"))
     versions = {"wh": __version__, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
-    return domain_digest("wh/inputs/1", [files, store.digests(), parsed, versions])
+    return domain_digest("wh/inputs/1", [files, store.digests(), versions])
+
+
+def _has_landing(store: LocalStore, build: Build) -> bool:
+    """Whether what the build was made from is still there: to trace its numbers needs it."""
+    return all((store.root / "landing" / path).exists() for path in build.landing_files)
 
 
 def _build(
@@ -106,15 +110,19 @@ def _build(
     made = envelopes(checked, landing_leaves(landing))
     digest = _build_digest(checked, made, landing)
     # Damaged evidence is asked for again at the next build, so its fingerprint must not look finished.
-    fingerprint = "" if landing.damaged else inputs_fingerprint(project, store)
-    build = Build(digest, build_path(project, digest), fingerprint)
-    if build.path.exists():
+    # Taken before anything was read: what arrives meanwhile is for the next build.
+    fingerprint = "" if landing.damaged else fingerprint
+    files = tuple(f"{file.path.parent.name}/{file.path.name}" for batch in landing.batches for file in batch.files)
+    finished = finished_build(project, digest)
+    if finished:
+        build = replace(finished, fingerprint=fingerprint, landing_files=files)
         switch_to(project, build)
         return BuildReport(build, is_new=False, damaged=landing.damaged)
+    build = Build(digest, build_path(project, digest), fingerprint, landing_files=files)
     shadow = shadow_path(project)
     try:
         models = _run(shadow, checked, made, landing, digest, write_rollup, progress)
-        publish_build(project, shadow, build)
+        build = publish_build(project, shadow, build)
     finally:
         shadow.unlink(missing_ok=True)
         shadow.with_name(shadow.name + ".wal").unlink(missing_ok=True)
@@ -139,6 +147,7 @@ def _build_digest(checked: "CheckedProject", made: Mapping[str, "Envelope"], lan
         "landing": [[file.table, file.path.name, file.sha256] for batch in landing.batches for file in batch.files],
         "engine": {"name": "duckdb", "version": engine_version(), "settings": dict(PINNED_SETTINGS)},
         "tests": {name: checked.models[name].text for name in checked.graph.order},
+        "damaged": sorted(f"{error.code} {error.place}" for error in landing.damaged),
     }
     return domain_digest("wh/build/1", document)
 
@@ -153,15 +162,17 @@ def _run(
     progress: Progress,
 ) -> list[BuiltModel]:
     """Fill the shadow database in one transaction; commit only when every test held."""
-    from warehouse.transform.check import create_schemas
+    from warehouse.transform.check import arrow_types, create_schemas
     from warehouse.transform.data_tests import run_tests
     from warehouse.transform.duck import connect, quoted
+    from warehouse.transform.landing_tables import open_landing_table
 
     con = connect(shadow)
     try:
         con.execute("begin")
         create_schemas(con)
-        open_landing(con, landing)
+        for table, schema in landing.schemas.items():
+            open_landing_table(con, table, arrow_types(con, schema), landing.files(table))
         models = []
         for name in checked.graph.order:
             model = checked.models[name]
@@ -194,20 +205,6 @@ def _build_model(
             con.execute(prefix + model.text)
     except duckdb.Error as error:
         raise translated(error, "WH209", model.text, model.place, prefix) from error
-
-
-def open_landing(con: "duckdb.DuckDBPyConnection", landing: "Landing") -> None:
-    """Give a session the landing tables, as temporary views on their Parquet files."""
-    from warehouse.transform.check import create_landing_table
-    from warehouse.transform.duck import quoted, text_literal
-
-    for table, schema in landing.schemas.items():
-        files = landing.files(table)
-        if files:
-            paths = ", ".join(text_literal(str(file.path)) for file in files)
-            con.execute(f"create temp view {quoted(table)} as select * from read_parquet([{paths}])")
-        else:
-            create_landing_table(con, table, schema)
 
 
 def _write_catalog(
@@ -245,6 +242,9 @@ def _write_catalog(
     for table in landing.schemas:
         types = enumerate(described(con, table).items())
         con.executemany("insert into catalog.landing_column values (?, ?, ?, ?)", [[table, i, *item] for i, item in types])
+    con.execute("create table catalog.damaged (code varchar, place varchar, message varchar)")
+    for error in landing.damaged:
+        con.execute("insert into catalog.damaged values (?, ?, ?)", [error.code, error.place, error.message])
     con.execute("create table catalog.landing_file (table_name varchar, path varchar, sha256 varchar, rows bigint)")
     # Paths from the landing folder: a project that was moved still finds them, and its build is the same.
     rows = [

@@ -11,10 +11,11 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from warehouse.errors import WarehouseError
+from warehouse.digest import file_digest
+from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import fsync_folder, make_folder, replace_durably
 from warehouse.project import Project
 
@@ -29,6 +30,16 @@ class Build:
     digest: str
     path: Path
     fingerprint: str
+    sha256: str = ""  # of the database file, known once it is finished
+    landing_files: tuple[str, ...] = ()  # what it was made from, relative to the landing folder
+
+    def check(self) -> None:
+        """Raise WH218 when the database file is not the one that was built: its numbers would be somebody else's."""
+        if file_digest(self.path) != self.sha256:
+            raise WarehouseError(
+                "WH218", "its bytes have changed since it was built", str(self.path),
+                "delete the builds folder, then run: wh build", ExitCode.TAMPERED,
+            )
 
 
 def current_build(project: Project) -> Build:
@@ -44,8 +55,22 @@ def find_current(project: Project) -> Build | None:
     try:
         path = project.builds / os.readlink(project.builds / POINTER)
         record = json.loads(path.with_suffix(".json").read_bytes())
-        return Build(record["build_digest"], path, record["fingerprint"]) if path.exists() else None
-    except (OSError, ValueError, KeyError):
+        if path.stat().st_size != record["bytes"]:
+            return None  # cut short or replaced: as if it were not there
+        return Build(record["build_digest"], path, record["fingerprint"], record["sha256"], tuple(record["landing_files"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def finished_build(project: Project, digest: str) -> Build | None:
+    """A build of that digest that is on disk and whole, current or not; None when there is none."""
+    path = build_path(project, digest)
+    try:
+        record = json.loads(path.with_suffix(".json").read_bytes())
+        build = Build(digest, path, record["fingerprint"], record["sha256"], tuple(record["landing_files"]))
+        build.check()
+        return build
+    except (OSError, ValueError, KeyError, TypeError, WarehouseError):
         return None
 
 
@@ -78,8 +103,9 @@ def builder_lock(project: Project) -> Iterator[None]:
         yield
 
 
-def publish_build(project: Project, shadow: Path, build: Build) -> None:
+def publish_build(project: Project, shadow: Path, build: Build) -> Build:
     """Give a finished shadow its digest's name, make it durable, and only then switch the pointer; prune old builds."""
+    build = replace(build, sha256=file_digest(shadow))
     descriptor = os.open(shadow, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -88,11 +114,18 @@ def publish_build(project: Project, shadow: Path, build: Build) -> None:
     os.replace(shadow, build.path)
     fsync_folder(project.builds)
     switch_to(project, build)
+    return build
 
 
 def switch_to(project: Project, build: Build) -> None:
     """Point at a finished build."""
-    record = {"build_digest": build.digest, "fingerprint": build.fingerprint}
+    record = {
+        "build_digest": build.digest,
+        "fingerprint": build.fingerprint,
+        "sha256": build.sha256,
+        "bytes": build.path.stat().st_size,
+        "landing_files": list(build.landing_files),
+    }
     replace_durably(build.path.with_suffix(".json"), json.dumps(record).encode())
     scratch = project.builds / f".{POINTER}.{os.getpid()}"
     scratch.unlink(missing_ok=True)
@@ -107,8 +140,8 @@ def _prune(project: Project, current: Build) -> None:
     kept = [current.path, *(path for path in builds if path != current.path)][: project.kept_builds]
     for path in builds:
         if path not in kept:
+            path.with_suffix(".json").unlink(missing_ok=True)  # first: a database alone is found again, a record not
             path.unlink(missing_ok=True)
-            path.with_suffix(".json").unlink(missing_ok=True)
 
 
 def _remove_leftovers(project: Project) -> None:

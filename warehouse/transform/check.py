@@ -15,6 +15,7 @@ from warehouse.errors import WarehouseError
 from warehouse.transform.duck import connect, quoted, translated
 from warehouse.transform.feeds import FEED_SCHEMA, check_feeder, with_feeds
 from warehouse.transform.graph import Graph, build_graph
+from warehouse.transform.landing_tables import open_landing_table
 from warehouse.transform.model import Column, Model
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def check(
     con = connect()
     create_schemas(con)
     for table, schema in landing.items():
-        create_landing_table(con, table, schema)
+        open_landing_table(con, table, arrow_types(con, schema), ())
     graph = build_graph(con, everything, landing.keys())
     columns: dict[str, Mapping[str, str]] = {}
     known_types: dict[str, str] = {}
@@ -74,11 +75,13 @@ def create_schemas(con: "duckdb.DuckDBPyConnection") -> None:
     con.execute(f"set search_path = '{SEARCH_PATH}'")
 
 
-def create_landing_table(con: "duckdb.DuckDBPyConnection", table: str, schema: "pa.Schema") -> None:
-    """An empty temporary table with a landing table's columns."""
+def arrow_types(con: "duckdb.DuckDBPyConnection", schema: "pa.Schema") -> dict[str, str]:
+    """The engine's types of an Arrow schema's columns."""
     con.register("empty_landing", schema.empty_table())
-    con.execute(f"create temp table {quoted(table)} as select * from empty_landing")
-    con.unregister("empty_landing")
+    try:
+        return described(con, "empty_landing")
+    finally:
+        con.unregister("empty_landing")
 
 
 def described(con: "duckdb.DuckDBPyConnection", qualified: str) -> dict[str, str]:
@@ -124,6 +127,8 @@ def _check_contract(
         for name in found:
             if name not in model.columns:
                 raise WarehouseError("WH207", f"the SQL has column {name}, the header does not", model.place)
+    if "rowid" in (name.lower() for name in found):
+        raise WarehouseError("WH207", "rowid is the engine's own name for a row's place", model.place, "rename the column")
     for name in model.grain:
         if name not in found:
             raise WarehouseError("WH207", f"the grain names column {name}, the SQL has none", model.place)

@@ -10,7 +10,7 @@ import re
 import string
 from dataclasses import dataclass
 
-CANONICAL_FORM = "wh-tokens/1"
+CANONICAL_FORM = "wh-tokens/2"
 
 # DuckDB's own rules (checked against 2.0, tests/test_sql_text.py): these blanks and no others, any other character
 # beyond ASCII belongs to a word, and an operator is the longest run of operator characters.
@@ -33,6 +33,18 @@ _TOKEN = re.compile(
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+# DuckDB's reserved words (duckdb_keywords()): none can be a name, so their case is formatting.
+RESERVED = frozenset(
+    (
+        "all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create "
+        "default deferrable desc describe distinct do else end except false fetch for foreign from group having in "
+        "initially intersect into lambda lateral leading limit not null offset on only or order pivot pivot_longer "
+        "pivot_wider placing primary qualify references returning select show some summarize symmetric table then to "
+        "trailing true union unique unpivot using variadic when where window with "
+    ).split()
+)
 
 
 @dataclass(frozen=True)
@@ -82,11 +94,10 @@ def _operator(run: str) -> str:
 
 
 def canonical(sql: str) -> str:
-    """`sql` with one blank between tokens, unquoted words in lower case, no comments and no closing semicolon.
+    """`sql` with one blank between tokens, reserved words in lower case, no comments and no closing semicolon.
 
-    Unquoted words are case-insensitive in DuckDB (ASCII letters only); a word in an output alias keeps its meaning but
-    not its case, which the contract's column names fix. Two strings in a row, which SQL joins when a line ends between
-    them, keep that line end.
+    Other words keep their case: the engine ignores it in names, but it shows in the fields of a struct or of JSON, so it
+    can be data. Two strings in a row, which SQL joins when a line ends between them, keep that line end.
     """
     found = tokens(sql)
     while found and found[-1].text == ";":
@@ -95,8 +106,17 @@ def canonical(sql: str) -> str:
     for before, token in zip([None, *found], found):
         if before:
             parts.append("\n" if before.text[-1] == "'" == token.text[0] else " ")
-        parts.append(token.text.translate(_LOWER) if token.kind == "word" else token.text)
+        lowered = token.text.translate(_LOWER) if token.kind == "word" else ""
+        parts.append(lowered if lowered in RESERVED else token.text)
     return "".join(parts)
+
+
+def body(sql: str) -> str:
+    """`sql` from its first token to its last, closing semicolons left out: it can stand in brackets."""
+    found = tokens(sql)
+    while found and found[-1].text == ";":
+        found.pop()
+    return sql[found[0].offset : found[-1].offset + len(found[-1].text)] if found else ""
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

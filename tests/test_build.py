@@ -509,7 +509,7 @@ def test_bad_queries(sql: str, wh: Any) -> None:
 
 
 def test_a_query_from_standard_input(wh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("select 7 as a"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"select 7 as a")))
     assert wh("sql", "-", "--format", "csv")[1] == b"a\n7\n"
 
 

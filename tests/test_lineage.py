@@ -173,16 +173,20 @@ def test_a_query_whose_grain_is_not_unique_is_not_even_built(tmp_path: Path) -> 
     assert "4 rows, 2 distinct" in caught.value.message
 
 
-def test_a_project_without_runs_publishes_too(tmp_path: Path, wh: Any) -> None:
+def test_a_number_without_evidence_is_built_and_traced_but_never_published(tmp_path: Path, wh: Any) -> None:
     project = init_project(tmp_path / "project", bare=True)
     (project.root / "models" / "run.sql").write_text(MODEL)
     (project.root / "queries" / "claim.sql").write_text("/*\ngrain: [run_id]\n*/\nselect run_id, speed from run")
     build(project)
     assert wh(project, "lineage", "claim[run_id=3].speed", "--json")[0] == 0
-    assert publish(project, "claim").numbers == 4
+    with pytest.raises(WarehouseError) as caught:
+        publish(project, "claim")
+    assert (caught.value.code, caught.value.place) == ("WH308", "queries/claim.sql")
+    assert publications(project) == []
     status, out, _ = wh(project, "lineage", "claim[run_id=3].speed", "--json", "--verify")
     document = json.loads(out)
-    assert (status, document["row"]["value"], document["raw_files"]) == (0, "4.5", [])
+    assert (status, document["row"]["value"], document["raw_files"]) == (1, "4.5", [])
+    assert document["verification"]["state"] == "unsupported"
 
 
 # --- to the bytes ------------------------------------------------------------------------------------------------

@@ -54,12 +54,15 @@ class Project:
         return tuple(folder for folder in layers if folder.is_dir())
 
     def files(self, kind: str, suffix: str) -> list[Path]:
-        """All files of one kind, sorted by layer and path; hidden and private (`_`) names are left out."""
+        """All files of one kind, sorted by layer and path; hidden and private (`_`) names are left out, but for those that
+        make a package."""
         return [
             path
             for layer in self.layers(kind)
             for path in sorted(layer.rglob(f"*{suffix}"))
-            if not any(part.startswith((".", "_")) for part in path.relative_to(layer).parts)
+            if not any(
+                part.startswith((".", "_")) and part != "__init__.py" for part in path.relative_to(layer).parts
+            )
         ]
 
     def shown(self, path: Path) -> str:
@@ -78,7 +81,10 @@ def standard_folder() -> Path:
 
 def find_project(start: Path | None = None) -> Project:
     """The project of `start`, of `WH_PROJECT`, or of the current folder, walking up. Raises WH001, WH002."""
-    here = Path(start or os.environ.get("WH_PROJECT") or ".").resolve()
+    named = start or os.environ.get("WH_PROJECT")
+    here = Path(named or ".").resolve()
+    if named and not here.is_dir():
+        raise WarehouseError("WH001", "no such folder", str(named), exit_code=ExitCode.USAGE)
     for folder in (here, *here.parents):
         if (folder / PROJECT_FILE).is_file():
             return read_project(folder)
@@ -125,7 +131,7 @@ def init_project(root: Path, *, bare: bool = False) -> Project:
         for kind in KINDS:
             (root / kind).mkdir(parents=True, exist_ok=True)
         text = _TEMPLATE.format(
-            name=root.resolve().name.replace("\\", "").replace('"', ""),
+            name="".join(c for c in root.resolve().name if c.isprintable() and c not in '\\"'),
             standard="false" if bare else "true",
             keep=_DEFAULT_KEPT_BUILDS,
         )

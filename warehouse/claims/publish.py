@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ulid import ULID
-
 from warehouse.claims.number import exact, row_numbers
 from warehouse.claims.publication import PUBLICATION_DOMAIN
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.durable import create_if_absent
+from warehouse.evidence.durable import create_if_absent, scratch_folder
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
@@ -217,12 +215,12 @@ def _store(
     digest = domain_digest(PUBLICATION_DOMAIN, record)
     root = project.store_root
     folder = root / "publications" / digest
-    scratch = root / "incoming" / f".publication-{ULID()}"
     spec_path = root / "specs" / f"{specification['query_spec_digest']}.json"
     try:
-        _create_or_same(spec_path, canonical_json(specification), scratch)
-        _create_or_same(folder / "rows.jsonl", rows, scratch)
-        is_new = _create_or_same(folder / "publication.json", canonical_json(record), scratch)
+        with scratch_folder(root / "incoming") as scratch:
+            _create_or_same(spec_path, canonical_json(specification), scratch / "spec")
+            _create_or_same(folder / "rows.jsonl", rows, scratch / "rows")
+            is_new = _create_or_same(folder / "publication.json", canonical_json(record), scratch / "record")
     except OSError as error:
         raise WarehouseError("WH109", f"cannot be written: {error.strerror}", str(folder)) from error
     if is_new:

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     reports, failures = [], []
     for path in args.paths:
         try:
-            plan = plan_ingest(path, ingestors.values())
+            plan = plan_ingest(path, ingestors.values(), store.root)
             with progress_bar(plan.bytes, "B", scaled=True) as bar:
                 reports.append(ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes)))
         except WarehouseError as error:

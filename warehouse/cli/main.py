@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from warehouse import __version__
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, printable
 
 # Each command is a module here with `add_arguments(parser)` and `run(args) -> ExitCode`, imported only when it runs:
 # name, what it does. The modules that add arguments must stay cheap to import.
@@ -35,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.project:
         os.environ["WH_PROJECT"] = args.project
     try:
-        return int(args.run(args))
+        code = int(args.run(args))
+        sys.stdout.flush()
+        return code
     except WarehouseError as error:
         print(error, file=sys.stderr)
         return int(error.exit_code)
@@ -43,8 +45,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # The reader has gone (`wh sql ... | head`): nothing is wrong, and nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return int(ExitCode.OK)
+    except OSError as error:
+        place = printable(str(error.filename)) if error.filename else None
+        print(WarehouseError("WH005", error.strerror or str(error), place), file=sys.stderr)
+        _drop_output()
+        return int(ExitCode.FAILED)
+
+
+def _drop_output() -> None:
+    """What is still in stdout's buffer cannot be written: Python must not try again at its end."""
+    if not sys.stdout.closed:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _asked(arguments: Sequence[str]) -> str | None:
+    """The command among the arguments: the first that is neither an option nor an option's value."""
+    previous = ""
+    for word in arguments:
+        if not word.startswith("-") and previous != "--project":
+            return word
+        previous = word
+    return None
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
@@ -56,7 +79,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"wh {__version__}")
     parser.add_argument("--project", metavar="DIR", help="the project (default: WH_PROJECT, or the current folder and up)")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    asked = next((word for word in arguments if word in COMMANDS), None)
+    asked = _asked(arguments)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
         if name == asked:

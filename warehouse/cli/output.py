@@ -15,7 +15,9 @@ def notice(text: str) -> None:
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
-    print(json.dumps(document, ensure_ascii=False, indent=2, default=str))
+    from warehouse.transform.query import json_value
+
+    print(json.dumps(json_value(document), ensure_ascii=False, indent=2))
 
 
 def progress_bar(total: int, unit: str, *, scaled: bool = False) -> Any:

@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.transform.builds import current_build
     from warehouse.transform.query import run_query, write_result
 
-    text = sys.stdin.read() if args.query == "-" else args.query
+    text = sys.stdin.buffer.read().decode("utf-8", errors="replace") if args.query == "-" else args.query
     form = args.format or ("table" if sys.stdout.isatty() else "csv")
     if form in ("parquet", "arrow") and sys.stdout.isatty():
         notice(f"{form} is binary: send it to a file or a pipe")

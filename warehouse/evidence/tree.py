@@ -44,11 +44,11 @@ class Tree:
             return stream.read(limit)
 
 
-def list_tree(path: Path) -> Tree:
+def list_tree(path: Path, store_root: Path | None = None) -> Tree:
     """List a folder, or a single file as a tree of one.
 
     Raises `WarehouseError` WH004 when the path does not exist. Unreadable folders, links and special files are in
-    `left_out`, never silently gone.
+    `left_out`, never silently gone; so is the store, which would else be filed in itself.
     """
     try:
         root = path.resolve(strict=True)
@@ -60,12 +60,12 @@ def list_tree(path: Path) -> Tree:
         left_out += [_unnameable(root.name)] if not found else []
         root = root.parent
     else:
-        found = list(_walk(root, left_out))
+        found = list(_walk(root, left_out, store_root.resolve() if store_root else None))
     files = {file.path: file for file in sorted(found, key=lambda file: file.path)}
     return Tree(root, files, tuple(left_out))
 
 
-def _walk(root: Path, left_out: list[WarehouseError]) -> Iterator[TreeFile]:
+def _walk(root: Path, left_out: list[WarehouseError], store_root: Path | None) -> Iterator[TreeFile]:
     pending = [""]
     while pending:
         folder = pending.pop()
@@ -84,7 +84,9 @@ def _walk(root: Path, left_out: list[WarehouseError]) -> Iterator[TreeFile]:
             except OSError as error:
                 left_out.append(WarehouseError("WH102", error.strerror or str(error), printable(path)))
                 continue
-            if stat.S_ISDIR(info.st_mode):
+            if stat.S_ISDIR(info.st_mode) and root / path == store_root:
+                left_out.append(WarehouseError("WH104", "the store is not evidence", printable(path)))
+            elif stat.S_ISDIR(info.st_mode):
                 pending.append(path)
             elif stat.S_ISREG(info.st_mode):
                 yield TreeFile(path, info.st_size, root / path)

@@ -56,10 +56,10 @@ class Plan:
         return sum(file.file.bytes for _, draft in self.drafts for file in draft.files)
 
 
-def plan_ingest(path: Path, ingestors: Iterable[Ingestor]) -> Plan:
+def plan_ingest(path: Path, ingestors: Iterable[Ingestor], store_root: Path | None = None) -> Plan:
     """Cut what lies under `path` into bundles. An ingestor that fails (WH121) is one of the plan's problems; the files
-    that it did not claim go to the others. Raises WH004 (no such path), WH101 (nothing there), WH120."""
-    tree = list_tree(path)
+    that it did not claim go to the others. The store itself, where it lies under `path`, is left out. Raises WH004 (no such path), WH101 (nothing there), WH120."""
+    tree = list_tree(path, store_root)
     if not tree.files:
         reasons = "\n".join(f"  {problem}" for problem in tree.left_out)
         raise WarehouseError(

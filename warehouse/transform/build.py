@@ -162,6 +162,8 @@ def _run(
     progress: Progress,
 ) -> list[BuiltModel]:
     """Fill the shadow database in one transaction; commit only when every test held."""
+    import duckdb
+
     from warehouse.transform.check import arrow_types, create_schemas
     from warehouse.transform.data_tests import run_tests
     from warehouse.transform.duck import connect, quoted
@@ -185,6 +187,8 @@ def _run(
         _write_catalog(con, checked, made, landing, digest)
         con.execute("commit")
         con.execute("checkpoint")
+    except duckdb.Error as error:
+        raise WarehouseError("WH209", str(error).splitlines()[0], str(shadow), "is there room on the disk?") from error
     finally:
         con.close()
     return models

@@ -22,7 +22,14 @@ _ROWS_A_BATCH = 10_000
 
 def open_build(path: Path) -> "duckdb.DuckDBPyConnection":
     """A read-only session on a build in which bare table names work."""
-    con = connect(path, read_only=True)
+    import duckdb
+
+    try:
+        con = connect(path, read_only=True)
+    except duckdb.Error as error:
+        raise WarehouseError(
+            "WH218", f"it cannot be opened: {str(error).splitlines()[0]}", str(path), "delete the builds folder, then run: wh build"
+        ) from error
     con.execute(f"set search_path = '{SEARCH_PATH}'")
     return con
 
@@ -33,6 +40,9 @@ def run_query(path: Path, sql: str) -> "Iterator[duckdb.DuckDBPyConnection]":
     import duckdb
 
     con = open_build(path)
+    # The query of a person reads this build and nothing else: it must not be able to write into the store beside it.
+    con.execute("set enable_external_access = false")
+    con.execute("set lock_configuration = true")
     try:
         try:
             con.execute(sql)
@@ -104,7 +114,7 @@ def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:
 
 def _csv_cell(cell: Any) -> Any:
     if isinstance(cell, dict | list | tuple):
-        return json.dumps(_json_value(cell), ensure_ascii=False)
+        return json.dumps(json_value(cell), ensure_ascii=False)
     return cell if isinstance(cell, float) else _text(cell)
 
 
@@ -126,7 +136,7 @@ def _write_json(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:
     names = _distinct([column[0] for column in result.description])
     separator = "["
     for row in _rows(result):
-        stream.write(separator + json.dumps(_json_value(dict(zip(names, row, strict=True))), ensure_ascii=False))
+        stream.write(separator + json.dumps(json_value(dict(zip(names, row, strict=True))), ensure_ascii=False))
         separator = ",\n "
     stream.write("]\n" if separator != "[" else "[]\n")
 
@@ -143,14 +153,14 @@ def _distinct(names: list[str]) -> list[str]:
     return found
 
 
-def _json_value(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A value as JSON has it. JSON has no NaN and no infinity; a decimal as text keeps its digits, which a JSON number
     would lose in most readers."""
     match value:
         case dict():
-            return {str(_text(key)): _json_value(item) for key, item in value.items()}
+            return {str(_text(key)): json_value(item) for key, item in value.items()}
         case list() | tuple():
-            return [_json_value(item) for item in value]
+            return [json_value(item) for item in value]
         case float():
             return value if isfinite(value) else "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
         case bool() | int():

@@ -308,7 +308,7 @@ def test_not_one_number(argument: str, published: Project, wh: Any) -> None:
 def test_an_ambiguous_name_lists_names_that_are_not(published: Project, wh: Any) -> None:
     _, _, err = wh(published, "lineage", f"{QUERY}[scenario=Offline].performance_result")
     listed = [line.split()[-1] for line in err.splitlines() if line.startswith("  n-")]
-    assert {lineage(published, name).grain["platform"] for name in listed} == {GPU, EDGE}
+    assert {lineage(published, name).grain["run_id"].split("/")[4] for name in listed} == {GPU, EDGE}
 
 
 def test_no_build_and_no_publication(tmp_path: Path, wh: Any) -> None:
@@ -363,8 +363,8 @@ def test_json(published: Project, wh: Any) -> None:
     assert document["row"] == {
         "query": QUERY, "column": "performance_result", "value": 24593.8,
         "grain": {
-            "round": "v5.1", "division": "closed", "submitter": "Acme", "platform": GPU,
-            "benchmark": mlperf_inference.LLM, "scenario": "Server",
+            "run_id": f"mlperf-inference/v5.1/closed/Acme/{GPU}/{mlperf_inference.LLM}/Server/performance/run_1",
+            "scenario": "Server",
         },
     }
     assert (document["now"], document["is_gone"]) == (None, False)

@@ -13,8 +13,10 @@ from warehouse.transform.sql_text import canonical, line_and_column, pointed, to
 # SQL, and its canonical form.
 CANONICAL = {
     "layout": ("select\n    a ,b\n\tfrom   t\r\n;", "select a , b from t"),
-    "words in lower case": ("SELECT A FROM Runs", "select a from runs"),
-    "words beyond ASCII keep their case, as DuckDB tells É from é": ("SELECT ÉTÉ, \u212a", "select ÉtÉ , \u212a"),
+    "reserved words in lower case, names as written: a field of a struct keeps its case": (
+        "SELECT A, {B: 1} FROM Runs", "select A , { B : 1 } from Runs"
+    ),
+    "words beyond ASCII": ("SELECT ÉTÉ, \u212a", "select ÉTÉ , \u212a"),
     "closing semicolons": ("select 1 ; -- done\n ;", "select 1"),
     "line comment": ("select 1 -- one\n, 2", "select 1 , 2"),
     "line comment ends at a carriage return": ("select 1 -- one\r, 2", "select 1 , 2"),

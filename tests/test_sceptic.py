@@ -1,0 +1,269 @@
+"""What a sceptic tried: ways to make the warehouse lie, each held by a test. Real CLI, real files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from samples import mlperf_inference
+
+from warehouse.claims.lineage import lineage
+from warehouse.claims.publication import publications
+from warehouse.claims.publish import publish
+from warehouse.claims.rollup import build
+from warehouse.errors import WarehouseError
+from warehouse.evidence.store import LocalStore
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.project import Project, init_project
+from warehouse.record.command import record
+from warehouse.transform.builds import current_build
+
+VALUES_INGESTOR = """
+import pyarrow as pa
+from warehouse.landing.contract import BundleDraft, DraftFile
+from warehouse.landing.rows import RowBuffer, landing_schema
+
+TABLES = {"value": landing_schema(pa.field("key", pa.string()), pa.field("value", pa.float64()))}
+
+class Values:
+    name, version, tables = "values", 1, TABLES
+    def bundles(self, tree):
+        for path, file in tree.files.items():
+            if path.endswith(".nv"):
+                yield BundleDraft((DraftFile(path.rpartition("/")[2], file),))
+    def parse(self, bundle):
+        buffer = RowBuffer(TABLES, bundle.digest)
+        for path in bundle.manifest.by_path:
+            offset = 0
+            for line in bundle.read(path).decode().splitlines(keepends=True):
+                key, _, value = line.strip().partition("=")
+                buffer.add("value", path, offset, len(line.strip()), key=key, value=float(value))
+                offset += len(line)
+        yield from buffer.rest()
+
+INGESTOR = Values()
+"""
+
+
+def take_in(project: Project, path: Path) -> None:
+    ingest(plan_ingest(path, load_ingestors(project).values()), LocalStore(project.store_root), str(path))
+
+
+def values_project(root: Path, sql: str, grain: str = "key") -> Project:
+    project = init_project(root, bare=True)
+    (root / "ingest" / "values.py").write_text(VALUES_INGESTOR)
+    (root / "models" / "reading.sql").write_text("select * from value")
+    (root / "queries" / "claim.sql").write_text(f"/*\ngrain: [{grain}]\n*/\n{sql}")
+    return project
+
+
+def value_files(folder: Path, *files: str) -> Path:
+    folder.mkdir(parents=True)
+    for number, text in enumerate(files):
+        (folder / f"r{number}.nv").write_text(text)
+    return folder
+
+
+def test_a_tie_that_another_plan_may_break_otherwise_is_refused_or_traced_to_its_own_bytes(tmp_path: Path) -> None:
+    lines = [f"k{key}={key * 60 + number}.5\n" for number in range(40) for key in range(20)]
+    files = ["".join(lines[i : i + 20]) for i in range(0, len(lines), 20)]
+    sql = "select key, value as v from reading qualify row_number() over (partition by key order by length(key)) = 1"
+    project = values_project(tmp_path / "p", sql)
+    take_in(project, value_files(tmp_path / "in", *files))
+    build(project)
+    try:
+        publish(project, "claim")
+    except WarehouseError as error:
+        assert error.code in ("WH303", "WH306")
+        return
+    (publication,) = publications(project)
+    for line in publication.lines():
+        cell = json.loads(line)["cells"]["v"]
+        (file,) = cell["evidence"]
+        data = (LocalStore(project.store_root).folder(file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
+        ((offset, length),) = file["ranges"]
+        assert float(data[offset : offset + length].partition(b"=")[2]) == float.fromhex(cell["value"][1])
+
+
+def test_a_copy_of_a_recording_is_no_new_run_and_an_altered_copy_is_a_conflict(tmp_path: Path) -> None:
+    project = init_project(tmp_path / "p")
+    script = tmp_path / "bench.py"
+    script.write_text('import json; print(json.dumps({"name": "x", "component": "y", "@parameters": {}, "@result": {"t_ms": 5.5}}))')
+    recorded = record([sys.executable, str(script)], tmp_path / "recording", repeats=6)
+    take_in(project, recorded.folder)
+    shorter = tmp_path / "shorter"
+    shutil.copytree(recorded.folder, shorter)
+    shutil.rmtree(shorter / "run-06")
+    take_in(project, shorter)
+    build(project)
+    con = duckdb.connect(str(current_build(project).path), read_only=True)
+    assert con.execute("select distinct run_count from rollup.indicator_results").fetchall() == [(6,)]
+    con.close()
+    altered = tmp_path / "altered"
+    shutil.copytree(recorded.folder, altered)
+    output = altered / "run-03" / "stdout.txt"
+    output.write_text(output.read_text().replace("5.5", "1.5"))
+    take_in(project, altered)
+    build(project)
+    con = duckdb.connect(str(current_build(project).path), read_only=True)
+    conflicts = con.execute("select run_id from benchmark_run_fact where has_conflict").fetchall()
+    assert [run.rpartition("/")[2] for (run,) in conflicts] == ["run-03"]
+    assert con.execute("select distinct run_count, minimum from rollup.indicator_results").fetchall() == [(5, 5.5)]
+    assert con.execute("select count(*) from ingest_issue where code = 'run-conflict'").fetchall()[0][0] > 0
+
+
+def test_numbers_do_not_depend_on_when_the_evidence_arrived(tmp_path: Path) -> None:
+    texts = [f"a={value}\n" for value in ("0.1", "1e16", "0.2", "-1e16", "0.3", "7.7")]
+    sql = "select key, sum(value) as total from reading group by key"
+    digests = []
+    for name, at_once in (("once", True), ("nightly", False)):
+        project = values_project(tmp_path / name, sql)
+        source = value_files(tmp_path / f"in-{name}", *texts)
+        if at_once:
+            take_in(project, source)
+            build(project)
+        else:
+            for file in sorted(source.iterdir()):
+                take_in(project, file)
+                build(project)
+        digests.append(publish(project, "claim").digest)
+    assert digests[0] == digests[1]
+
+
+def test_landing_that_was_altered_is_not_built_from(tmp_path: Path) -> None:
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    project = values_project(tmp_path / "p", "select key, avg(value) as mean from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n", "a=2.5\n"))
+    build(project)
+    (path,) = (project.store_root / "landing" / "value").glob("*.parquet")
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(1, "value", pc.add(table["value"], 1000.0)), path)
+    (project.root / "queries" / "claim.sql").open("a").write("\n-- edited\n")
+    (project.root / "models" / "other.sql").write_text("select 1 as one")
+    with pytest.raises(WarehouseError) as caught:
+        build(project)
+    assert caught.value.code == "WH123"
+    shutil.rmtree(project.store_root / "landing")
+    build(project)
+    publish(project, "claim")
+    assert lineage(project, "claim[key=a].mean").value == 2.0
+
+
+def test_a_build_whose_database_was_edited_publishes_nothing(tmp_path: Path) -> None:
+    project = values_project(tmp_path / "p", "select key, avg(value) as mean from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n", "a=2.5\n"))
+    built = build(project).build
+    con = duckdb.connect(str(built.path))
+    con.execute("update main.reading set value = 3.0")
+    con.execute("update rollup.claim set mean = 3.0")
+    con.close()
+    for act in (lambda: publish(project, "claim"), lambda: lineage(project, "claim[key=a].mean")):
+        with pytest.raises(WarehouseError) as caught:
+            act()
+        assert caught.value.code in ("WH218", "WH211")
+
+
+def test_a_project_folder_that_looks_like_a_pattern_reads_only_its_own_files(tmp_path: Path) -> None:
+    sql = "select key, avg(value) as mean from reading group by key"
+    numbers = {}
+    for name, value in (("gl[o]b", "1.0"), ("glob", "1001.0"), ("st*ar", "5.0"), ("stXar", "7.0")):
+        project = values_project(tmp_path / name, sql)
+        take_in(project, value_files(tmp_path / f"in-{len(numbers)}", f"a={value}\n"))
+        numbers[name] = project
+    for project in numbers.values():
+        build(project)
+    found = {name: lineage(project, "claim[key=a].mean").value for name, project in numbers.items()}
+    assert found == {"gl[o]b": 1.0, "glob": 1001.0, "st*ar": 5.0, "stXar": 7.0}
+
+
+def test_publish_refuses_over_altered_evidence_and_over_altered_publications(tmp_path: Path) -> None:
+    project = values_project(tmp_path / "p", "select key, avg(value) as mean from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n", "a=2.5\n"))
+    build(project)
+    publish(project, "claim")
+    (publication,) = publications(project)
+    rows = publication.folder / "rows.jsonl"
+    good = rows.read_bytes()
+    rows.write_bytes(good.replace(b'"number_id"', b'"number_iD"', 1))
+    with pytest.raises(WarehouseError) as caught:
+        publish(project, "claim")
+    assert caught.value.code == "WH307"
+    rows.write_bytes(good)
+    raw = next((project.store_root / "raw").rglob("r0.nv"))
+    raw.chmod(0o644)
+    raw.write_text("a=9.5\n")
+    with pytest.raises(WarehouseError) as caught:
+        publish(project, "claim")
+    assert caught.value.code == "WH105"
+
+
+def test_a_bundle_that_is_gone_is_told_and_nothing_is_published_without_it(tmp_path: Path) -> None:
+    project = values_project(tmp_path / "p", "select key, avg(value) as mean from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n", "a=2.5\n"))
+    build(project)
+    bundle = next(path.parent.parent for path in (project.store_root / "raw").rglob("r0.nv"))
+    shutil.rmtree(bundle)
+    report = build(project)
+    assert [error.code for error in report.damaged] == ["WH106"]
+    with pytest.raises(WarehouseError) as caught:
+        publish(project, "claim")
+    assert caught.value.code == "WH106"
+
+
+def test_a_forged_value_does_not_fit_its_number_id(tmp_path: Path) -> None:
+    from warehouse.claims.publication import PUBLICATION_DOMAIN
+    from warehouse.digest import bytes_digest, canonical_json, domain_digest
+
+    project = values_project(tmp_path / "p", "select key, avg(value) as mean from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n", "a=2.5\n"))
+    build(project)
+    publish(project, "claim")
+    (publication,) = publications(project)
+    rows = (publication.folder / "rows.jsonl").read_bytes().replace((2.0).hex().encode(), (7.0).hex().encode())
+    record_ = {**publication.record, "rows_sha256": bytes_digest(rows)}
+    folder = publication.folder.parent / domain_digest(PUBLICATION_DOMAIN, record_)
+    shutil.rmtree(publication.folder)
+    folder.mkdir()
+    (folder / "rows.jsonl").write_bytes(rows)
+    (folder / "publication.json").write_bytes(canonical_json(record_))
+    with pytest.raises(WarehouseError) as caught:
+        lineage(project, "7.0")
+    assert caught.value.code == "WH307"
+
+
+def test_sql_of_a_person_cannot_write_beside_the_build(tmp_path: Path) -> None:
+    project = values_project(tmp_path / "p", "select key, avg(value) as mean from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n"))
+    build(project)
+    target = next((project.store_root / "raw").rglob("r0.nv"))
+    for sql in (f"copy (select 'a=9.5') to '{target}' (header false)", "select * from read_text('/etc/hostname')"):
+        done = subprocess.run(
+            [sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), "sql", sql], capture_output=True, text=True
+        )
+        assert done.returncode == 1 and "WH213" in done.stderr
+    assert target.read_text() == "a=1.5\n"
+
+
+def test_a_command_that_prints_any_json_does_not_stop_later_builds(tmp_path: Path) -> None:
+    project = init_project(tmp_path / "p")
+    for number, text in enumerate(('{"a": 1}', '{"name": null, "@result": {"t": 1}}', '{"name": 5, "@result": {"t": 1}}')):
+        take_in(project, record(["echo", text], tmp_path / f"recording{number}").folder)
+    assert build(project).is_new
+
+
+def test_the_same_evidence_with_and_without_its_round_is_built_side_by_side(tmp_path: Path) -> None:
+    project = init_project(tmp_path / "p")
+    take_in(project, mlperf_inference.write_submission(tmp_path / "named", round="v5.1"))
+    take_in(project, mlperf_inference.write_submission(tmp_path / "unnamed", round=None))
+    build(project)
+    con = duckdb.connect(str(current_build(project).path), read_only=True)
+    counts = con.execute("select round, count(*) from rollup.mlperf_inference_results group by 1").fetchall()
+    assert len(counts) == 2 and counts[0][1] == counts[1][1]

@@ -10,6 +10,7 @@ from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.transform.build import BuildReport, Progress
 from warehouse.transform.build import build as build_tables
+from warehouse.transform.builds import Build
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,6 +28,22 @@ _EXACT_TYPES = re.compile(
 def build(project: Project, progress: Progress = Progress()) -> BuildReport:
     """`wh build`: all tables and all rollups. Raises WH2xx, WH302."""
     return build_tables(project, write_rollup, progress)
+
+
+def conflicted_runs(built: Build) -> list[str]:
+    """The runs of a build that bundles state differently: nothing of them is published. Empty for a project that has no
+    table of runs."""
+    from warehouse.transform.query import open_build
+
+    con = open_build(built.path)
+    try:
+        columns = con.execute(
+            "select 1 from information_schema.columns where table_name = 'benchmark_run_fact' and column_name = 'has_conflict'"
+        ).fetchall()
+        rows = con.execute("select run_id from benchmark_run_fact where has_conflict order by 1").fetchall() if columns else []
+        return [row[0] for row in rows]
+    finally:
+        con.close()
 
 
 def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Envelope") -> None:

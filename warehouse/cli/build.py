@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from warehouse.cli.output import notice, print_json, progress_bar, table
-from warehouse.errors import ExitCode
+from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from warehouse.transform.build import BuildReport, BuiltModel
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.rollup import build
+    from warehouse.claims.rollup import build, conflicted_runs
     from warehouse.project import find_project
     from warehouse.transform.build import Progress
 
@@ -39,6 +39,10 @@ def run(args: argparse.Namespace) -> ExitCode:
     _print(report, as_json=args.json)
     for error in report.damaged:
         notice(str(error))
+    conflicts = conflicted_runs(report.build) if report.is_new else []
+    if conflicts:
+        shown = ", ".join(map(printable, conflicts[:3])) + (", ..." if len(conflicts) > 3 else "")
+        notice(f"{len(conflicts)} runs are stated differently by several bundles and not published: {shown}")
     return ExitCode.FAILED if report.damaged else ExitCode.OK
 
 

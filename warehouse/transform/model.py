@@ -24,7 +24,7 @@ COLUMN_TESTS = ("not_null", "unique", "accepted_values", "relationships", "range
 # A model's folder gives its schema.
 _SCHEMAS = {"staging": "staging", "reference": "staging", "dims": "main", "facts": "main", "marts": "mart"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_HEADER_KEYS = {"description", "materialized", "grain", "feeds", "collects", "columns", "claim"}
+HEADER_KEYS = {"description", "materialized", "grain", "feeds", "collects", "columns", "claim"}
 _COLUMN_KEYS = {"type", "unit", "description", "tests", "feed"}
 # How the tests that take an argument are written, and what the argument must be.
 _TEST_FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
@@ -130,9 +130,9 @@ def read_model(path: Path, schema: str, place: str) -> Model:
         raise WarehouseError("WH201", f"cannot be read: {error}", place) from error
     header = read_header(text, place)
     for key in header.values:
-        if key not in _HEADER_KEYS:
+        if key not in HEADER_KEYS:
             raise header.fault(
-                f"unknown key {key!r} in the header", str(key), hint=f"known: {', '.join(sorted(_HEADER_KEYS))}"
+                f"unknown key {key!r} in the header", str(key), hint=f"known: {', '.join(sorted(HEADER_KEYS))}"
             )
     return Model(
         name=path.stem,

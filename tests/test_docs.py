@@ -1,0 +1,73 @@
+"""The documentation says what is there: commands, header keys, tests, error codes, and an ingestor that works."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from conftest import REPOSITORY
+
+from warehouse.claims.rollup import build
+from warehouse.cli.main import COMMANDS
+from warehouse.errors import CODES
+from warehouse.evidence.store import LocalStore
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.project import init_project
+from warehouse.transform.builds import current_build
+from warehouse.transform.model import COLUMN_TESTS, HEADER_KEYS, MATERIALISATIONS
+
+README = (REPOSITORY / "README.md").read_text()
+MODELS = (REPOSITORY / "docs" / "models.md").read_text()
+INGESTORS = (REPOSITORY / "docs" / "ingestors.md").read_text()
+
+
+def test_every_command_of_the_readme_exists_and_every_command_is_in_it() -> None:
+    assert {word for word in re.findall(r"\bwh ([a-z]+)", README) if word != "init"} <= set(COMMANDS)
+    assert set(COMMANDS) <= set(re.findall(r"\bwh ([a-z]+)", README))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "warehouse.cli.main", command, "--help"], capture_output=True, text=True, check=True
+    )
+    assert COMMANDS[command][:20] in done.stdout.lower() or COMMANDS[command][:20] in done.stdout.replace("\n", " ").lower()
+
+
+def test_every_header_key_and_test_is_documented_and_no_other() -> None:
+    assert {word for word in re.findall(r"^\| `(\w+)", MODELS, re.MULTILINE)} == {*HEADER_KEYS, *COLUMN_TESTS, "staging", "facts", "marts"}
+    assert all(f"`{kind}`" in MODELS for kind in MATERIALISATIONS)
+
+
+def test_every_error_code_is_documented() -> None:
+    rows = dict(re.findall(r"^\| (WH\d+) \| (.+) \|$", (REPOSITORY / "docs" / "errors.md").read_text(), re.MULTILINE))
+    assert rows == CODES
+
+
+def test_the_ingestor_of_the_documentation_works(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", INGESTORS, re.DOTALL)
+    project = init_project(tmp_path / "project", bare=True)
+    (project.root / "ingest" / "readings.py").write_text(example)
+    (project.root / "models" / "power.sql").write_text("select run_id, power_w, raw_offset, raw_length from reading")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.readings").write_text("readings 1\nr1 10.5\nr2 many\nr3 12\n")
+    ingest(plan_ingest(tmp_path / "in", load_ingestors(project).values()), LocalStore(project.store_root), "test")
+    build(project)
+    con = duckdb.connect(str(current_build(project).path), read_only=True)
+    assert con.execute("select * from power order by run_id").fetchall() == [("r1", 10.5, 11, 8), ("r3", 12.0, 27, 6)]
+
+
+def test_the_demo_prints_a_number_its_interval_its_bytes_and_its_verdict(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["bash", str(REPOSITORY / "demo.sh"), str(Path(sys.executable).parent)],
+        capture_output=True, text=True, check=True, env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path), "HOME": str(tmp_path)},
+    )
+    assert re.search(r"^interval_low +[\d.]+$", done.stdout, re.MULTILINE)
+    assert re.search(r"^n-[a-z2-7]{12}  [\d.]+$", done.stdout, re.MULTILINE)
+    assert re.search(r"bytes \[\d+, \d+\)  sha256 [0-9a-f]{64}\n +\"elapsed_ms\": [\d.]+$", done.stdout, re.MULTILINE)
+    assert re.search(r"^verify +verified: \d+ raw files re-hashed$", done.stdout, re.MULTILINE)

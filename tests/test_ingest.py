@@ -580,3 +580,20 @@ def test_a_draft_may_share_a_file_with_another_of_its_family(
     with pytest.raises(WarehouseError) as caught:
         store.manifest("0" * 64)
     assert caught.value.code == "WH106"
+
+
+def test_a_path_too_long_for_the_store_leaves_out_its_bundle_alone(tmp_path: Path) -> None:
+    """A path may fit where it lies and not below the store's own folders."""
+    project = init_project(tmp_path / ("p" * 200) / ("q" * 200) / "project")
+    tree = tmp_path / "in"
+    deep = tree
+    while len(str(deep)) < 3700:
+        deep /= "d" * 200
+    deep.mkdir(parents=True)
+    (deep / "far.txt").write_text("far")
+    bundles = []
+    for path in (deep, tree):
+        plan = plan_ingest(path, load_ingestors(project).values())
+        bundles += ingest(plan, LocalStore(project.store_root), "test").bundles
+    assert [bundle.status for bundle in bundles] == ["added", "left out"]
+    assert [problem.code for problem in bundles[1].problems] == ["WH103"]

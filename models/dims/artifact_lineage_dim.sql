@@ -30,11 +30,11 @@ select
     bundle.bytes as raw_bytes,
     bundle.arrived_at,
     bundle.source,
-    sharing.is_shared_evidence,
+    coalesce(sharing.is_shared_evidence, false) as is_shared_evidence,
     cast(null as varchar) as signing_state,
     cast(null as varchar) as report_packet_ref
 from benchmark_run_fact as run
 inner join evidence_bundle as bundle
     on bundle.artifact_manifest_digest = run.artifact_manifest_digest
-inner join sharing
+left join sharing
     on sharing.outcome_digest = run.outcome_digest

@@ -9,7 +9,7 @@ columns:
   benchmark_case_id: {type: varchar, description: "What is measured, without who measured it", tests: [not_null]}
   workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [{relationships: main.workload_dim.workload_spec_digest}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle this row is read from", tests: [not_null]}
-  outcome_digest: {type: varchar, description: "Digest of the run's own files, to tell whether two bundles agree on it", tests: [not_null]}
+  raw_folder: {type: varchar, description: "The run's own folder in its bundle, with its closing slash", tests: [not_null]}
   family: {type: varchar, description: "The evidence family, as its ingestor is named", tests: [not_null]}
   mode: {type: varchar, description: "What the run is for: performance, or a run that supports one", tests: [not_null, {accepted_values: [performance, accuracy, compliance, ranging]}]}
   supports_run_id: {type: varchar, description: "The performance run that this run backs; NULL for a performance run"}
@@ -42,6 +42,7 @@ columns:
   software_version_key: {type: varchar, description: "Key in software_version_dim", feed: false, tests: [{relationships: main.software_version_dim.software_version_key}]}
   hardware_topology_key: {type: varchar, description: "Key in hardware_topology_dim", feed: false, tests: [{relationships: main.hardware_topology_dim.hardware_topology_key}]}
   cluster_region_key: {type: varchar, description: "Key in cluster_region_dim", feed: false, tests: [{relationships: main.cluster_region_dim.cluster_region_key}]}
+  outcome_digest: {type: varchar, description: "Digest of the run's own files, to tell whether two bundles agree on it", feed: false}
   bundle_count: {type: bigint, description: "How many evidence bundles state this run", feed: false, tests: [not_null]}
   has_conflict: {type: boolean, description: "Whether bundles state different bytes for this run", feed: false, tests: [not_null]}
 */
@@ -50,6 +51,7 @@ select
     run_software.software_version_key,
     run_hardware.hardware_topology_key,
     run_cluster.cluster_region_key,
+    run_outcome.outcome_digest,
     run_bundle.bundle_count,
     run_bundle.has_conflict
 from feed.benchmark_run as run
@@ -57,6 +59,10 @@ inner join run_bundle
     on
         run_bundle.run_id = run.run_id
         and run_bundle.artifact_manifest_digest = run.artifact_manifest_digest
+inner join run_outcome
+    on
+        run_outcome.run_id = run.run_id
+        and run_outcome.artifact_manifest_digest = run.artifact_manifest_digest
 left join run_software
     on
         run_software.run_id = run.run_id

@@ -18,7 +18,7 @@ select
     }).digest as artifact_manifest_digest,
     count(*) as bundle_count,
     count(distinct stated.outcome_digest) > 1 as has_conflict
-from feed.benchmark_run as stated
+from run_outcome as stated
 inner join evidence_bundle
     on evidence_bundle.artifact_manifest_digest = stated.artifact_manifest_digest
 group by stated.run_id

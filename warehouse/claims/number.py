@@ -64,6 +64,8 @@ def exact(value: Any) -> list[Any] | None:
             return ["double", value.hex()]
         case Decimal():
             return ["decimal", str(value)]
+        case datetime() if value.replace(tzinfo=None) in (datetime.min, datetime.max):
+            raise ValueError("an infinite time has no exact form")
         case datetime():
             return ["timestamp", (value.astimezone(UTC) if value.tzinfo else value).isoformat()]
         case date():

@@ -56,14 +56,17 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Env
     columns = list(types)
     _check_columns(spec, types)
     rows = con.execute("select * from rollup_rows").fetchall()
-    keys = {repr([exact(row[columns.index(name)]) for name in spec.grain]) for row in rows}
+    try:
+        keys = {repr([exact(row[columns.index(name)]) for name in spec.grain]) for row in rows}
+        ids = [row_numbers(spec.name, spec.canonical_sql, spec.grain, columns, row) for row in rows]
+    except ValueError as error:
+        raise WarehouseError("WH201", f"a value cannot be written exactly: {error}", spec.place, "cast it to varchar") from error
     if len(keys) != len(rows):
         raise WarehouseError(
             "WH302", f"{len(rows)} rows, {len(keys)} distinct values of {', '.join(spec.grain)}", spec.place,
             "add the missing column to the grain, or aggregate",
         )
     values = [name for name in columns if name not in spec.grain]
-    ids = [row_numbers(spec.name, spec.canonical_sql, spec.grain, columns, row) for row in rows]
     con.register("rollup_ids", _ids_table(values, ids))
     struct = ", ".join(f"{quote(name)} := {quote(name)}" for name in values)
     con.execute(

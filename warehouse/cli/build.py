@@ -64,7 +64,7 @@ def _print(report: "BuildReport", *, as_json: bool) -> None:
     if report.models:
         rows = [
             [model.name, model.rows, model.seconds]
-            for model in report.models
+            for model in sorted(report.models, key=lambda model: model.name)
             if not model.name.startswith(("staging.", "feed."))
         ]
         print(table(["table", "rows", "seconds"], rows))

@@ -128,7 +128,8 @@ class LocalStore:
         """Make a bundle visible: link its files, then its manifest. False when it was there already.
 
         `staged[i]` is the copy of `manifest.files[i]`. A manifest that is there but does not hash to its name (left by
-        a crash of another tool) is moved aside, kept, and replaced. Raises WH109 when the store cannot be written.
+        a crash of another tool) is moved aside, kept, and replaced. Raises WH103 for a path that the store's file system
+        has no room for, WH109 when the store cannot be written.
         """
         folder = self.folder(manifest.digest)
         try:
@@ -148,6 +149,9 @@ class LocalStore:
                 _move_aside(folder / "manifest.json")
             return True
         except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                place = printable(str(error.filename2 or error.filename))[-200:]
+                raise WarehouseError("WH103", "too long for the store's file system", place, "ingest from a shorter path") from error
             raise _unwritable(error, folder) from error
 
     def _is_committed(self, digest: str) -> bool:

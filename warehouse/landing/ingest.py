@@ -148,8 +148,14 @@ def _ingest_bundle(family: str, draft: BundleDraft, store: LocalStore, incoming:
         _discard(kept)
         return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, tuple(problems))
     manifest = _manifest(family, draft, kept)
-    added = store.commit(manifest, _in_manifest_order(manifest, kept), incoming.folder)
-    _discard(kept)
+    try:
+        added = store.commit(manifest, _in_manifest_order(manifest, kept), incoming.folder)
+    except WarehouseError as error:
+        if error.code == "WH109":  # the store itself: nothing more can go in
+            raise
+        return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, (*problems, error))
+    finally:
+        _discard(kept)
     status = ADDED if added else PRESENT
     return IngestedBundle(family, status, manifest.digest, draft.runs, len(kept), size, tuple(problems))
 

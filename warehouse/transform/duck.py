@@ -86,8 +86,9 @@ def _parts(error: Exception) -> tuple[str, int | None, str | None]:
         document = {}
     message = str(document.get("exception_message", text)).strip()
     head, *rest = [line for line in message.splitlines() if line.strip()] or [message]
-    candidates = str(document.get("candidates", ""))
-    hint = f"did you mean {candidates.split(',')[0].strip()}?" if candidates else " ".join(map(str.strip, rest)) or None
+    near = str(document.get("candidates", "")).split(",")[0].strip()
+    is_known = near and not near.startswith(("pg_", "duckdb_", "sqlite_"))  # the engine's own tables help nobody
+    hint = f"did you mean {near}?" if is_known else None if near else " ".join(map(str.strip, rest)) or None
     position = document.get("position")
     return head, int(position) if position is not None else None, hint
 

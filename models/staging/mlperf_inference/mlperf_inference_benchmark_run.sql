@@ -9,7 +9,7 @@ select
     'mlperf-inference/' || run.benchmark || '/' || run.scenario || '/' || run.mode as benchmark_case_id,
     run.workload_spec_digest,
     run.artifact_manifest_digest,
-    own.outcome_digest,
+    regexp_replace(run.raw_path, '[^/]+$', '') as raw_folder,
     'mlperf_inference' as family,
     run.mode,
     run.supports_run_id,
@@ -25,10 +25,6 @@ select
     try_cast(metric.test_datetime as timestamptz) as started_at,
     case when try_cast(metric.test_datetime as timestamptz) is not null then false end as is_zone_assumed
 from mlperf_inference_run as run
-inner join mlperf_inference_outcome_digest as own
-    on
-        own.run_id = run.run_id
-        and own.artifact_manifest_digest = run.artifact_manifest_digest
 left join mlperf_inference_metric as metric
     on
         metric.run_id = run.run_id

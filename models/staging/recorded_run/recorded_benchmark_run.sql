@@ -9,7 +9,7 @@ select
     coalesce(run.component || '/' || run.indicator_name, run.indicator_name, run.program, 'command') as benchmark_case_id,
     run.workload_spec_digest,
     run.artifact_manifest_digest,
-    own.outcome_digest,
+    split_part(run.raw_path, '/', 1) || '/' as raw_folder,
     'recorded_run' as family,
     'performance' as mode,
     coalesce(run.status, 'unknown') as status,
@@ -32,7 +32,3 @@ select
     run.major_page_faults,
     run.hostname as node_name
 from recorded_run as run
-inner join recorded_run_outcome_digest as own
-    on
-        own.run_id = run.run_id
-        and own.artifact_manifest_digest = run.artifact_manifest_digest

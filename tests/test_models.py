@@ -424,3 +424,20 @@ def test_read_model_reads_one_file(tmp_path: Path) -> None:
     path.write_text("select  1 AS a -- one\n", encoding="utf-8")
     model = read_model(path, "mart", "models/marts/a.sql")
     assert (model.qualified, model.canonical_sql, model.text) == ("mart.a", "select 1 as a", "select  1 AS a -- one\n")
+
+
+def test_a_cte_with_the_name_of_the_table_that_it_reads_hides_no_dependency() -> None:
+    from warehouse.transform.duck import connect
+    from warehouse.transform.graph import references
+    from warehouse.transform.model import Model
+
+    cases = {
+        "with t as (select * from t) select * from t": {"t"},
+        "with a as (select 1), b as (select * from a join c on true) select * from b, d": {"c", "d"},
+        "with recursive r as (select 1 as n union all select n + 1 from r where n < 3) select * from r": set(),
+        "select * from x where exists (with y as (select * from y) select 1 from y)": {"x", "y"},
+        "with a as (with b as (select * from e) select * from b) select * from a, b": {"b", "e"},
+    }
+    for sql, expected in cases.items():
+        model = Model("m", "main", "m.sql", sql)
+        assert {reference.name for reference in references(connect(), model)} == expected, sql

@@ -54,14 +54,17 @@ def references(con: "duckdb.DuckDBPyConnection", model: Model) -> list[Reference
         if isinstance(node, list):
             stack.extend((item, scope) for item in node)
         elif isinstance(node, dict):
-            ctes = node.get("cte_map", {}).get("map", [])
-            scope = scope | {str(entry["key"]).lower() for entry in ctes}
+            for entry in node.get("cte_map", {}).get("map", []):
+                # A CTE sees those before it, and itself only when it recurses: `with t as (select * from t)` reads t.
+                name, body = str(entry["key"]).lower(), entry["value"]["query_node"]
+                stack.append((body, scope | {name} if body["type"] == "RECURSIVE_CTE_NODE" else scope))
+                scope = scope | {name}
             if node.get("type") == "BASE_TABLE":
                 schema, table = node["schema_name"].lower(), node["table_name"].lower()
                 if schema or table not in scope:
                     name = f"{schema}.{table}" if schema else table
                     found.setdefault(name, Reference(name, node["query_location"]))
-            stack.extend((value, scope) for value in node.values())
+            stack.extend((value, scope) for key, value in node.items() if key != "cte_map")
     return sorted(found.values(), key=lambda reference: reference.offset)
 
 

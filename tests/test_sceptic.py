@@ -244,7 +244,8 @@ def test_sql_of_a_person_cannot_write_beside_the_build(tmp_path: Path) -> None:
     take_in(project, value_files(tmp_path / "in", "a=1.5\n"))
     build(project)
     target = next((project.store_root / "raw").rglob("r0.nv"))
-    for sql in (f"copy (select 'a=9.5') to '{target}' (header false)", "select * from read_text('/etc/hostname')"):
+    writes = f"copy (select 'a=9.5') to '{target}' (header false)"
+    for sql in (writes, "select * from read_text('/etc/hostname')", f"set enable_external_access = true; {writes}"):
         done = subprocess.run(
             [sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), "sql", sql], capture_output=True, text=True
         )

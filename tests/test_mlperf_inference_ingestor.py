@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -654,3 +655,36 @@ class TestRealEvidence:
     def test_damaged_real_files_never_raise(self, parsed_all: tuple, tmp_path: Path) -> None:
         for seed in range(40):
             _fuzz(parsed_all[0][seed * 11 % len(parsed_all[0])], tmp_path / str(seed), seed)
+
+
+class TestResultsThatDoNotHoldTogether:
+    def land(self, tmp_path: Path, change: Callable[[Path], None]) -> Counter[str]:
+        top = sample.write_submission(tmp_path / "tree", round="v5.1")
+        (detail,) = [path for path in top.rglob("mlperf_log_detail.txt") if "/Server/performance/run_1/" in str(path)]
+        change(detail)
+        return codes(rows_of(top, "Server", tmp_path / "stored"))
+
+    def test_whole_logs_raise_nothing(self, tmp_path: Path) -> None:
+        assert not self.land(tmp_path, lambda path: None).keys() & {"logs-disagree", "truncated-log", "conflicting-results"}
+
+    def test_a_detail_log_that_contradicts_the_summary(self, tmp_path: Path) -> None:
+        def change(path: Path) -> None:
+            path.write_text(re.sub(r'("result_completed_tokens_per_second", "value": )[0-9.]+', r"\g<1>99999.9", path.read_text()))
+
+        assert self.land(tmp_path, change)["logs-disagree"] == 1
+
+    def test_a_detail_log_cut_at_a_line_end_before_its_results(self, tmp_path: Path) -> None:
+        def change(path: Path) -> None:
+            lines = path.read_text().splitlines(keepends=True)
+            first = next(i for i, line in enumerate(lines) if '"result_validity"' in line)
+            path.write_text("".join(lines[:first]))
+
+        assert self.land(tmp_path, change)["truncated-log"] == 1
+
+    def test_a_result_stated_twice(self, tmp_path: Path) -> None:
+        def change(path: Path) -> None:
+            (line,) = [line for line in path.read_text().splitlines() if '"result_completed_tokens_per_second"' in line]
+            path.open("a").write(re.sub(r'"value": [0-9.]+', '"value": 77777.7', line) + "\n")
+
+        found = self.land(tmp_path, change)
+        assert found["conflicting-results"] == 1 and found["logs-disagree"] == 1

@@ -268,3 +268,89 @@ def test_the_same_evidence_with_and_without_its_round_is_built_side_by_side(tmp_
     con = duckdb.connect(str(current_build(project).path), read_only=True)
     counts = con.execute("select round, count(*) from rollup.mlperf_inference_results group by 1").fetchall()
     assert len(counts) == 2 and counts[0][1] == counts[1][1]
+
+
+
+
+def layered_project(root: Path, tmp_path: Path) -> Project:
+    """Three values in three bundles, and a mart over them."""
+    project = values_project(root, "select key, total, best, n from layered")
+    (root / "models" / "facts").mkdir()
+    (root / "models" / "facts" / "fact.sql").write_text(
+        "/*\ngrain: [run_id, key]\n*/\nselect artifact_manifest_digest as run_id, key, value from value"
+    )
+    (root / "models" / "best_of.sql").write_text("/*\ngrain: [key]\n*/\nselect key, max(value) as best from fact group by key")
+    (root / "models" / "layered.sql").write_text(
+        "/*\ngrain: [key]\n*/\nselect f.key, sum(f.value) as total, max(b.best) as best, count(*) as n"
+        " from fact f join best_of b on b.key = f.key group by f.key"
+    )
+    take_in(project, value_files(tmp_path / "layered-in", "a=1.5\n", "a=2.5\n", "a=9.5\n"))
+    return project
+
+
+def texts_of(project: Project, number: str) -> list[str]:
+    store = LocalStore(project.store_root)
+    found = []
+    for file in lineage(project, number).raw_files:
+        data = (store.folder(file.artifact_manifest_digest) / "files" / file.raw_path).read_bytes()
+        found += [data[offset : offset + length].decode() for offset, length in file.ranges]
+    return sorted(found)
+
+
+def test_evidence_of_other_runs_is_not_lost_between_layers(tmp_path: Path) -> None:
+    project = layered_project(tmp_path / "p", tmp_path)
+    (project.root / "queries" / "own.sql").write_text(
+        "/*\ngrain: [run_id]\n*/\nselect f.run_id, b.best, f.value / b.best as ratio, (select max(best) from best_of) as top"
+        " from fact f join best_of b on b.key = f.key"
+    )
+    (project.root / "models" / "ranked.sql").write_text(
+        "/*\ngrain: [run_id]\n*/\nselect run_id, value, max(value) over (partition by key) as best from fact"
+    )
+    (project.root / "queries" / "ranked_claim.sql").write_text("/*\ngrain: [run_id]\n*/\nselect run_id, best from ranked")
+    (project.root / "queries" / "mart_claim.sql").write_text("/*\ngrain: [key]\n*/\nselect key, best from best_of")
+    build(project)
+    for query in ("own", "ranked_claim", "mart_claim", "claim"):
+        publish(project, query)
+    values = ["a=1.5", "a=2.5", "a=9.5"]
+    con = duckdb.connect(str(current_build(project).path), read_only=True)
+    ids = con.execute("select number_ids.best, number_ids.ratio, number_ids.top from rollup.own order by ratio").fetchall()
+    (ranked,) = con.execute("select number_ids.best from rollup.ranked_claim limit 1").fetchall()
+    con.close()
+    for best, ratio, top in ids:
+        assert texts_of(project, best) == texts_of(project, top) == texts_of(project, ratio) == values
+        assert len(lineage(project, best).runs) == len(lineage(project, ratio).runs) == 3
+    assert texts_of(project, ranked[0]) == values
+    assert len(lineage(project, ranked[0]).runs) == 3
+    mart = lineage(project, "mart_claim[key=a].best")
+    assert len(mart.runs) == 3 and texts_of(project, "mart_claim[key=a].best") == values
+    assert texts_of(project, "claim[key=a].total") == values
+
+
+def test_a_constant_is_never_called_verified(tmp_path: Path) -> None:
+    from warehouse.claims.lineage import UNSUPPORTED, verify
+
+    project = values_project(tmp_path / "p", "select key, avg(value) as mean, 42 as answer from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n"))
+    build(project)
+    publish(project, "claim")
+    assert verify(project, lineage(project, "claim[key=a].answer")).state == UNSUPPORTED
+    assert verify(project, lineage(project, "claim[key=a].mean")).state == "verified"
+
+
+@pytest.mark.parametrize("condition", ["exists (select 1 from reading b where b.value > 1)", "key in (select key from reading)"])
+def test_a_constant_chosen_by_a_subquery_is_refused(tmp_path: Path, condition: str) -> None:
+    project = values_project(tmp_path / "p", f"select key, max(case when {condition} then 1.5 else 2.5 end) as v from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n"))
+    build(project)
+    with pytest.raises(WarehouseError) as caught:
+        publish(project, "claim")
+    assert caught.value.code == "WH306"
+
+
+@pytest.mark.parametrize("value", ["timestamp 'infinity'", "date '-infinity'", "timestamptz 'infinity'"])
+def test_an_infinite_time_is_no_date(tmp_path: Path, value: str) -> None:
+    project = values_project(tmp_path / "p", f"select key, {value} as v from reading")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n"))
+    with pytest.raises(WarehouseError) as caught:
+        build(project)
+    assert caught.value.code == "WH201"

@@ -20,6 +20,7 @@ from .documents import conf_entries, json_entries
 from .layout import RUN_ROLES, Place, RunFolder, canonical_scenario, place_of, run_folder
 from .logs import accuracy_entries, detail_entries, summary_entries, verification_entries
 from .power import samples
+from .results import RESULT_KEYS, Result, contradictions
 from .text import Data, Entry, Report, first
 from .workload import STATED_KEYS, Stated, workload_document
 
@@ -49,6 +50,7 @@ class _Run:
     folder: RunFolder
     files: list[tuple[str, str]] = field(default_factory=list)
     stated: Stated = field(default_factory=dict)
+    results: dict[tuple[str, str], Result] = field(default_factory=dict)
 
     def path_of(self, role: str) -> str | None:
         return next((path for path, found in self.files if found == role), None)
@@ -130,8 +132,18 @@ def _run_file(parse: _Parse, run: _Run, raw_path: str, role: str) -> _Batches:
         _add_entry(parse, raw_path, role, run.run_id, entry)
         if (source, entry.key) in STATED_KEYS:
             run.stated.setdefault((source, entry.key), (entry.value, entry.number))
+        if (source, entry.key) in RESULT_KEYS:
+            _note_result(run, source, entry, report)
         if count % _ROWS_BETWEEN_BATCHES == 0:
             yield from parse.buffer.full()
+
+
+def _note_result(run: _Run, source: str, entry: Entry, report: Report) -> None:
+    before = run.results.get((source, entry.key))
+    if before is not None and before[0] != entry.value:
+        message = f"{entry.key} is {(before[0] or '')[:80]} above and {(entry.value or '')[:80]} here, which is taken"
+        report("conflicting-results", message, entry.offset, entry.length, entry.line_number, "error")
+    run.results[source, entry.key] = (entry.value, entry.number)
 
 
 def _entries(parse: _Parse, raw_path: str, role: str, report: Report) -> Iterator[Entry]:
@@ -194,6 +206,8 @@ def _check_run(parse: _Parse, run: _Run) -> None:
     raw_path = run.path_of("summary_log") or run.path_of("detail_log")
     if raw_path is None:
         return
+    for code, message in contradictions(run.results, run.path_of("detail_log") is not None):
+        parse.buffer.issue(code, message, raw_path, severity="error", run_id=run.run_id)
     scenario = _logged_scenario(run)
     lawful = {parse.scenario.casefold()} | ({"server"} if parse.scenario == "Interactive" else set())
     if scenario is not None and scenario.casefold() not in lawful:

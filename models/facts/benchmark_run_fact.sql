@@ -42,7 +42,7 @@ columns:
   software_version_key: {type: varchar, description: "Key in software_version_dim", feed: false, tests: [{relationships: main.software_version_dim.software_version_key}]}
   hardware_topology_key: {type: varchar, description: "Key in hardware_topology_dim", feed: false, tests: [{relationships: main.hardware_topology_dim.hardware_topology_key}]}
   cluster_region_key: {type: varchar, description: "Key in cluster_region_dim", feed: false, tests: [{relationships: main.cluster_region_dim.cluster_region_key}]}
-  outcome_digest: {type: varchar, description: "Digest of the run's own files, to tell whether two bundles agree on it", feed: false}
+  outcome_digest: {type: varchar, description: "Digest of the run's own files: two runs that share it are one execution", feed: false}
   bundle_count: {type: bigint, description: "How many evidence bundles state this run", feed: false, tests: [not_null]}
   has_conflict: {type: boolean, description: "Whether bundles state different bytes for this run", feed: false, tests: [not_null]}
 */
@@ -59,7 +59,7 @@ inner join run_bundle
     on
         run_bundle.run_id = run.run_id
         and run_bundle.artifact_manifest_digest = run.artifact_manifest_digest
-inner join run_outcome
+left join run_outcome
     on
         run_outcome.run_id = run.run_id
         and run_outcome.artifact_manifest_digest = run.artifact_manifest_digest

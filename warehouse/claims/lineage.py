@@ -87,14 +87,20 @@ def _of_published(project: Project, found: FoundCell) -> Lineage:
         specification = json.loads(path.read_bytes())
         models = _specification_models(specification, digest)
         _check_number(found, specification)
+    except FileNotFoundError as error:
+        raise WarehouseError(
+            "WH307", "the query's spec is missing", str(path), "publish the query again, or restore the store from a copy",
+            ExitCode.MISSING,
+        ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WarehouseError(
             "WH307", f"the publication and its spec do not hold together: {error}", str(path), exit_code=ExitCode.TAMPERED
         ) from error
+    runs = tuple(run for run in found.row.runs if run["run_id"] in found.cell.runs)
     now = current_cell(project, found.query, found.row.grain, found.cell.column)
     is_other = now is not None and now.cell.number_id != found.cell.number_id
     return _lineage(
-        project, found, publication.digest, digest, models, found.row.runs, found.cell.evidence,
+        project, found, publication.digest, digest, models, runs, found.cell.evidence,
         (now.cell.number_id, now.cell.value) if now and is_other else None, now is None,
     )
 
@@ -140,13 +146,14 @@ def _of_built(project: Project, found: FoundCell) -> Lineage:
     con, catalog = open_trace_session(current_build(project), project.store_root)
     try:
         traced = trace(con, catalog, found.query, [found.cell.column], [found.rowid])[found.rowid]
-        about = run_facts(con, catalog, list(traced.runs))
+        own = traced.runs_of(found.cell.column)
+        about = run_facts(con, catalog, list(own))
         evidence = tuple(evidence_document(traced, found.cell.column, file_hashes(con, [traced])))
     finally:
         con.close()
     spec = catalog.models[f"rollup.{found.query}"]
     models = [(model.qualified, model.digest) for model in catalog.under(spec.qualified)]
-    runs = tuple(about.get(run, {"run_id": run}) for run in traced.runs)
+    runs = tuple(about.get(run, {"run_id": run}) for run in own)
     return _lineage(project, found, None, spec.digest, models, runs, evidence, None, False)
 
 
@@ -183,8 +190,8 @@ def raw_uri(store: LocalStore, digest: str, raw_path: str) -> str:
 def verify(project: Project, number: Lineage) -> Verification:
     """Re-hash every raw file of every bundle that the number's runs and value rest on, manifests included.
 
-    A missing file is `missing`, any other difference `tampered`; tampered outweighs missing. A number under which there is
-    no evidence is `unsupported`: nothing can be verified.
+    A missing file is `missing`, any other difference `tampered`; tampered outweighs missing. A value that was read from no raw
+    file, such as a constant of the query, is `unsupported`: there is nothing to verify it by.
     """
     store = LocalStore(project.store_root)
     bundles = {run["artifact_manifest_digest"] for run in number.runs if "artifact_manifest_digest" in run}
@@ -192,25 +199,25 @@ def verify(project: Project, number: Lineage) -> Verification:
     problems = [problem for digest in sorted(bundles) for problem in store.check_bundle(digest)]
     if not problems:
         checked = sum(len(store.manifest(digest).files) for digest in bundles)
-        return Verification(VERIFIED if checked else UNSUPPORTED, checked, ())
+        return Verification(VERIFIED if number.raw_files else UNSUPPORTED, checked, ())
     state = MISSING if all(problem.code == "WH106" for problem in problems) else TAMPERED
     return Verification(state, 0, tuple(problems))
 
 
-def excerpt(project: Project, file: RawFile, limit: int = 160) -> str | None:
-    """The first bytes of a file's first range as text on one line; None when the file is not the one of the record."""
-    if not file.ranges:
-        return None
+def excerpts(project: Project, file: RawFile, ranges: int = 4, limit: int = 160) -> list[str] | None:
+    """The first bytes of a file's first ranges as text, each on one line; None when the file is not the record's."""
     store = LocalStore(project.store_root)
     folder = store.folder(file.artifact_manifest_digest)
     path = folder / "manifest.json" if file.raw_path == "manifest.json" else folder / "files" / file.raw_path
-    offset, length = file.ranges[0]
+    texts = []
     try:
         if file_digest(path) != file.sha256:
             return None
         with open(path, "rb") as stream:
-            stream.seek(offset)
-            text = stream.read(min(length, limit)).decode("utf-8", errors="replace")
+            for offset, length in file.ranges[:ranges]:
+                stream.seek(offset)
+                text = stream.read(min(length, limit)).decode("utf-8", errors="replace")
+                texts.append(" ".join(text.split()) + ("…" if length > limit else ""))
     except OSError:
         return None
-    return " ".join(text.split()) + ("…" if length > limit else "")
+    return texts

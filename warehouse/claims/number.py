@@ -68,6 +68,8 @@ def exact(value: Any) -> list[Any] | None:
             raise ValueError("an infinite time has no exact form")
         case datetime():
             return ["timestamp", (value.astimezone(UTC) if value.tzinfo else value).isoformat()]
+        case date() if value in (date.min, date.max):
+            raise ValueError("an infinite date has no exact form")
         case date():
             return ["date", value.isoformat()]
         case str():

@@ -33,6 +33,7 @@ class PublishedCell:
     number_id: str | None
     evidence: tuple[Mapping[str, Any], ...]
     form: Any = None  # the value's exact form
+    runs: tuple[str, ...] = ()  # of those of its row
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ def read_row(line: bytes) -> PublishedRow:
             tuple(document["runs"]),
             {
                 name: PublishedCell(
-                    name, inexact(cell["value"]), cell["number_id"], tuple(cell["evidence"]), cell["value"]
+                    name, inexact(cell["value"]), cell["number_id"], tuple(cell["evidence"]), cell["value"],
+                    tuple(cell["runs"]),
                 )
                 for name, cell in document["cells"].items()
             },

@@ -65,7 +65,7 @@ def publish(project: Project, query: str) -> Publication:
         values = [name for name in columns if name not in spec.grain]
         traces = trace(con, catalog, query, values)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
-        about = run_facts(con, catalog, [run for row in traces.values() for run in row.runs])
+        about = run_facts(con, catalog, [run for row in traces.values() for column in values for run in row.runs_of(column)])
         _check_evidence(LocalStore(project.store_root), spec.place, traces.values(), about)
         hashes = file_hashes(con, traces.values())
         text = canonical(spec.sql)
@@ -108,7 +108,7 @@ def _check_evidence(
     bundles: set[str] = set()
     for row in traces:
         under = {file.artifact_manifest_digest for files in row.evidence.values() for file in files}
-        under |= {about[run]["artifact_manifest_digest"] for run in row.runs if run in about}
+        under |= {about[run]["artifact_manifest_digest"] for run in (*row.runs, *(r for found in row.cell_runs.values() for r in found)) if run in about}
         if not under:
             raise WarehouseError(
                 "WH308", "a row rests on no run and no raw file", place, "publish only what is computed from evidence"
@@ -175,11 +175,12 @@ def _row(
     values = dict(zip(columns, row, strict=True))
     return {
         "grain": {name: exact(values[name]) for name in grain},
-        "runs": [about.get(run, {"run_id": run}) for run in traced.runs],
+        "runs": [about.get(run, {"run_id": run}) for run in sorted({run for name in ids for run in traced.runs_of(name)})],
         "cells": {
             name: {
                 "value": exact(values[name]),
                 "number_id": number,
+                "runs": list(traced.runs_of(name)),
                 "evidence": evidence_document(traced, name, hashes),
             }
             for name, number in ids.items()

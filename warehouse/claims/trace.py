@@ -9,7 +9,7 @@ rows, which carry file, offset and length. Composition of the traces is the trac
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
@@ -41,10 +41,16 @@ class FileEvidence:
 
 @dataclass(frozen=True)
 class RowTrace:
-    """One rollup row's why-set of runs, sorted, and each value column's evidence."""
+    """One rollup row's why-set of runs, sorted; each value column's own runs (those whose rows its value was computed from,
+    at any depth) and its evidence."""
 
     runs: tuple[str, ...]
     evidence: Mapping[str, tuple[FileEvidence, ...]]
+    cell_runs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def runs_of(self, column: str) -> tuple[str, ...]:
+        """All runs that a cell rests on: those of its row and those of its value."""
+        return tuple(sorted({*self.runs, *self.cell_runs.get(column, ())}))
 
 
 def trace(
@@ -69,12 +75,14 @@ class _Tracer:
         self._con = con
         self._catalog = catalog
         self._targets: list[int] = []
-        con.execute("create or replace temp table demand (target bigint, value varchar, tab varchar, c varchar, rid bigint)")
+        con.execute("create or replace temp table demand"
+            " (target bigint, value varchar, tab varchar, c varchar, rid bigint, is_witness boolean)")
         con.execute(
             "create or replace temp table evidence"
             " (target bigint, value varchar, digest varchar, path varchar, \"offset\" bigint, length bigint)"
         )
         con.execute("create or replace temp table run_of (target bigint, run_id varchar)")
+        con.execute("create or replace temp table cell_run (target bigint, value varchar, run_id varchar)")
 
     def start(self, query: BuiltModel, columns: list[str], rows: Sequence[int] | None) -> None:
         """The first hop: from rollup rows to the rows of facts and dimensions, and to their runs."""
@@ -85,7 +93,7 @@ class _Tracer:
         annotated = self._hop(query, columns)
         for value, column in enumerate(columns):
             for occurrence in annotated.occurrences:
-                source = f"select rid as target, {text_literal(column)} as value, unnest(__cell_{value}_{occurrence.number}) as e from hop"
+                source = f"select rid as target, {text_literal(column)} as value, unnest(__cell_{value}_{occurrence.number}) as e, false as is_witness from hop"
                 self._follow(source, occurrence.table)
         for occurrence in annotated.occurrences:
             name = self._catalog.resolve(occurrence.table)
@@ -102,7 +110,11 @@ class _Tracer:
         if model.materialized == "view" or model.schema == "rollup":
             return
         if "run_id" in self._catalog.columns[model.qualified]:
-            self._keep_own_runs(model)
+            self._keep_own_witnesses(model)
+            self._con.execute(
+                f"insert into cell_run select distinct d.target, d.value, t.run_id from demand d"
+                f" join {quoted(model.qualified)} t on t.rowid = d.rid where d.tab = {name} and t.run_id is not null"
+            )
         columns = [
             row[0]
             for row in self._con.execute(f"select distinct c from demand where tab = {name} order by c").fetchall()
@@ -112,6 +124,7 @@ class _Tracer:
         self._con.execute(f"create or replace temp table wanted as select distinct rid from demand where tab = {name}")
         annotated = self._hop(model, [column for column in columns if column != _WHOLE_ROW])
         values = [column for column in columns if column != _WHOLE_ROW]
+        keys = ", ".join(map(text_literal, group_keys(model, values))) or "null"
         for occurrence in annotated.occurrences:
             cells = [
                 f"select rid, {text_literal(column)} as c, unnest(__cell_{value}_{occurrence.number}) as e from hop"
@@ -122,17 +135,24 @@ class _Tracer:
                     f"select rid, '*' as c, struct_pack(c := '*', t := unnest(__why_{occurrence.number})) as e from hop"
                 )
             source = (
-                f"select d.target, d.value, x.e from demand d join ({' union all '.join(cells)}) x"
+                f"select d.target, d.value, x.e, d.c in ({keys}) as is_witness from demand d join ({' union all '.join(cells)}) x"
                 f" on x.rid = d.rid and x.c = d.c where d.tab = {name}"
             )
             self._follow(source, occurrence.table)
 
-    def _keep_own_runs(self, model: BuiltModel) -> None:
-        # A dimension's row is stated by every run that shares it; this number's witnesses are its own runs.
+    def _keep_own_witnesses(self, model: BuiltModel) -> None:
+        """Of rows that merely state the same group key, keep those of the number's own runs, where there are any: a
+        dimension's row is stated by every run that shares it, and each of them says the same."""
+        table, name = quoted(model.qualified), text_literal(model.qualified)
         self._con.execute(
-            f"delete from demand using {quoted(model.qualified)} t where demand.tab = {text_literal(model.qualified)}"
-            " and t.rowid = demand.rid and t.run_id is not null and exists (select 1 from runs where runs.target = demand.target)"
-            " and not exists (select 1 from runs where runs.target = demand.target and runs.run_id = t.run_id)"
+            "create or replace temp table own as select d.target, d.value, d.c, d.rid from demand d"
+            f" join {table} t on t.rowid = d.rid join runs r on r.target = d.target and r.run_id = t.run_id"
+            f" where d.tab = {name} and d.is_witness"
+        )
+        self._con.execute(
+            f"delete from demand d where d.tab = {name} and d.is_witness"
+            " and exists (select 1 from own o where o.target = d.target and o.value = d.value and o.c = d.c)"
+            " and not exists (select 1 from own o where o.target = d.target and o.value = d.value and o.c = d.c and o.rid = d.rid)"
         )
 
     def _hop(self, model: BuiltModel, values: list[str]) -> Annotated:
@@ -184,7 +204,7 @@ class _Tracer:
         name = self._catalog.resolve(table)
         if name in self._catalog.models:
             self._con.execute(
-                f"insert into demand select distinct target, value, {text_literal(name)}, e.c, e.t from ({source})"
+                f"insert into demand select distinct target, value, {text_literal(name)}, e.c, e.t, coalesce(is_witness, false) from ({source})"
             )
         else:
             self._con.execute(
@@ -214,6 +234,11 @@ class _Tracer:
             "select distinct * from evidence order by target, value, digest, path, \"offset\", length"
         ).fetchall():
             files[target].setdefault(value, {}).setdefault((digest, path), []).append((offset, length))
+        cell_runs: dict[int, dict[str, list[str]]] = {target: {} for target in self._targets}
+        for target, value, run_id in self._con.execute(
+            "select distinct * from cell_run order by target, value, run_id"
+        ).fetchall():
+            cell_runs[target].setdefault(value, []).append(run_id)
         return {
             target: RowTrace(
                 tuple(runs[target]),
@@ -221,9 +246,27 @@ class _Tracer:
                     value: tuple(FileEvidence(digest, path, joined(ranges)) for (digest, path), ranges in found.items())
                     for value, found in files[target].items()
                 },
+                {value: tuple(found) for value, found in cell_runs[target].items()},
             )
             for target in self._targets
         }
+
+
+def group_keys(model: BuiltModel, columns: Sequence[str]) -> list[str]:
+    """Those of the columns that are keys of the model's own outermost GROUP BY: all rows of a group hold the same value,
+    so any of them is its witness. Of a model that does not plainly group, none."""
+    import sqlglot
+    from sqlglot import exp
+
+    tree = sqlglot.parse_one(body(model.sql), dialect="duckdb")
+    if not isinstance(tree, exp.Select) or tree.args.get("group") is None:
+        return []
+    plain = {
+        item.alias_or_name.lower()
+        for item in tree.expressions
+        if isinstance(item.unalias(), exp.Column) and not item.find(exp.AggFunc, exp.Window)
+    }
+    return [column for column in columns if column.lower() in plain]
 
 
 def joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

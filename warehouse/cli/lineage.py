@@ -66,7 +66,7 @@ def _document(number: "Lineage", verification: "Verification | None") -> dict[st
 
 
 def _tree(project: "Project", number: "Lineage", verification: "Verification | None") -> list[str]:
-    from warehouse.claims.lineage import excerpt
+    from warehouse.claims.lineage import excerpts
 
     lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value))}"]
     lines.append(f"├─ 1 row    {number.query}.{number.column}")
@@ -88,8 +88,10 @@ def _tree(project: "Project", number: "Lineage", verification: "Verification | N
         more = f" and {len(file.ranges) - 4} more ranges" if len(file.ranges) > 4 else ""
         lines.append(f"            {file.uri}")
         lines.append(f"              bytes {spans}{more}  sha256 {file.sha256}")
-        text = excerpt(project, file)
-        lines.append(f"              {printable(text) if text is not None else '(the file is not the one of the record)'}")
+        texts = excerpts(project, file)
+        if texts is None:
+            texts = ["(the file is not the one of the record)"]
+        lines += [f"              {printable(text)}" for text in texts]
     if len(number.raw_files) > _LISTED:
         lines.append(f"            and {len(number.raw_files) - _LISTED} more: --json lists all")
     if number.now:
@@ -102,10 +104,12 @@ def _tree(project: "Project", number: "Lineage", verification: "Verification | N
 
 
 def _verdict(verification: "Verification") -> str:
+    from warehouse.claims.lineage import UNSUPPORTED
+
     if verification.problems:
         return f"{len(verification.problems)} problem{'s' * (len(verification.problems) > 1)}"
-    if not verification.files_checked:
-        return "no raw evidence is under this number"
+    if verification.state == UNSUPPORTED:
+        return "the value was read from no raw file"
     return f"{verification.files_checked} raw files re-hashed"
 
 

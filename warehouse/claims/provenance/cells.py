@@ -112,9 +112,9 @@ def branch_rule(
 
 
 def decision_rule(conditions: Sequence[exp.Expression], block: SelectBlock, grouped: bool) -> Evidence:
-    """A branch that is a constant holds no cells: what was read to choose it is its evidence."""
-    read = [condition for condition in conditions if not condition.find(exp.Query, exp.Exists)]
-    return merge(evidence_of(condition, block, grouped) for condition in read)
+    """A branch that is a constant holds no cells: what was read to choose it is its evidence. What was read by IN or
+    EXISTS cannot be told, and is refused."""
+    return merge(evidence_of(condition, block, grouped) for condition in conditions)
 
 
 def _branched(taken: Sequence[tuple[exp.Expression, Evidence]], otherwise: Evidence, number: int) -> Term:

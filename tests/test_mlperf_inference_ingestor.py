@@ -450,7 +450,9 @@ class TestIssues:
     )
     def test_detail_logs(self, top: Path, server: Path, tmp_path: Path, text: str | bytes, expected: dict) -> None:
         sample.write(server / "mlperf_log_detail.txt", text)
+        # None of these logs gets as far as its results, and that is told besides.
         rows = rows_of(top, "Server", tmp_path / "store")
+        rows[ISSUE_TABLE].remove(next(row for row in rows[ISSUE_TABLE] if row["code"] == "truncated-log"))
         assert codes(rows) == expected
         assert text == "" or "a" in entries(rows, "detail")
         for issue in rows[ISSUE_TABLE]:
@@ -460,7 +462,7 @@ class TestIssues:
         text = sample.detail_line("a", 1) + ":::MLLOG {bad\n" + sample.detail_line("b", 2)
         sample.write(server / "mlperf_log_detail.txt", text)
         rows = rows_of(top, "Server", tmp_path / "store")
-        (issue,) = rows[ISSUE_TABLE]
+        (issue,) = [row for row in rows[ISSUE_TABLE] if row["code"] != "truncated-log"]
         assert issue["line_number"] == 2 and issue["severity"] == "error"
         assert text[issue["raw_offset"] :][: issue["raw_length"]] == ":::MLLOG {bad"
 
@@ -529,7 +531,8 @@ class TestIssues:
     def test_a_binary_file_does_not_fill_the_table(self, top: Path, server: Path, tmp_path: Path) -> None:
         sample.write(server / "mlperf_log_detail.txt", random.Random(1).randbytes(200_000))
         rows = rows_of(top, "Server", tmp_path / "store")
-        assert max(codes(rows).values()) == 20 and "are not listed" in rows[ISSUE_TABLE][-1]["message"]
+        (last,) = [row for row in rows[ISSUE_TABLE] if "are not listed" in row["message"] and row["code"] == "unrecognised-line"]
+        assert max(codes(rows).values()) == 20 and last["severity"] == "warning"
 
     def test_tampered_and_missing_bytes_are_raised(self, top: Path, tmp_path: Path) -> None:
         bundle = bundle_of(top, "Server", tmp_path / "store")

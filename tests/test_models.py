@@ -441,3 +441,14 @@ def test_a_cte_with_the_name_of_the_table_that_it_reads_hides_no_dependency() ->
     for sql, expected in cases.items():
         model = Model("m", "main", "m.sql", sql)
         assert {reference.name for reference in references(connect(), model)} == expected, sql
+
+
+def test_the_check_binds_and_runs_nothing(project: Project) -> None:
+    result = checked(
+        project,
+        {
+            "models/huge.sql": "select count(*) as n from range(1000000000000000)",
+            "models/bad_value.sql": "select cast(x as integer) as n from (values ('one')) as t (x)",
+        },
+    )
+    assert result.columns == {"bad_value": {"n": "INTEGER"}, "huge": {"n": "BIGINT"}}

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMAS = ("staging", FEED_SCHEMA, "mart", "rollup")
+# A view binds its SQL and runs nothing, also that of a model that reads no landing table.
+_BIND = "create or replace temp view checked as "
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,16 @@ def check(
     known_types: dict[str, str] = {}
     for name in graph.order:
         model = everything[name]
-        prefix = f"create {model.materialized} {quoted(model.qualified)} as "
         if model.materialized == "view":
             _check_view(model, graph, everything)
         try:
-            con.execute(prefix + model.text)
+            con.execute(_BIND + model.text)
         except duckdb.Error as error:
-            raise translated(error, "WH204", model.text, model.place, prefix) from error
+            raise translated(error, "WH204", model.text, model.place, _BIND) from error
+        if model.materialized == "view":
+            con.execute(f"create view {quoted(model.qualified)} as {model.text}")
+        else:
+            con.execute(f"create table {quoted(model.qualified)} as select * from checked limit 0")
         columns[name] = described(con, model.qualified)
         if model.feeds:
             feed = everything[f"{FEED_SCHEMA}.{model.feeds}"]

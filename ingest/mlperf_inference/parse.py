@@ -5,7 +5,6 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

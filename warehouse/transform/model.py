@@ -52,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Model:
-    """A model as written. `place` is the file as messages show it; `line_offset` 0: messages count the file's lines."""
+    """A model as written. `place` is the file as messages show it."""
 
     name: str
     schema: str

@@ -85,7 +85,7 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) ->
     """Until something that `process` does has happened."""
     while not condition():
         assert process.poll() is None, process.communicate()
-        time.sleep(0.001)
+        time.sleep(0.001)  # between looks; what is awaited is the condition
 
 
 def seconds_of(process: subprocess.Popen[str], has_begun: Callable[[], bool]) -> float:

@@ -8,13 +8,13 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from conftest import unprivileged
 from samples import mlperf_inference as sample
 
 from warehouse.cli.main import main
@@ -305,19 +305,6 @@ def test_one_file_whose_name_is_no_text_is_named(project: Project, evidence: Pat
     done = wh("ingest", path)
     assert done.exit_code == ExitCode.USAGE
     assert "WH103 caf\\udce9.txt: the name is not valid UTF-8" in done.err
-
-
-@contextmanager
-def unprivileged() -> Iterator[None]:
-    """As a user whom permissions stop: root reads everything."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import duckdb
 import pytest
@@ -59,13 +60,13 @@ def _no_rows(self: object) -> dict:
     return {}
 
 
-def _every_argument(node: object, block: object, grouped: bool) -> dict:
-    arguments = [node.this, *node.expressions]  # type: ignore[attr-defined]
+def _every_argument(node: Any, block: object, grouped: bool) -> dict:
+    arguments = [node.this, *node.expressions]
     return cells.merge(cells.evidence_of(argument, block, grouped) for argument in arguments)
 
 
-def _whole_partition(window: object) -> dict:
-    over = windows._written_over(window)  # type: ignore[arg-type]
+def _whole_partition(window: Any) -> dict:
+    over = windows._written_over(window)
     return {part: value for part, value in over.items() if part == "partition_by"}
 
 

@@ -135,7 +135,7 @@ def test_what_the_command_left_running_is_ended(folder: Path) -> None:
     left = int((run.folder / "stdout.txt").read_text())
     deadline = time.monotonic() + 1
     while is_running(left) and time.monotonic() < deadline:
-        time.sleep(0.01)
+        time.sleep(0.01)  # between looks, until the deadline
     assert not is_running(left)
 
 
@@ -158,7 +158,7 @@ print([run.status for run in bundle.runs])
     output = folder / "run-01" / "stdout.txt"
     deadline = time.monotonic() + 10
     while not (output.exists() and output.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(0.02)  # between looks, until the deadline
     os.kill(recorder.pid, signal.SIGINT)
     printed, _ = recorder.communicate(timeout=10)
     assert printed == "['interrupted']\n"

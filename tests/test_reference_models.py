@@ -30,7 +30,7 @@ def median_ranks() -> dict[int, tuple[int, int, float]]:
     sql = (standard_folder() / "models" / "reference" / "order_statistic_median.sql").read_text()
     rows = duckdb.connect().execute(f"select n, lower_rank, upper_rank, coverage from ({sql})").fetchall()
     assert len(rows) == len({row[0] for row in rows})
-    return {n: ranks for n, *ranks in rows}  # type: ignore[misc]
+    return {n: (lower, upper, coverage) for n, lower, upper, coverage in rows}
 
 
 def test_every_sample_size_has_ranks(median_ranks: dict[int, tuple[int, int, float]]) -> None:

@@ -8,10 +8,10 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from conftest import unprivileged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,19 +26,6 @@ NAMES = st.binary(min_size=1, max_size=12).filter(
 
 def codes(tree: Tree) -> list[str]:
     return [problem.code for problem in tree.left_out]
-
-
-@contextmanager
-def unprivileged() -> Iterator[None]:
-    """As a user whom permissions stop: root reads everything."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.fixture

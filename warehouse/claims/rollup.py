@@ -14,6 +14,7 @@ from warehouse.transform.builds import Build
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
     from warehouse.transform.digests import Envelope
     from warehouse.transform.model import Model
@@ -91,7 +92,7 @@ def _check_columns(spec: "Model", types: dict[str, str]) -> None:
         raise WarehouseError("WH201", "every column is in the grain: nothing is left to publish", spec.place)
 
 
-def _ids_table(values: list[str], ids: list[dict[str, str | None]]):  # type: ignore[no-untyped-def]
+def _ids_table(values: list[str], ids: list[dict[str, str | None]]) -> pa.Table:
     import pyarrow as pa
 
     return pa.table({name: pa.array([row[name] for row in ids], pa.string()) for name in values})

@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import cast
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.contract import Ingestor
@@ -32,7 +33,8 @@ def _register(found: dict[str, Ingestor], ingestor: object, place: str) -> None:
     missing = [name for name in ("name", "version", "tables", "bundles", "parse") if not hasattr(ingestor, name)]
     if missing:
         raise WarehouseError("WH121", f"the ingestor lacks {', '.join(missing)}", place)
-    found[ingestor.name] = ingestor  # type: ignore[attr-defined,assignment]
+    checked = cast(Ingestor, ingestor)
+    found[checked.name] = checked
 
 
 def _load(module: Path, name: str) -> object:

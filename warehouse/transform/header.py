@@ -40,7 +40,7 @@ class Header:
     def names(self, *path: str) -> Sequence[str]:
         value = self.value(*path)
         if value is not None and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
-            raise self.fault(f"{path[-1]} is a list of column names", *path, hint=f"{path[-1]}: [run_id]")
+            raise self.fault(f"{path[-1]} is a list of names", *path, hint=f"{path[-1]}: [run_id]")
         return value or ()
 
     def mapping(self, *path: str, known: Collection[str] = ()) -> Mapping[str, Any]:

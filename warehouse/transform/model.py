@@ -19,12 +19,12 @@ from warehouse.project import Project
 from warehouse.transform.header import Header, read_header
 from warehouse.transform.sql_text import canonical
 
-MATERIALISATIONS = ("table", "view")
+MATERIALISATIONS = ("table", "view", "incremental")
 COLUMN_TESTS = ("not_null", "unique", "accepted_values", "relationships", "range")
 # A model's folder gives its schema.
 _SCHEMAS = {"staging": "staging", "reference": "staging", "dims": "main", "facts": "main", "marts": "mart"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-HEADER_KEYS = {"description", "materialized", "grain", "feeds", "collects", "columns", "claim"}
+HEADER_KEYS = {"description", "materialized", "key", "grain", "feeds", "collects", "columns", "tags", "claim"}
 _COLUMN_KEYS = {"type", "unit", "description", "tests", "feed"}
 # How the tests that take an argument are written, and what the argument must be.
 _TEST_FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
@@ -52,7 +52,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Model:
-    """A model as written. `place` is the file as messages show it."""
+    """A model as written. `place` is the file as messages show it; `key` is what an incremental model is brought up to
+    date by, empty for every other."""
 
     name: str
     schema: str
@@ -60,10 +61,12 @@ class Model:
     text: str
     description: str = ""
     materialized: str = "table"
+    key: tuple[str, ...] = ()
     grain: tuple[str, ...] = ()
     feeds: str | None = None
     collects: str | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
     claim: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -79,6 +82,7 @@ class Model:
         """What a digest covers beside the SQL: a change of it changes what the table promises."""
         return {
             "materialized": self.materialized,
+            **({"key": list(self.key)} if self.key else {}),
             "grain": list(self.grain),
             "columns": [[column.name, column.type, column.unit] for column in self.columns.values()],
         }
@@ -141,10 +145,12 @@ def read_model(path: Path, schema: str, place: str) -> Model:
         text=text,
         description=(header.text("description") or "").strip(),
         materialized=_materialized(header),
+        key=tuple(header.names("key")),
         grain=tuple(header.names("grain")),
         feeds=header.text("feeds"),
         collects=header.text("collects"),
         columns={name: _column(header, name) for name in header.mapping("columns")},
+        tags=tuple(header.names("tags")),
         claim=_claim(header),
     )
 
@@ -155,6 +161,9 @@ def _materialized(header: Header) -> str:
         raise header.fault(
             f"materialized {value!r} is not known", "materialized", hint=f"one of: {', '.join(MATERIALISATIONS)}"
         )
+    if (value == "incremental") != bool(header.names("key")):
+        at = "key" if header.value("key") else "materialized"
+        raise header.fault("an incremental model, and no other, states its key", at, hint="key: [run_id]")
     return value
 
 

@@ -339,7 +339,7 @@ def stopped(process: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def shadows(warehouse: Warehouse) -> list[Path]:
-    return list(warehouse.project.builds.glob(".shadow-*"))
+    return list(warehouse.project.builds.glob(".shadow.duckdb"))
 
 
 def test_a_build_killed_while_it_parses_leaves_the_last_good_one(
@@ -381,7 +381,7 @@ def test_a_build_killed_when_its_database_has_its_name_leaves_a_good_one(warehou
 
 def test_a_dead_builds_spilled_tables_are_removed(warehouse: Warehouse) -> None:
     # DuckDB spills what does not fit into memory to a folder beside its database.
-    spilled = warehouse.project.builds / ".shadow-1.duckdb.tmp"
+    spilled = warehouse.project.builds / ".shadow.duckdb.tmp"
     sample.write(spilled / "duckdb_temp_storage-0.tmp", b"half a table")
     warehouse.add_note()
     try:

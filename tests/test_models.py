@@ -12,6 +12,7 @@ from warehouse.errors import WarehouseError
 from warehouse.landing.batches import schemas
 from warehouse.project import Project, init_project, standard_folder
 from warehouse.transform.check import CheckedProject, check
+from warehouse.transform.landing_tables import landing_types
 from warehouse.transform.model import load_models, load_queries, read_model
 
 
@@ -30,7 +31,7 @@ def write(project: Project, files: Mapping[str, str]) -> None:
 
 def checked(project: Project, files: Mapping[str, str]) -> CheckedProject:
     write(project, files)
-    return check(load_models(project), load_queries(project), schemas({}))
+    return check(load_models(project), load_queries(project), landing_types(schemas({})), project.root)
 
 
 def refusal(project: Project, files: Mapping[str, str]) -> WarehouseError:
@@ -213,7 +214,7 @@ def test_the_standard_project_checks() -> None:
     from warehouse.landing.registry import load_ingestors
 
     project = Project(standard_folder(), "standard", Path("store"), Path("builds"), 1, True)
-    result = check(load_models(project), load_queries(project), schemas(load_ingestors(project)))
+    result = check(load_models(project), load_queries(project), landing_types(schemas(load_ingestors(project))), project.root)
     assert {"benchmark_run_fact", "raw_artifact", "mlperf_inference_results"} <= result.models.keys()
 
 
@@ -408,7 +409,7 @@ def test_broken_contracts(case: str, project: Project) -> None:
 
 # A type may be written as people write it.
 SAME_TYPES = {
-    "int": "1", "Text": "'a'", "timestamp with time zone": "now()", "decimal(9,2)": "1::decimal(9, 2)", "int[]": "[1]",
+    "int": "1", "Text": "'a'", "timestamp with time zone": "timestamptz '2026-01-01 00:00:00Z'", "decimal(9,2)": "1::decimal(9, 2)", "int[]": "[1]",
     "struct(a int, b text)": "{'a': 1, 'b': 'x'}", "map(text, int)": "map {'a': 1}", "double": "1e0",
 }
 
@@ -428,8 +429,8 @@ def test_read_model_reads_one_file(tmp_path: Path) -> None:
 
 def test_a_cte_with_the_name_of_the_table_that_it_reads_hides_no_dependency() -> None:
     from warehouse.transform.duck import connect
-    from warehouse.transform.graph import references
     from warehouse.transform.model import Model
+    from warehouse.transform.sql_tree import parse, readings
 
     cases = {
         "with t as (select * from t) select * from t": {"t"},
@@ -440,7 +441,8 @@ def test_a_cte_with_the_name_of_the_table_that_it_reads_hides_no_dependency() ->
     }
     for sql, expected in cases.items():
         model = Model("m", "main", "m.sql", sql)
-        assert {reference.name for reference in references(connect(), model)} == expected, sql
+        (tree,) = parse(connect(), [model])
+        assert {reference.name for reference in readings(tree, model).tables} == expected, sql
 
 
 def test_the_check_binds_and_runs_nothing(project: Project) -> None:

@@ -58,6 +58,13 @@ CODES: dict[str, str] = {
     "WH212": "another build is running",
     "WH213": "the query could not be run",
     "WH218": "a build's database is not the one that was built",
+    "WH220": "a file source cannot be read or tracked",
+    "WH221": "an incremental model is not local to its key",
+    "WH222": "an input changed while it was read",
+    "WH223": "an incremental build differs from a full one",
+    "WH224": "there is nothing to retry",
+    "WH225": "the selection matches no model",
+    "WH226": "a model is not a function of its inputs",
     # claims
     "WH301": "no query spec has this name",
     "WH302": "a query spec's rows are not unique at its grain",

@@ -6,9 +6,10 @@ Finds, reads and makes projects; knows where things lie. It opens no store and r
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from warehouse.errors import ExitCode, WarehouseError
 PROJECT_FILE = "warehouse.toml"
 KINDS = ("models", "queries", "ingest")
 _DEFAULT_KEPT_BUILDS = 3
+_SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 _TEMPLATE = """\
 # A performance warehouse project. Paths are relative to this file.
@@ -44,6 +46,7 @@ class Project:
     builds: Path
     kept_builds: int
     uses_standard: bool
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name to paths or patterns
 
     def layers(self, kind: str) -> tuple[Path, ...]:
         """The folders of one kind (`models`, `queries`, `ingest`), the standard one first. A file in a later layer
@@ -111,9 +114,22 @@ def read_project(root: Path) -> Project:
             builds=root / _value(document, "build", "folder", str, ".wh/builds"),
             kept_builds=keep,
             uses_standard=_value(document, "project", "standard", bool, True),
+            sources=_sources(document),
         )
     except (OSError, ValueError) as error:
         raise WarehouseError("WH002", str(error), str(file)) from error
+
+
+def _sources(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    found = {}
+    for name, value in document.get("sources", {}).items():
+        patterns = [value] if isinstance(value, str) else value
+        if not (isinstance(patterns, list) and patterns and all(isinstance(item, str) for item in patterns)):
+            raise ValueError(f"sources.{name} must be a path, a pattern or a list of them, not {value!r}")
+        if not _SOURCE_NAME.fullmatch(name):
+            raise ValueError(f"sources.{name}: use lower-case letters, digits and _")
+        found[name] = tuple(patterns)
+    return found
 
 
 def _value(document: Mapping[str, Any], section: str, key: str, kind: type, default: Any) -> Any:

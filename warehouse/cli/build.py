@@ -10,7 +10,8 @@ from warehouse.cli.output import notice, print_json, progress_bar, table
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
-    from warehouse.transform.build import BuildReport, BuiltModel
+    from warehouse.transform.build import BuildReport
+    from warehouse.transform.session import ModelResult
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,11 +30,11 @@ def run(args: argparse.Namespace) -> ExitCode:
             bars.append(progress_bar(total, " bundles"))
         bars[0].update(done - bars[0].n)
 
-    def built(model: "BuiltModel") -> None:
+    def built(model: "ModelResult") -> None:
         while bars:
             bars.pop().close()
         if sys.stderr.isatty():
-            notice(f"  {model.name:<48} {model.rows:>10} rows {model.seconds:8.2f} s")
+            notice(f"  {model.name:<48} {model.action:<6} {model.rows or '':>10} rows {model.seconds:8.2f} s")
 
     report = build(find_project(), Progress(parsed, built))
     _print(report, as_json=args.json)
@@ -54,7 +55,7 @@ def _print(report: "BuildReport", *, as_json: bool) -> None:
                 "database": str(report.build.path),
                 "is_new": report.is_new,
                 "models": [
-                    {"name": model.name, "action": "built", "rows": model.rows, "seconds": round(model.seconds, 4)}
+                    {"name": model.name, "action": model.action, "reason": model.reason, "rows": model.rows, "seconds": round(model.seconds, 4)}
                     for model in report.models
                 ],
                 "damaged": [str(error) for error in report.damaged],

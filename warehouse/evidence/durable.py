@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ulid import ULID
 
 _LOCK = ".lock"
 
@@ -71,6 +70,13 @@ def replace_durably(path: Path, data: bytes) -> None:
     fsync_folder(path.parent)
 
 
+def unique_name() -> str:
+    """A name that nothing else has."""
+    from ulid import ULID  # imports importlib.metadata and more: 40 ms that a build with nothing to do need not pay
+
+    return str(ULID())
+
+
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
     """A folder of one's own below `parent`, gone afterwards. What a crash leaves is removed by the next caller.
@@ -82,7 +88,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     with open(parent / _LOCK, "a") as gate:  # nobody removes a folder between its making and its locking
         fcntl.flock(gate, fcntl.LOCK_EX)
         _remove_dead(parent)
-        folder = parent / str(ULID())
+        folder = parent / unique_name()
         folder.mkdir()
         owner = open(folder / _LOCK, "x")
         fcntl.flock(owner, fcntl.LOCK_EX)

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ulid import ULID
 
 from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError, printable
@@ -69,6 +68,8 @@ class Ledger:
         return times
 
     def _append(self, kind: str, digest: str, detail: dict[str, Any]) -> None:
+        from ulid import ULID
+
         now = datetime.now(UTC)
         identity = ULID.from_datetime(now)
         document = {

@@ -15,11 +15,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ulid import ULID
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.durable import create_if_absent, fsync_folder, make_folder, scratch_folder, write_synced
+from warehouse.evidence.durable import create_if_absent, fsync_folder, make_folder, scratch_folder, unique_name, write_synced
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
 
 _COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
@@ -143,7 +142,7 @@ class LocalStore:
                 folders.add(target.parent)
             for path in folders:
                 fsync_folder(path)
-            while not create_if_absent(folder / "manifest.json", manifest.canonical, scratch / f"manifest-{ULID()}"):
+            while not create_if_absent(folder / "manifest.json", manifest.canonical, scratch / f"manifest-{unique_name()}"):
                 if self._is_committed(manifest.digest):
                     return False  # by another ingest, meanwhile
                 _move_aside(folder / "manifest.json")
@@ -175,7 +174,7 @@ class Incoming:
             return list(threads.map(self._copy, sources))
 
     def _copy(self, source: Path) -> Staged | WarehouseError:
-        target = self.folder / str(ULID())
+        target = self.folder / unique_name()
         hasher = file_hasher()
         copied = 0
         failure: list[OSError] = []
@@ -241,7 +240,7 @@ def _holds(path: Path, sha256: str) -> bool:
 
 def _move_aside(path: Path) -> None:
     with suppress(FileNotFoundError):  # another ingest was first
-        path.rename(path.with_name(f"{path.name}.damaged-{ULID()}"))
+        path.rename(path.with_name(f"{path.name}.damaged-{unique_name()}"))
 
 
 def _listed(folder: Path) -> list[os.DirEntry[str]]:

@@ -9,18 +9,21 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import fsync_folder, make_folder, replace_durably
 from warehouse.project import Project
+from warehouse.transform.sources import FileSet, FileState
 
 POINTER = "current.duckdb"
-_SHADOW_PREFIX = ".shadow-"
+_SHADOW = ".shadow.duckdb"
+_COPY_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,9 @@ class Build:
     path: Path
     fingerprint: str
     sha256: str = ""  # of the database file, known once it is finished
-    landing_files: tuple[str, ...] = ()  # what it was made from, relative to the landing folder
+    files: tuple[FileSet, ...] = ()  # the files it read, one set for each call that reads them
+    evidence: str = ""  # fingerprint of the evidence and of what parsed it
+    landing: Mapping[str, Any] = field(default_factory=dict)  # the landing tables (`landing_tables.from_json`)
 
     def check(self) -> None:
         """Raise WH218 when the database file is not the one that was built: its numbers would be somebody else's."""
@@ -51,26 +56,56 @@ def current_build(project: Project) -> Build:
 
 
 def find_current(project: Project) -> Build | None:
-    """The build the pointer names, or None."""
+    """The build the pointer names, or None; one cut short or replaced is as if it were not there."""
     try:
-        path = project.builds / os.readlink(project.builds / POINTER)
-        record = json.loads(path.with_suffix(".json").read_bytes())
-        if path.stat().st_size != record["bytes"]:
-            return None  # cut short or replaced: as if it were not there
-        return Build(record["build_digest"], path, record["fingerprint"], record["sha256"], tuple(record["landing_files"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        return _read_record(project.builds / os.readlink(project.builds / POINTER))
+    except OSError:
         return None
 
 
 def finished_build(project: Project, digest: str) -> Build | None:
     """A build of that digest that is on disk and whole, current or not; None when there is none."""
-    path = build_path(project, digest)
+    build = _read_record(build_path(project, digest))
+    try:
+        if build:
+            build.check()
+        return build
+    except (OSError, WarehouseError):
+        return None
+
+
+def list_builds(project: Project) -> list[Build]:
+    """The builds that are kept, the newest first."""
+    paths = sorted(project.builds.glob("wh-*.duckdb"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    return [build for build in map(_read_record, paths) if build]
+
+
+def find_build(project: Project, digest: str) -> Build:
+    """The kept build whose digest begins so. Raises WH211 when there is none, or several."""
+    found = [build for build in list_builds(project) if build.digest.startswith(digest)]
+    if len(found) != 1 or not digest:
+        kept = ", ".join(build.digest[:12] for build in list_builds(project)) or "none"
+        how_many = "several builds have" if len(found) > 1 else "no build has"
+        raise WarehouseError(
+            "WH211", f"{how_many} a digest that begins with {digest!r}", str(project.builds), f"kept: {kept}",
+            ExitCode.AMBIGUOUS if len(found) > 1 else ExitCode.NOT_FOUND,
+        )
+    return found[0]
+
+
+def _read_record(path: Path) -> Build | None:
     try:
         record = json.loads(path.with_suffix(".json").read_bytes())
-        build = Build(digest, path, record["fingerprint"], record["sha256"], tuple(record["landing_files"]))
-        build.check()
-        return build
-    except (OSError, ValueError, KeyError, TypeError, WarehouseError):
+        if path.stat().st_size != record["bytes"]:
+            return None
+        files = tuple(
+            FileSet(tuple(patterns), tuple(FileState(*file) for file in found)) for patterns, found in record["files"]
+        )
+        return Build(
+            record["build_digest"], path, record["fingerprint"], record["sha256"], files, record["evidence"],
+            record["landing"],
+        )
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -78,9 +113,35 @@ def build_path(project: Project, digest: str) -> Path:
     return project.builds / f"wh-{digest[:32]}.duckdb"
 
 
-def shadow_path(project: Project) -> Path:
-    """A new name for a database under construction, in the builds folder."""
-    return project.builds / f"{_SHADOW_PREFIX}{os.getpid()}.duckdb"
+def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path:
+    """The database to build in, which no reader sees: a copy of the last build, checked; with `is_retry` the one that a
+    failed or interrupted build left. Raises WH224 when there is none."""
+    shadow = project.builds / _SHADOW
+    if is_retry:
+        if not shadow.exists():
+            raise WarehouseError("WH224", "no build has failed or was interrupted since the last good one", str(shadow))
+        return shadow
+    remove_leftovers(project)
+    if base:
+        try:
+            base.check()
+            scratch = shadow.with_name(f"{_SHADOW}.copy")
+            _copy(base.path, scratch)
+            os.replace(scratch, shadow)  # half a copy must not look like something to go on from
+        except WarehouseError:  # altered since: nothing of it may be built upon
+            shadow.unlink(missing_ok=True)
+    return shadow
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file inside the kernel; a file system that can share the blocks does."""
+    with open(source, "rb") as reader, open(target, "wb") as writer:
+        left = os.fstat(reader.fileno()).st_size
+        while left:
+            done = os.copy_file_range(reader.fileno(), writer.fileno(), min(left, _COPY_BYTES))
+            if not done:
+                raise OSError(f"{source} ended early")
+            left -= done
 
 
 @contextmanager
@@ -99,7 +160,6 @@ def builder_lock(project: Project) -> Iterator[None]:
         stream.truncate(0)
         stream.write(str(os.getpid()))
         stream.flush()
-        _remove_leftovers(project)
         yield
 
 
@@ -114,6 +174,7 @@ def publish_build(project: Project, shadow: Path, build: Build) -> Build:
     os.replace(shadow, build.path)
     fsync_folder(project.builds)
     switch_to(project, build)
+    remove_leftovers(project)
     return build
 
 
@@ -124,7 +185,12 @@ def switch_to(project: Project, build: Build) -> None:
         "fingerprint": build.fingerprint,
         "sha256": build.sha256,
         "bytes": build.path.stat().st_size,
-        "landing_files": list(build.landing_files),
+        "evidence": build.evidence,
+        "landing": build.landing,
+        "files": [
+            [list(found.patterns), [[file.path, file.content, file.stamp] for file in found.files]]
+            for found in build.files
+        ],
     }
     replace_durably(build.path.with_suffix(".json"), json.dumps(record).encode())
     scratch = project.builds / f".{POINTER}.{os.getpid()}"
@@ -144,10 +210,10 @@ def _prune(project: Project, current: Build) -> None:
             path.unlink(missing_ok=True)
 
 
-def _remove_leftovers(project: Project) -> None:
-    """Only the lock's holder calls this, so what has a name under construction is a dead builder's. A shadow may have a
-    folder beside it: DuckDB spills there what does not fit into memory."""
-    for pattern in (f"{_SHADOW_PREFIX}*", f".{POINTER}.*", ".wh-*.json.*"):
+def remove_leftovers(project: Project) -> None:
+    """Remove what a dead or failed builder left. Only the lock's holder calls this. A shadow may have a log and a folder
+    beside it: DuckDB spills there what does not fit into memory."""
+    for pattern in (f"{_SHADOW}*", f".{POINTER}.*", ".wh-*.json.*"):
         for path in project.builds.glob(pattern):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)

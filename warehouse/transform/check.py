@@ -7,46 +7,82 @@ analyst's own line and column, and what a model yields is compared with what its
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
+from warehouse.project import Project
 from warehouse.transform.duck import connect, quoted, translated
 from warehouse.transform.feeds import FEED_SCHEMA, check_feeder, with_feeds
 from warehouse.transform.graph import Graph, build_graph
+from warehouse.transform.keys import KeyPlan, key_plan
 from warehouse.transform.landing_tables import open_landing_table
-from warehouse.transform.model import Column, Model
+from warehouse.transform.model import Column, Model, load_models, load_queries
+from warehouse.transform.sources import SOURCE_SCHEMA, has_match, open_remote, source_models
+from warehouse.transform.sql_tree import FileRead, fault
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
-SCHEMAS = ("staging", FEED_SCHEMA, "mart", "rollup")
+SCHEMAS = ("staging", FEED_SCHEMA, SOURCE_SCHEMA, "mart", "rollup")
 # A view binds its SQL and runs nothing, also that of a model that reads no landing table.
 _BIND = "create or replace temp view checked as "
 
 
 @dataclass(frozen=True)
 class CheckedProject:
-    """Models with their feeds and queries, in build order, and the columns (name to type) that binding gave each."""
+    """Models with their feeds, sources and queries, in build order; the columns (name to type) that binding gave each and
+    every call that reads files; and how each incremental model's keys are found."""
 
     models: Mapping[str, Model]
     graph: Graph
     columns: Mapping[str, Mapping[str, str]]
+    file_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    key_plans: Mapping[str, KeyPlan] = field(default_factory=dict)
+
+    def is_stored(self, name: str) -> bool:
+        """Whether a finished build holds it: all but views over files, which would change under the build."""
+        return name not in self._over_files
+
+    def place_of(self, name: str) -> int:
+        """A model's place in build order."""
+        return self._places[name]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.graph.order)}
+
+    @cached_property
+    def _over_files(self) -> frozenset[str]:
+        found: set[str] = set()
+        for name in self.graph.order:
+            if self.models[name].materialized == "view" and (self.graph.files[name] or found & self.graph.models[name]):
+                found.add(name)
+        return frozenset(found)
+
+
+def check_project(project: Project, landing: Mapping[str, Mapping[str, str]]) -> CheckedProject:
+    """Check a project as it lies on disk. Raises as `check` does, and what reading its files raises."""
+    models = _together(load_models(project), source_models(project), {})
+    return check(models, load_queries(project), landing, project.root)
 
 
 def check(
-    models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, "pa.Schema"]
+    models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, Mapping[str, str]], root: Path = Path()
 ) -> CheckedProject:
-    """Check a whole project. Raises the first fault: WH202 to WH208, each with file, line and column."""
+    """Check a whole project. `landing` gives the landing tables' columns (name to type); file paths are from `root`. Raises the first fault: WH202 to WH208, WH220, WH221, WH226, each
+    with file, line and column."""
     import duckdb
 
     everything = _together(with_feeds(models), queries, landing)
-    con = connect()
+    con = connect(files_root=root)
+    con.execute("begin")  # one transaction: each statement alone would cost a commit
     create_schemas(con)
-    for table, schema in landing.items():
-        open_landing_table(con, table, arrow_types(con, schema), ())
+    for table, types in landing.items():
+        open_landing_table(con, table, types, ())
     graph = build_graph(con, everything, landing.keys())
     columns: dict[str, Mapping[str, str]] = {}
     known_types: dict[str, str] = {}
@@ -54,6 +90,7 @@ def check(
         model = everything[name]
         if model.materialized == "view":
             _check_view(model, graph, everything)
+        _check_files(con, model, graph.files[name], root)
         try:
             con.execute(_BIND + model.text)
         except duckdb.Error as error:
@@ -68,7 +105,49 @@ def check(
             contract = {c.name: _canonical_type(con, known_types, c, feed) for c in feed.columns.values()}
             check_feeder(model, columns[name], contract)
         _check_contract(con, known_types, model, columns[name])
-    return CheckedProject(everything, graph, columns)
+    calls = {read.call for files in graph.files.values() for read in files}
+    file_columns = {call: _columns_of_call(con, call) for call in sorted(calls)}
+    plans = _key_plans(con, everything, graph, {**columns, **file_columns}, landing)
+    return CheckedProject(everything, graph, columns, file_columns, plans)
+
+
+def _check_files(con: "duckdb.DuckDBPyConnection", model: Model, files: Sequence[FileRead], root: Path) -> None:
+    for read in files:
+        open_remote(con, read.patterns)
+        for pattern in read.patterns:
+            if "://" not in pattern and not has_match(pattern, root):
+                hint = f"paths are from the project's folder, {root.name or '.'}"
+                raise fault("WH220", f"no file matches {pattern}", model, read.offset, hint)
+
+
+def _columns_of_call(con: "duckdb.DuckDBPyConnection", call: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in con.execute(f"describe select * from {call}").fetchall()}
+
+
+def _key_plans(
+    con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], graph: Graph,
+    columns: Mapping[str, Mapping[str, str]], landing: Mapping[str, Mapping[str, str]],
+) -> dict[str, KeyPlan]:
+    incremental = [name for name in graph.order if models[name].materialized == "incremental"]
+    if not incremental:
+        return {}
+    for name in incremental:
+        for column in models[name].key:
+            if column not in columns[name]:
+                raise WarehouseError("WH207", f"the key names column {column}, the SQL has none", models[name].place)
+    aggregates = {
+        row[0] for row in con.execute(
+            "select distinct function_name from duckdb_functions() where function_type = 'aggregate'"
+        ).fetchall()
+    }
+    qualified = {models[name].qualified: name for name in graph.order}
+
+    def columns_of(written: str) -> Sequence[str] | None:
+        name = written if "(" in written or "'" in written else written.replace('"', "").lower()
+        found = columns.get(qualified.get(name, name)) or landing.get(name)
+        return tuple(found) if found is not None else None
+
+    return {name: key_plan(con, name, models, graph, columns_of, aggregates) for name in incremental}
 
 
 def create_schemas(con: "duckdb.DuckDBPyConnection") -> None:
@@ -80,22 +159,13 @@ def create_schemas(con: "duckdb.DuckDBPyConnection") -> None:
     con.execute(f"set search_path = '{SEARCH_PATH}'")
 
 
-def arrow_types(con: "duckdb.DuckDBPyConnection", schema: "pa.Schema") -> dict[str, str]:
-    """The engine's types of an Arrow schema's columns."""
-    con.register("empty_landing", schema.empty_table())
-    try:
-        return described(con, "empty_landing")
-    finally:
-        con.unregister("empty_landing")
-
-
 def described(con: "duckdb.DuckDBPyConnection", qualified: str) -> dict[str, str]:
     """Column names and types of a table, in order."""
     return {row[0]: row[1] for row in con.execute(f"describe {quoted(qualified)}").fetchall()}
 
 
 def _together(
-    models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, "pa.Schema"]
+    models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Model]:
     for name, model in [*models.items(), *queries.items()]:
         taken = models.get(name) if model is not models.get(name) else None

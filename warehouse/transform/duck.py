@@ -16,6 +16,8 @@ from warehouse.transform.sql_text import line_and_column, pointed
 if TYPE_CHECKING:
     import duckdb
 
+    from warehouse.transform.model import Model
+
 # Order of rows and of float additions must not depend on the machine: one thread gives one answer
 # (sum(double) gave 11 answers in 12 runs on two threads, see benchmarks/README.md).
 PINNED_SETTINGS: Mapping[str, Any] = {
@@ -25,11 +27,14 @@ PINNED_SETTINGS: Mapping[str, Any] = {
     "preserve_insertion_order": True,
     "threads": 1,
 }
-SEARCH_PATH = "main,staging,mart,rollup"
+SEARCH_PATH = "main,staging,mart,rollup,source"
 
 
-def connect(path: Path | None = None, *, read_only: bool = False) -> "duckdb.DuckDBPyConnection":
-    """A session on a database file, or in memory, with the pinned settings."""
+def connect(
+    path: Path | None = None, *, read_only: bool = False, files_root: Path | None = None
+) -> "duckdb.DuckDBPyConnection":
+    """A session on a database file, or in memory, with the pinned settings. It finds files whose path is relative from
+    `files_root`."""
     import duckdb
 
     # A build's own file name never changes its content, so the resolved path is safe to cache by.
@@ -39,6 +44,9 @@ def connect(path: Path | None = None, *, read_only: bool = False) -> "duckdb.Duc
     con.execute("set autoinstall_known_extensions = false")
     con.execute("set autoload_known_extensions = false")
     con.execute("set errors_as_json = true")
+    con.execute("set enable_progress_bar = false")  # it would go to stdout, which is data
+    if files_root:
+        con.execute(f"set file_search_path = {text_literal(str(files_root.resolve()))}")
     return con
 
 
@@ -61,6 +69,16 @@ def quoted(qualified: str) -> str:
 def text_literal(value: str) -> str:
     """A SQL string literal."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def execute(con: "duckdb.DuckDBPyConnection", model: "Model", prefix: str) -> None:
+    """Run `prefix` and a model's own text. Raises WH209 at the place in the text."""
+    import duckdb
+
+    try:
+        con.execute(prefix + model.text)
+    except duckdb.Error as error:
+        raise translated(error, "WH209", model.text, model.place, prefix) from error
 
 
 def translated(error: Exception, code: str, text: str, place: str, prefix: str = "") -> WarehouseError:

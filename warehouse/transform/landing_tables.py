@@ -7,15 +7,107 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from warehouse.landing.batches import LandingFile, check_landing_file
+from warehouse.errors import WarehouseError
+from warehouse.landing.batches import Landing, LandingFile, check_landing_file
 from warehouse.transform.duck import quote, text_literal
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
+LANDING_ORDER = ("artifact_manifest_digest", "file_row_number")
 _GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class LandingTable:
+    """One landing table: who parses it at which version, its columns (name, Arrow type, engine's type), and its files."""
+
+    name: str
+    parsed_by: str
+    columns: tuple[tuple[str, str, str], ...]
+    files: tuple[LandingFile, ...]
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The engine's types by column."""
+        return {name: kind for name, _, kind in self.columns}
+
+
+@dataclass(frozen=True)
+class LandingTables:
+    """All landing tables by name, and what of the evidence could not be parsed."""
+
+    tables: Mapping[str, LandingTable]
+    damaged: tuple[WarehouseError, ...] = ()
+
+    @property
+    def types(self) -> dict[str, dict[str, str]]:
+        return {name: table.types for name, table in self.tables.items()}
+
+    def as_json(self, landing: Path) -> dict[str, Any]:
+        """As a build's record keeps it: paths from the landing folder."""
+        return {
+            table.name: {
+                "parsed_by": table.parsed_by,
+                "columns": [list(column) for column in table.columns],
+                "files": [[file.path.relative_to(landing).as_posix(), file.sha256, file.rows] for file in table.files],
+            }
+            for table in self.tables.values()
+        }
+
+
+def from_json(document: Mapping[str, Any], landing: Path) -> LandingTables:
+    """What `as_json` wrote. Raises KeyError or TypeError for anything else."""
+    return LandingTables(
+        {
+            name: LandingTable(
+                name, entry["parsed_by"], tuple((column, arrow, kind) for column, arrow, kind in entry["columns"]),
+                tuple(LandingFile(name, landing / path, sha256, rows) for path, sha256, rows in entry["files"]),
+            )
+            for name, entry in document.items()
+        }
+    )
+
+
+def landing_tables(landing: Landing) -> LandingTables:
+    """The landing tables that a refresh found."""
+    types = landing_types(landing.schemas)
+    return LandingTables(
+        {
+            table: LandingTable(
+                table, landing.parsers[table],
+                tuple((field.name, str(field.type), types[table][field.name]) for field in schema),
+                tuple(landing.files(table)),
+            )
+            for table, schema in landing.schemas.items()
+        },
+        landing.damaged,
+    )
+
+
+def landing_types(schemas: Mapping[str, "pa.Schema"]) -> dict[str, dict[str, str]]:
+    """The engine's types of the columns of landing tables."""
+    from warehouse.transform.duck import connect
+
+    con = connect()
+    try:
+        return {table: _engine_types(con, schema) for table, schema in schemas.items()}
+    finally:
+        con.close()
+
+
+def _engine_types(con: "duckdb.DuckDBPyConnection", schema: "pa.Schema") -> dict[str, str]:
+    """The engine's types of an Arrow schema's columns."""
+    con.register("empty_landing", schema.empty_table())
+    try:
+        return {row[0]: row[1] for row in con.execute("describe empty_landing").fetchall()}
+    finally:
+        con.unregister("empty_landing")
 
 
 def open_landing_table(
@@ -27,16 +119,22 @@ def open_landing_table(
     paths = ", ".join(path_literal(str(file.path)) for file in files)
     if not files:
         columns = ", ".join(f"{quote(name)} {kind}" for name, kind in types.items())
-        con.execute(f"create temp table {quote(table)} ({columns})")
+        con.execute(f"create or replace temp table {quote(table)} ({columns})")
     elif len(files) == 1:
         # Within a batch rows are in the order of their manifests' digests already.
-        con.execute(f"create temp view {quote(table)} as select * from read_parquet([{paths}])")
+        con.execute(f"create or replace temp view {quote(table)} as select * from read_parquet([{paths}])")
     else:
         # A table, not a view: the optimizer may drop a view's order under an aggregate that it takes for insensitive.
         con.execute(
-            f"create temp table {quote(table)} as select * exclude (file_row_number) from"
-            f" read_parquet([{paths}], file_row_number = true) order by artifact_manifest_digest, file_row_number"
+            f"create or replace temp table {quote(table)} as select * exclude ({LANDING_ORDER[-1]}) from ({landing_rows(files)})"
+            f" order by {', '.join(LANDING_ORDER)}"
         )
+
+
+def landing_rows(files: Sequence[LandingFile], *more: str) -> str:
+    """SQL for the rows of landing files, in no order, with the columns of `LANDING_ORDER` and any `more`."""
+    paths = ", ".join(path_literal(str(file.path)) for file in files)
+    return f"select {', '.join(['*', *more])} from read_parquet([{paths}], file_row_number = true)"
 
 
 def path_literal(path: str) -> str:

@@ -1,0 +1,243 @@
+"""Bringing an incremental table up to date by its key: find the keys whose input rows changed, compute these anew, delete and
+insert. What comes out is what a full build gives, row by row, bit by bit; these rules see to it:
+
+- a model is local to its key (`locality`), so other keys cannot have changed;
+- its rows of one key stand in one order, that of `order_of`, whichever way they came;
+- its joins run in the order they are written: a plan that follows the sizes of the inputs would add floats in another;
+- a reader that is not local to the key reads a table written in one piece, in key order (`rewrite`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.transform.content import ROW, Content, content_by_key
+from warehouse.transform.duck import quote, quoted
+from warehouse.transform.keys import FILE_COLUMN, KeyPlan
+from warehouse.transform.landing_tables import LANDING_ORDER
+from warehouse.transform.locality import INPUT_ALIAS
+from warehouse.transform.model import Model
+from warehouse.transform.sql_text import body
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.transform.readers import Leaf
+
+KEY_SCHEMA = "source_keys"
+_AFFECTED, _FRESH, _CHANGED, _SEEN = '"wh affected"', '"wh fresh"', '"wh changed"', '"wh seen"'
+# Beyond this share of its keys a table is sooner built anew.
+_LARGEST_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Updated:
+    """What an update did: the table's content and how many keys changed."""
+
+    content: Content
+    keys: int
+
+
+def order_of(model: Model, types: Mapping[str, str]) -> list[str]:
+    """The columns that an incremental table's rows are ordered by: its key, then what tells rows of one key apart."""
+    rest = [name for name in (model.grain or types) if name not in model.key]
+    return [*model.key, *rest]
+
+
+@contextmanager
+def joins_as_written(con: "duckdb.DuckDBPyConnection") -> Iterator[None]:
+    con.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
+    try:
+        yield
+    finally:
+        con.execute("reset disabled_optimizers")
+
+
+def put_in_order(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> None:
+    """Sort a table that was just built; one that is in order already, as most are, stays."""
+    if not _is_in_order(con, model, types):
+        rewrite(con, model, types)
+
+
+def rewrite(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> None:
+    """Write a table again in one piece and in order, so that what reads it finds what a full build would have made: the
+    rows in order, and statistics that lead to the same plans."""
+    # Sorting costs six times what copying does; tables that grow at their end need none.
+    order = "" if _is_in_order(con, model, types) else f" order by {_names(order_of(model, types))}"
+    spare = quoted(f"{model.schema}.{model.name} wh-rewritten")
+    con.execute(f"create table {spare} as select * from {quoted(model.qualified)}{order}")
+    con.execute(f"drop table {quoted(model.qualified)}")
+    con.execute(f"alter table {spare} rename to {quote(model.name)}")
+
+
+def _is_in_order(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> bool:
+    row = f"row({_names(order_of(model, types))})"
+    sql = f"select {row} as here, lag({row}) over () as before, row_number() over () as place from {quoted(model.qualified)}"
+    return not con.execute(f"select 1 from ({sql}) where place > 1 and before > here limit 1").fetchall()
+
+
+def record_keys(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf]) -> None:
+    """After a full build: keep which keys came from which file, so that a file that goes can be followed. `leaves` are those
+    that have files."""
+    con.execute(f"create schema if not exists {KEY_SCHEMA}")
+    table = _key_table(model)
+    con.execute(f"drop table if exists {table}")
+    con.execute(
+        f"create table {table} as select ''::varchar as source, ''::varchar as file, {_names(model.key)}"
+        f" from {quoted(model.qualified)} limit 0"
+    )
+    for number, path in enumerate(plan.paths):
+        if path.leaf in leaves:
+            sql = path.keys_of(leaves[path.leaf].rows)
+            con.execute(f"insert into {table} select '{number}', {quote(FILE_COLUMN)}, {_names(model.key)} from ({sql})")
+
+
+def forget_keys(con: "duckdb.DuckDBPyConnection", qualified: str) -> None:
+    con.execute(f"drop table if exists {KEY_SCHEMA}.{quote(qualified)}")
+
+
+def update(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], before: Content,
+    leaves: Mapping[str, Leaf], reads: Mapping[str, str],
+) -> Updated | None:
+    """Bring a table up to date with the changed rows of `leaves` (those that changed). `reads` gives SQL for the rows of
+    landing tables, with the columns that order them. None when so many keys changed that a full build is less work.
+
+    Leaves the rows of changed keys, as they were and as they are, in the temporary table of `delta_name`.
+    """
+    with joins_as_written(con):
+        _find_affected(con, model, plan, types, leaves)
+        if _is_too_much(con, model):
+            return None
+        _compute(con, model, plan, types, reads)
+        _compare(con, model, types)
+        _swap(con, model)
+    _record_changed_keys(con, model, plan, leaves)
+    keys, rows, hashes = con.execute(f"select count(*), sum(rows), sum(hash_sum) from {_CHANGED}").fetchall()[0]
+    return Updated(Content(before.rows + int(rows or 0), before.hash_sum + int(hashes or 0)), keys)
+
+
+def delta_name(qualified: str) -> str:
+    """The temporary table that holds the rows of a table that changed in this build, old and new, quoted."""
+    return quote(f"wh delta {qualified}")
+
+
+def _compare(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> None:
+    """The keys whose rows are not what they were, with the difference in rows and hashes."""
+    key = ", ".join(f"coalesce(o.{quote(name)}, n.{quote(name)}) as {quote(name)}" for name in model.key)
+    old = content_by_key(quoted(model.qualified), types, model.key, f"semi join {_AFFECTED} as a on {_same(model.key, ROW, 'a')}")
+    new = content_by_key(_FRESH, types, model.key)
+    con.execute(
+        f"create or replace temp table {_CHANGED} as select {key}, coalesce(n.rows, 0) - coalesce(o.rows, 0) as rows,"
+        f" coalesce(n.hash_sum, 0)::hugeint - coalesce(o.hash_sum, 0)::hugeint as hash_sum"
+        f" from ({old}) as o full join ({new}) as n on {_same(model.key, 'o', 'n')}"
+        f" where o.rows is distinct from n.rows or o.hash_sum is distinct from n.hash_sum"
+    )
+
+
+def _find_affected(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], leaves: Mapping[str, Leaf]
+) -> None:
+    columns = ", ".join(f"{quote(name)} {types[name]}" for name in model.key)
+    con.execute(f"create or replace temp table {_SEEN} (source varchar, file varchar, {columns})")
+    for number, path in enumerate(plan.paths):
+        leaf = leaves.get(path.leaf)
+        if leaf is None:
+            continue
+        sql = path.keys_of(leaf.rows)
+        con.execute(f"insert into {_SEEN} select '{number}', {quote(FILE_COLUMN)}, {_names(model.key)} from ({sql})")
+        if leaf.gone:
+            con.execute(
+                f"insert into {_SEEN} select null, null, {_names(model.key)} from {_key_table(model)}"
+                f" where source = '{number}' and file in (select unnest(?::varchar[]))", [list(leaf.gone)]
+            )
+    con.execute(f"create or replace temp table {_AFFECTED} as select distinct {_names(model.key)} from {_SEEN}")
+
+
+def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
+    key = _names(model.key)
+    affected, all_keys = con.execute(
+        f"select (select count(*) from {_AFFECTED}), (select count(*) from (select distinct {key} from {quoted(model.qualified)}))"
+    ).fetchall()[0]
+    return affected > _LARGEST_SHARE * all_keys
+
+
+def _compute(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], reads: Mapping[str, str]
+) -> None:
+    """The rows of the affected keys as the model's SQL gives them, in order."""
+    import duckdb
+
+    only = f"semi join {_AFFECTED} as a on {_same(model.key, 'm', 'a')} order by {_names(order_of(model, types), 'm')}"
+    narrow = _narrowed(con, model, plan, reads)
+    try:
+        con.execute(f"create or replace temp table {_FRESH} as select m.* from ({narrow}) as m {only}")
+    except (duckdb.BinderException, duckdb.CatalogException):
+        # The SQL names an input in a way that a narrowed one does not answer to, as by its schema. Binding errs before
+        # anything runs, so the transaction goes on.
+        whole = body(model.text)
+        con.execute(f"create or replace temp table {_FRESH} as select m.* from ({whole}) as m {only}")
+
+
+def _narrowed(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, reads: Mapping[str, str]) -> str:
+    """The model's SQL over only those rows of its inputs that carry an affected key."""
+    text, last = body(model.text), model.text.index(body(model.text))
+    for number, found in sorted(enumerate(plan.inputs), key=lambda item: -item[1].start):
+        written = model.text[found.start : found.end]
+        on = " and ".join(
+            f"({sql}) is not distinct from a.{quote(name)}" for sql, name in zip(found.key, model.key, strict=True)
+        )
+        name = quote(f"wh input {number}")
+        rows, columns, order = f"select * from {written}", f"{INPUT_ALIAS}.*", ""
+        if found.name in reads:
+            rows, order = reads[found.name], f" order by {_names(LANDING_ORDER, INPUT_ALIAS)}"
+            columns = f"{INPUT_ALIAS}.* exclude ({LANDING_ORDER[-1]})"
+        con.execute(
+            f"create or replace temp table {name} as select {columns} from ({rows}) as {INPUT_ALIAS}"
+            f" semi join {_AFFECTED} as a on {on}{order}"
+        )
+        alias = "" if found.is_aliased else f" as {quote(_last_part(written))}"
+        text = text[: found.start - last] + name + alias + text[found.end - last :]
+    return text
+
+
+def _swap(con: "duckdb.DuckDBPyConnection", model: Model) -> None:
+    table, semi = quoted(model.qualified), f"semi join {_CHANGED} as c on {_same(model.key, 'r', 'c')}"
+    con.execute(
+        f"create or replace temp table {delta_name(model.qualified)} as select r.* from {table} as r {semi}"
+        f" union all select r.* from {_FRESH} as r {semi}"
+    )
+    con.execute(f"delete from {table} as r using {_CHANGED} as c where {_same(model.key, 'r', 'c')}")
+    con.execute(f"insert into {table} select r.* from {_FRESH} as r {semi}")
+
+
+def _record_changed_keys(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf]
+) -> None:
+    for number, path in enumerate(plan.paths):
+        leaf = leaves.get(path.leaf)
+        if leaf and leaf.has_files:
+            con.execute(
+                f"delete from {_key_table(model)} where source = '{number}' and file in (select unnest(?::varchar[]))",
+                [list(leaf.gone)],
+            )
+    con.execute(f"insert into {_key_table(model)} select * from {_SEEN} where source is not null and file <> ''")
+
+
+def _key_table(model: Model) -> str:
+    return f"{KEY_SCHEMA}.{quote(model.qualified)}"
+
+
+def _same(key: Sequence[str], left: str, right: str) -> str:
+    return " and ".join(f"{left}.{quote(name)} is not distinct from {right}.{quote(name)}" for name in key)
+
+
+def _names(columns: Sequence[str], alias: str = "") -> str:
+    return ", ".join(f"{alias}.{quote(name)}" if alias else quote(name) for name in columns)
+
+
+def _last_part(written: str) -> str:
+    return written.partition("(")[0].rpartition(".")[2].strip().strip('"')

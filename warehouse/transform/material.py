@@ -1,0 +1,76 @@
+"""What a build is made from: the checked project, digests of its logic, and the inputs as they lie there now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warehouse.digest import domain_digest
+from warehouse.project import Project
+from warehouse.transform.check import CheckedProject, check_project
+from warehouse.transform.digests import Envelope, envelopes, landing_leaf
+from warehouse.transform.duck import PINNED_SETTINGS, engine_version
+from warehouse.transform.landing_tables import LandingTables
+from warehouse.transform.sources import FileState, check_unchanged, file_set
+from warehouse.transform.state import Inputs, Logic, logics
+
+if TYPE_CHECKING:
+    from warehouse.landing.batches import LandingFile
+
+
+@dataclass(frozen=True)
+class Material:
+    """All that a build is made from. `root` is where relative paths of files start."""
+
+    checked: CheckedProject
+    made: Mapping[str, Envelope]
+    logic: Mapping[str, Logic]
+    landing: LandingTables
+    inputs: Inputs
+    root: Path
+
+    @property
+    def digest(self) -> str:
+        """The build's digest: equal for equal projects over equal inputs, on every machine."""
+        order = self.checked.graph.order
+        document: dict[str, Any] = {
+            "models": {self.checked.models[name].qualified: self.made[name].digest for name in order},
+            "landing": [[file.table, file.path.name, file.sha256] for file in self._landing_files],
+            "files": [[call, found.content] for call, found in sorted(self.inputs.files.items())],
+            "engine": {"name": "duckdb", "version": engine_version(), "settings": dict(PINNED_SETTINGS)},
+            "tests": {name: self.checked.models[name].text for name in order},
+            "damaged": sorted(f"{error.code} {error.place}" for error in self.landing.damaged),
+        }
+        return domain_digest("wh/build/1", document)
+
+    @property
+    def _landing_files(self) -> "list[LandingFile]":
+        return [file for name in sorted(self.landing.tables) for file in self.landing.tables[name].files]
+
+    def check_unchanged(self) -> None:
+        """Raise WH222 when a file that was read is not what it was."""
+        check_unchanged(list(self.inputs.files.values()), self.root)
+
+
+def gather(project: Project, landing: LandingTables, known: Mapping[str, FileState]) -> Material:
+    """Check a project and look at all it reads; `known` are files as an earlier build found them. Raises what the static
+    check raises, and WH220 for a file that cannot be read."""
+    checked = check_project(project, landing.types)
+    made = envelopes(checked, landing_leaves(landing))
+    root = project.root.resolve()
+    reads = {read.call: read for found in checked.graph.files.values() for read in found}
+    files = {call: file_set(read.patterns, root, known) for call, read in reads.items()}
+    inputs = Inputs(
+        {name: {file.path.name: file.sha256 for file in table.files} for name, table in landing.tables.items()}, files
+    )
+    return Material(checked, made, logics(checked, made), landing, inputs, root)
+
+
+def landing_leaves(landing: LandingTables) -> dict[str, dict[str, Any]]:
+    """The Merkle leaves of all landing tables."""
+    return {
+        name: landing_leaf(name, table.parsed_by, {column: arrow for column, arrow, _ in table.columns})
+        for name, table in landing.tables.items()
+    }

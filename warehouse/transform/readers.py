@@ -1,0 +1,111 @@
+"""What a model reads, made ready in a build's session just before it is read: landing tables, views over files, and
+incremental tables in one piece. What no model of this build reads is never opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from warehouse.transform import incremental
+from warehouse.transform.duck import execute, quote, quoted, text_literal
+from warehouse.transform.keys import FILE_COLUMN
+from warehouse.transform.landing_tables import landing_rows, open_landing_table
+from warehouse.transform.material import Material
+from warehouse.transform.sources import engine_path, open_remote
+from warehouse.transform.state import TableState
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The changed rows of one leaf: SQL for the rows there are now, each with its file beside it where it has one, and the
+    files whose former rows are no more."""
+
+    rows: str
+    gone: tuple[str, ...] = ()
+    has_files: bool = True
+
+
+class Readers:
+    """The readable side of one build's session."""
+
+    def __init__(self, con: "duckdb.DuckDBPyConnection", material: Material) -> None:
+        self._con = con
+        self._material = material
+        self._checked = material.checked
+        self._opened: set[str] = set()
+
+    def forget(self) -> None:
+        """After a rollback nothing is open."""
+        self._opened.clear()
+
+    def open(self, name: str, states: Mapping[str, TableState], by_key: Collection[str] = ()) -> dict[str, TableState]:
+        """Make everything readable that a model reads; what it reads only by key needs not be in one piece. Returns the
+        states of the tables that were written again."""
+        rewritten: dict[str, TableState] = {}
+        graph, models = self._checked.graph, self._checked.models
+        needed, pending = {name}, [name]
+        while pending:
+            found = pending.pop()
+            views = {other for other in graph.models[found] if models[other].materialized == "view"} - needed
+            needed |= views
+            pending += views
+        for found in sorted(needed, key=self._checked.place_of):
+            for read in graph.files[found]:
+                open_remote(self._con, read.patterns)
+            self._open_landing(table for table in graph.landing[found] if table not in by_key or not self._has_rows(table))
+            for other in graph.models[found] - set(by_key):
+                state = rewritten.get(other) or states.get(other)
+                if state and not state.is_whole:
+                    incremental.rewrite(self._con, models[other], self._checked.columns[other])
+                    rewritten[other] = replace(state, is_whole=True)
+            if found != name and not self._checked.is_stored(found) and found not in self._opened:
+                execute(self._con, models[found], f"create or replace view {quoted(models[found].qualified)} as ")
+                self._opened.add(found)
+        return rewritten
+
+    def _open_landing(self, tables: Iterable[str]) -> None:
+        for table in sorted(set(tables) - self._opened):
+            found = self._material.landing.tables[table]
+            open_landing_table(self._con, table, found.types, found.files)
+            self._opened.add(table)
+
+    def _has_rows(self, table: str) -> bool:
+        return bool(self._material.inputs.landing[table])
+
+    def landing_rows(self, tables: Iterable[str]) -> dict[str, str]:
+        """SQL for the rows of landing tables, in no order, with what orders them; those without any rows are left out."""
+        files = {table: self._material.landing.tables[table].files for table in tables}
+        return {table: landing_rows(found) for table, found in files.items() if found}
+
+    def leaf(self, leaf: str, before: TableState | None) -> Leaf:
+        """The rows of a landing table or of files that changed since `before` (all, without it)."""
+        now = self._material.inputs.by_file(leaf)
+        then = dict(before.files.get(leaf, {})) if before else {}
+        come = [path for path in now if then.get(path) != now[path]]
+        gone = tuple(path for path in then if now.get(path) != then[path])
+        if leaf in self._material.inputs.landing:
+            if not come:
+                self._open_landing([leaf])
+            files = [file for file in self._material.landing.tables[leaf].files if file.path.name in set(come)]
+            if not files:
+                return Leaf(f"select *, '' as {quote(FILE_COLUMN)} from {quote(leaf)} limit 0", gone)
+            return Leaf(landing_rows(files, f"parse_filename(filename) as {quote(FILE_COLUMN)}"), gone)
+        root = self._material.root
+        inside = text_literal(f"{root}{os.sep}")
+        path = f"case when starts_with(filename, {inside}) then substr(filename, length({inside}) + 1) else filename end"
+        rows = f"select *, {path} as {quote(FILE_COLUMN)} from {leaf}"
+        if then:
+            # The whole call with a filter, not a call on fewer files: what all files are read as is found from all.
+            names = ", ".join(text_literal(engine_path(path, root)) for path in come) or "null"
+            rows += f" where filename in ({names})"
+        return Leaf(rows, gone)
+
+    def delta(self, name: str) -> Leaf:
+        """The rows of a table that changed in this build."""
+        rows = incremental.delta_name(self._checked.models[name].qualified)
+        return Leaf(f"select *, '' as {quote(FILE_COLUMN)} from {rows}", has_files=False)

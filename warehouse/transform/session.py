@@ -1,0 +1,266 @@
+"""One build's work in one database: every model brought up to date in order, each with its state in the same transaction.
+
+The database is a shadow that no reader sees, so it is written in groups of models: what was finished before a failure or a
+kill is there to go on from.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from warehouse.errors import WarehouseError
+from warehouse.transform import incremental
+from warehouse.transform.check import create_schemas
+from warehouse.transform.content import content_of
+from warehouse.transform.digests import Envelope
+from warehouse.transform.duck import execute, quote, quoted
+from warehouse.transform.keys import KeyPlan
+from warehouse.transform.material import Material
+from warehouse.transform.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
+from warehouse.transform.readers import Leaf, Readers
+from warehouse.transform.state import TableState, create_state_table, read_states, view_content, write_states
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.transform.model import Model
+
+# Writes one query spec's table: (session, model, envelope). Given by the layer above, which knows number ids.
+RollupWriter = Callable[["duckdb.DuckDBPyConnection", "Model", Envelope], None]
+
+# Work that a kill may cost. A commit for each model would take as long again as a thousand small models do.
+_GROUP_S = 0.1
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """What became of one model: its qualified name, action (`build`, `update`, `keep`, `drop`), why, its rows (None for a
+    view), how many keys changed where it was updated, and seconds."""
+
+    name: str
+    action: str
+    reason: str
+    rows: int | None = None
+    keys: int | None = None
+    seconds: float = 0.0
+
+
+class Session:
+    """The build of one database. `run` does the work; states of tables already there are taken as they are."""
+
+    def __init__(
+        self, con: "duckdb.DuckDBPyConnection", material: Material, write_rollup: RollupWriter,
+        on_model: Callable[[ModelResult], None] = lambda result: None,
+    ) -> None:
+        self._con = con
+        self._material = material
+        self._checked = material.checked
+        self._write_rollup = write_rollup
+        self._on_model = on_model
+        self._before = read_states(con)
+        self._now = dict(self._before)
+        self._contents: dict[str, str] = material.inputs.content_ids()
+        self._readers = Readers(con, material)
+        self._deltas: set[str] = set()  # tables whose changed rows are at hand
+        self._unsaved: list[str] = []
+        self._last_commit = time.monotonic()
+
+    def run(self) -> list[ModelResult]:
+        """Bring every model up to date. Raises WH209 at the place of what failed; what was built before it is kept."""
+        order = self._checked.graph.order
+        self._con.execute("begin")
+        create_state_table(self._con)
+        create_schemas(self._con)
+        results = [self._drop(name) for name in sorted(self._before.keys() - set(order))]
+        self._commit()
+        self._con.execute("begin")
+        for name in order:
+            results.append(self._timed(name))
+            self._on_model(results[-1])
+            if time.monotonic() - self._last_commit > _GROUP_S:
+                self._commit()
+                self._con.execute("begin")
+        for name in order:
+            if not self._checked.is_stored(name):
+                self._con.execute(f"drop view if exists {quoted(self._checked.models[name].qualified)}")
+        self._commit()
+        return results
+
+    def _timed(self, name: str) -> ModelResult:
+        started, kept = time.monotonic(), set(self._deltas)
+        try:
+            result = self._bring_up_to_date(name)
+        except WarehouseError:
+            self._save_unsaved(kept)
+            raise
+        return replace(result, seconds=time.monotonic() - started)
+
+    def _commit(self) -> None:
+        write_states(self._con, {name: self._now[name] for name in self._unsaved})
+        self._con.execute("commit")
+        self._unsaved, self._last_commit = [], time.monotonic()
+
+    def _save_unsaved(self, deltas: set[str]) -> None:
+        """A failed statement takes its whole transaction with it: make again what was good in it, so that `--retry` need
+        not. It took less than `_GROUP_S`."""
+        self._con.execute("rollback")
+        self._con.execute("begin")
+        self._deltas = deltas - set(self._unsaved)
+        self._readers.forget()
+        again, self._unsaved = dict.fromkeys(self._unsaved), []
+        for name in sorted(again, key=self._checked.place_of):
+            self._bring_up_to_date(name)
+        self._commit()
+
+    # --- one model ----------------------------------------------------------------------------------------------
+
+    def _bring_up_to_date(self, name: str) -> ModelResult:
+        model = self._checked.models[name]
+        step = decide(
+            name, self._checked, self._material.logic[name], self._contents, self._material.inputs, self._before.get(name)
+        )
+        if model.materialized == "view":
+            self._keep_view(name, step)
+            return ModelResult(model.qualified, step.action, step.reason)
+        if step.action == KEEP:
+            state, keys = self._before[name], None
+            self._contents[name] = state.content_id
+        else:
+            keys = self._update(name) if step.action == UPDATE else None
+            if keys is None:
+                self._build(name)
+            state = self._now[name]
+        action = step.action if step.action == KEEP else BUILD if keys is None else UPDATE
+        return ModelResult(model.qualified, action, step.reason, state.content.rows if state.content else None, keys)
+
+    def _keep_view(self, name: str, step: Step) -> None:
+        model, inputs = self._checked.models[name], self._inputs(name)
+        if step.action == BUILD:
+            self._remove(name)
+            if self._checked.is_stored(name):
+                execute(self._con, model, f"create view {quoted(model.qualified)} as ")
+        self._made(name, TableState(
+            model.qualified, "view", self._material.logic[name], inputs, view_content(self._material.logic[name], inputs)
+        ))
+
+    def _build(self, name: str) -> None:
+        """Make a table from nothing."""
+        model, types = self._checked.models[name], self._checked.columns[name]
+        plan = self._checked.key_plans.get(name)
+        self._open_inputs(name)
+        former = self._set_aside(name)
+        self._remove(name)
+        if model.schema == "rollup":
+            self._write_rollup(self._con, model, self._material.made[name])
+        elif plan:
+            with incremental.joins_as_written(self._con):
+                execute(self._con, model, f"create table {quoted(model.qualified)} as ")
+            incremental.put_in_order(self._con, model, types)
+            files = {path.leaf for path in plan.paths} - self._checked.models.keys()
+            leaves = {leaf: self._readers.leaf(leaf, None) for leaf in files}
+            incremental.record_keys(self._con, model, plan, leaves)
+        else:
+            execute(self._con, model, f"create table {quoted(model.qualified)} as ")
+        content = content_of(self._con, model.qualified, types, is_ordered=not plan)
+        self._made(name, TableState(
+            model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types), content,
+            self._files_of(name),
+        ))
+        if former:
+            self._keep_delta(model.qualified, former)
+            self._deltas.add(name)
+
+    def _update(self, name: str) -> int | None:
+        """Bring an incremental table up to date by its key, and return how many keys changed; None where that cannot be, or
+        is more work than a build."""
+        model, types, plan = self._checked.models[name], self._checked.columns[name], self._checked.key_plans[name]
+        before = self._before[name]
+        leaves = self._changed_leaves(plan, before)
+        if leaves is None or before.content is None:
+            return None
+        by_key = {found.name for found in plan.inputs} | {path.leaf for path in plan.paths}
+        self._open_inputs(name, by_key)
+        reads = self._readers.landing_rows(by_key & self._material.inputs.landing.keys())
+        updated = incremental.update(self._con, model, plan, types, before.content, leaves, reads)
+        if updated is None:
+            return None
+        self._deltas.add(name)
+        self._made(name, TableState(
+            model.qualified, "table", self._material.logic[name], self._inputs(name), updated.content.id(types),
+            updated.content, self._files_of(name), is_whole=self._now[name].is_whole and not updated.keys,
+        ))
+        return updated.keys
+
+    def _changed_leaves(self, plan: KeyPlan, before: TableState) -> dict[str, Leaf] | None:
+        """What changed of each leaf since a table was made; None where that cannot be told any more."""
+        found: dict[str, Leaf] = {}
+        for leaf in {path.leaf for path in plan.paths}:
+            if self._contents[leaf] == before.inputs[leaf]:
+                continue
+            if leaf not in self._checked.models:
+                found[leaf] = self._readers.leaf(leaf, before)
+            elif leaf in self._deltas and self._before[leaf].content_id == before.inputs[leaf]:
+                found[leaf] = self._readers.delta(leaf)
+            else:
+                return None
+        return found
+
+    def _open_inputs(self, name: str, by_key: Collection[str] = ()) -> None:
+        for other, state in self._readers.open(name, self._now, by_key).items():
+            self._now[other] = state
+            self._unsaved.append(other)
+
+    # --- what is around it --------------------------------------------------------------------------------------
+
+    def _made(self, name: str, state: TableState) -> None:
+        self._now[name] = state
+        self._contents[name] = state.content_id
+        self._unsaved.append(name)
+
+    def _inputs(self, name: str) -> dict[str, str]:
+        return {source: self._contents[source] for source in inputs_of(name, self._checked)}
+
+    def _files_of(self, name: str) -> dict[str, dict[str, str]]:
+        plan = self._checked.key_plans.get(name)
+        leaves = {path.leaf for path in plan.paths} - self._checked.models.keys() if plan else set()
+        return {leaf: self._material.inputs.by_file(leaf) for leaf in sorted(leaves)}
+
+    def _drop(self, name: str) -> ModelResult:
+        qualified = self._now[name].qualified
+        self._remove(name)
+        del self._now[name]
+        write_states(self._con, {}, [name])
+        return ModelResult(qualified, DROP, "no model makes it any more")
+
+    def _remove(self, name: str) -> None:
+        """Drop what a model made before, under the name and of the kind that it had then."""
+        state = self._now.get(name)
+        if state:
+            self._con.execute(f"drop {state.kind} if exists {quoted(state.qualified)}")
+            incremental.forget_keys(self._con, state.qualified)
+
+    def _set_aside(self, name: str) -> str | None:
+        """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys
+        changed. None where nobody asks, or where the columns are others now."""
+        state = self._now.get(name)
+        asked = any(path.leaf == name for plan in self._checked.key_plans.values() for path in plan.paths)
+        if not asked or not state or state.kind != "table" or self._types_of(state.qualified) != self._checked.columns[name]:
+            return None
+        schema, _, table = state.qualified.partition(".")
+        former = f"{table} wh-former"
+        self._con.execute(f"alter table {quoted(state.qualified)} rename to {quote(former)}")
+        return f"{schema}.{former}"
+
+    def _types_of(self, qualified: str) -> dict[str, str]:
+        return {row[0]: row[1] for row in self._con.execute(f"describe {quoted(qualified)}").fetchall()}
+
+    def _keep_delta(self, qualified: str, former: str) -> None:
+        new, old = quoted(qualified), quoted(former)
+        self._con.execute(
+            f"create or replace temp table {incremental.delta_name(qualified)} as (from {old} except all from {new})"
+            f" union all (from {new} except all from {old})"
+        )
+        self._con.execute(f"drop table {old}")

@@ -1,0 +1,125 @@
+"""What a build knows of each of its tables: from what it was made and what it holds. Kept inside the build's database.
+
+A state is true or absent: it is written in the transaction that writes its table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from warehouse.digest import domain_digest
+from warehouse.transform.check import CheckedProject
+from warehouse.transform.content import Content
+from warehouse.transform.digests import Envelope
+from warehouse.transform.duck import PINNED_SETTINGS, engine_version
+from warehouse.transform.sources import FileSet
+
+if TYPE_CHECKING:
+    import duckdb
+
+_FORM = 1  # raised when what a state says, or how tables are made, changes: then all is built anew
+
+
+@dataclass(frozen=True)
+class Logic:
+    """What a table is made by: digests of its SQL, of all that is its own, and of every view that stands between it and
+    stored tables."""
+
+    sql: str
+    own: str
+    views: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableState:
+    """One table or view of a build, under its qualified name. `inputs` are content ids by name (model, landing table, or call that reads files), at the time it
+    was made; `files` the files that an incremental table's keys were taken from, content by path, by source. `is_whole`:
+    written in one piece, not patched since."""
+
+    qualified: str
+    kind: str  # table or view, as the engine calls it
+    logic: Logic
+    inputs: Mapping[str, str]
+    content_id: str
+    content: Content | None = None  # of a view: none
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    is_whole: bool = True
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a build reads: landing tables (sha256 by file) and files by the call that reads them."""
+
+    landing: Mapping[str, Mapping[str, str]]
+    files: Mapping[str, FileSet]
+
+    def content_ids(self) -> dict[str, str]:
+        landing = {table: domain_digest("wh/landing/1", dict(files)) for table, files in self.landing.items()}
+        return landing | {call: found.content for call, found in self.files.items()}
+
+    def by_file(self, leaf: str) -> dict[str, str]:
+        """Content by path of one landing table or call."""
+        if leaf in self.files:
+            return {file.path: file.content for file in self.files[leaf].files}
+        return dict(self.landing.get(leaf, {}))
+
+
+def logics(checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, Logic]:
+    """The logic of every model, keyed as the graph is."""
+    found: dict[str, Logic] = {}
+    for name in checked.graph.order:
+        model, document = checked.models[name], dict(made[name].document)
+        if model.schema != "rollup":  # a rollup carries its query_spec_digest, which covers everything under it
+            del document["parents"]
+        document["files"] = [[read.call, [*checked.file_columns[read.call].items()]] for read in checked.graph.files[name]]
+        views: dict[str, str] = {}
+        for parent in sorted(checked.graph.models[name]):
+            if checked.models[parent].materialized == "view":
+                views |= {parent: found[parent].own, **found[parent].views}
+        found[name] = Logic(
+            domain_digest("wh/sql/1", model.canonical_sql), domain_digest("wh/table/1", document), views
+        )
+    return found
+
+
+def view_content(logic: Logic, inputs: Mapping[str, str]) -> str:
+    """The content id of a view: what it says and what it reads."""
+    return domain_digest("wh/view/1", [logic.own, dict(inputs)])
+
+
+def create_state_table(con: "duckdb.DuckDBPyConnection") -> None:
+    con.execute("create schema if not exists state")
+    con.execute("create table if not exists state.made (engine varchar)")
+    con.execute("create table if not exists state.tables (name varchar, state varchar)")
+    con.execute("delete from state.made")
+    con.execute("insert into state.made values (?)", [_engine()])
+
+
+def read_states(con: "duckdb.DuckDBPyConnection") -> dict[str, TableState]:
+    """The states in a session's database; empty where it has none, or another engine made it."""
+    found = con.execute("select 1 from duckdb_tables() where schema_name = 'state' and table_name = 'tables'").fetchall()
+    if not found or con.execute("select engine from state.made").fetchall() != [(_engine(),)]:
+        return {}
+    return {name: _read(json.loads(text)) for name, text in con.execute("select name, state from state.tables").fetchall()}
+
+
+def write_states(con: "duckdb.DuckDBPyConnection", states: Mapping[str, TableState], gone: Iterable[str] = ()) -> None:
+    """Record tables made, and forget those that are gone."""
+    names = [*states, *gone]
+    if names:
+        con.execute("delete from state.tables where name in (select unnest(?::varchar[]))", [names])
+        texts = [json.dumps(asdict(state)) for state in states.values()]
+        con.execute("insert into state.tables select unnest(?::varchar[]), unnest(?::varchar[])", [list(states), texts])
+
+
+def _engine() -> str:
+    return domain_digest("wh/engine/1", [_FORM, engine_version(), dict(PINNED_SETTINGS)])
+
+
+def _read(document: dict) -> TableState:
+    logic, content = Logic(**document.pop("logic")), document.pop("content")
+    state = TableState(logic=logic, **document)
+    return replace(state, content=Content(**content)) if content else state

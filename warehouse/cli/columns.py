@@ -10,13 +10,13 @@ from warehouse.cli.output import notice, print_json, table
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
-    from warehouse.transform.column_sources import ColumnRef
+    from warehouse.transform.derived import ColumnRef
     from warehouse.transform.columns import ColumnGraph, Edge
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "name", metavar="TABLE[.COLUMN]", help="a column; a table, for all its columns; TABLE.* for what decides its rows"
+        "name", metavar="TABLE[.COLUMN]", help="a column; a table: all its columns; TABLE.*: what decides its rows"
     )
     parser.add_argument("--down", action="store_true", help="what is computed from it, not what it is computed from")
     parser.add_argument("--json", action="store_true", help="print the edges as JSON")
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
-    from warehouse.transform.column_sources import ROWS, ColumnRef
+    from warehouse.transform.derived import ROWS, ColumnRef
     from warehouse.transform.columns import project_columns
 
     graph = project_columns(find_project())
@@ -35,14 +35,16 @@ def run(args: argparse.Namespace) -> ExitCode:
         edges = [edge for start in starts for edge in direct.get(start, ())]
     else:
         edges = list(graph.walk(*starts, down=args.down))
-    unknown = {edge.target.table: graph.unknown[edge.target.table] for edge in edges if edge.target.table in graph.unknown}
+    tables = {name, *(edge.target.table for edge in edges)}
+    unknown = {model: reason for model, reason in graph.unknown.items() if model in tables}
     if args.json:
-        print_json({"table": name, "column": column, "down": args.down, "edges": [_document(e) for e in edges], "unknown": unknown})
+        document = {"table": name, "column": column, "down": args.down, "unknown": unknown}
+        print_json({**document, "edges": [_document(edge) for edge in edges]})
     elif column is None:
         print(table(["column", "kind", "to" if args.down else "from"], _rows(graph, starts, down=args.down)))
     else:
         print("\n".join(_tree(graph, starts[0], down=args.down)))
-    for model, reason in sorted(unknown.items()):
+    for model, reason in unknown.items():
         notice(f"{model} is not understood ({printable(reason)}): any of its columns may rest on all that it reads")
     return ExitCode.OK
 
@@ -78,32 +80,35 @@ def _rows(graph: "ColumnGraph", starts: "list[ColumnRef]", *, down: bool) -> lis
 
 def _is_constant(graph: "ColumnGraph", column: "ColumnRef") -> bool:
     """Whether a model's column rests on nothing that could change but its SQL."""
-    return column in graph.sources and not _direct(graph, column, down=False)
+    is_known = column in graph.sources and column.table not in graph.unknown
+    return is_known and not _direct(graph, column, down=False)
 
 
 def _tree(graph: "ColumnGraph", start: "ColumnRef", *, down: bool) -> list[str]:
-    """One line an edge. What hangs on a column stands where the column occurs first; upwards nothing hangs on a condition,
-    for what lies behind all conditions is listed at the end."""
-    from warehouse.transform.column_sources import ROWS
+    """One line an edge. What hangs on a column stands where the column occurs first; upwards nothing hangs on a
+    condition, for what lies behind all conditions is listed at the end."""
+    from warehouse.transform.derived import ROWS
 
-    lines = [printable(str(start)) + "  (constant)" * (not down and _is_constant(graph, start))]
+    def shown(column: "ColumnRef") -> str:
+        return printable(str(column)) + "  (constant)" * (not down and _is_constant(graph, column))
+
+    lines = [shown(start)]
     seen = {start}
     stack = _hung(_direct(graph, start, down), "")
     while stack:
         (kind, column), mark, indent = stack.pop()
-        is_open = down or kind != "condition"
-        below = _direct(graph, column, down) if is_open else []
-        note = "  (see above)" if below and column in seen else "  (constant)" if not down and _is_constant(graph, column) else ""
-        lines.append(f"{mark}{kind}  {printable(str(column))}{note}")
-        if below and column not in seen:
+        below = _direct(graph, column, down) if down or kind != "condition" else []
+        is_again = bool(below) and column in seen
+        lines.append(f"{mark}{kind}  {shown(column)}" + "  (see above)" * is_again)
+        if below and not is_again:
             seen.add(column)
             stack += _hung(below, indent)
     deciding = [] if down else graph.conditions(start)
     if deciding:
         lines.append("which rows it has, and from which rows, is decided by")
     for name, columns in groupby(deciding, key=lambda column: column.table):
-        shown = ("rows" if column.column == ROWS else printable(column.column) for column in columns)
-        lines.append(f"   {printable(name)}: {', '.join(shown)}")
+        names = ("rows" if column.column == ROWS else printable(column.column) for column in columns)
+        lines.append(f"   {printable(name)}: {', '.join(names)}")
     return lines
 
 

@@ -11,61 +11,34 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from warehouse.transform.derived import (
+    NONE,
+    ROWS,
+    ColumnRef,
+    Derived,
+    Refs,
+    Relation,
+    computed_from,
+    merged,
+    stacked,
+    united,
+)
 from warehouse.transform.duck import text_literal
 from warehouse.transform.file_calls import GENERATORS
 
 if TYPE_CHECKING:
     import duckdb
 
-# In place of a column's name: which rows a table has.
-ROWS = "*"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class ColumnRef:
-    """A column of a table (`schema.name`, a landing table, or the text of a call that reads files), or its `ROWS`."""
-
-    table: str
-    column: str
-
-    def __str__(self) -> str:
-        return f"rows of {self.table}" if self.column == ROWS else f"{self.table}.{self.column}"
-
-
-Refs = frozenset[ColumnRef]
-_NONE: Refs = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """What a column is made of: columns copied as they are, columns computed with, columns that decide which value."""
-
-    copied: Refs = _NONE
-    computed: Refs = _NONE
-    conditions: Refs = _NONE
-
-    @property
-    def everything(self) -> Refs:
-        return self.copied | self.computed | self.conditions
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """What an operator yields: its columns in order, and what decides which rows it has (and how they are ordered)."""
-
-    columns: tuple[Derived, ...]
-    rows: Refs
-
-
 class NotUnderstood(Exception):
     """A part of the plan whose meaning is not known here; the text says which."""
 
 
 def query_relation(con: "duckdb.DuckDBPyConnection", sql: str) -> Relation:
-    """The columns of one query, in a session that has the tables it reads. Temporary tables go by their bare names, others
-    by schema and name. Raises `NotUnderstood`."""
-    # Not optimized: the optimizer drops what it proves to be without effect on today's statistics.
-    call = f"json_serialize_plan({text_literal(sql)}, optimize := false, skip_null := true, skip_empty := true, skip_default := true)"
+    """The columns of one query, in a session that has the tables it reads. Temporary tables go by their bare names,
+    others by schema and name. Raises `NotUnderstood`."""
+    # Not optimized: the optimizer drops what it proves to be without effect on today's statistics. Defaults are written
+    # out: were an index called something else one day, it must be missed and not be taken for 0.
+    call = f"json_serialize_plan({text_literal(sql)}, optimize := false, skip_null := true)"
     try:
         document = json.loads(con.execute(f"select {call}").fetchall()[0][0])
         if document["error"]:
@@ -73,19 +46,22 @@ def query_relation(con: "duckdb.DuckDBPyConnection", sql: str) -> Relation:
         return _Plan().relation(document["plans"][0])
     except RecursionError:
         raise NotUnderstood("its expressions are nested too deeply") from None
-    except (KeyError, ValueError) as error:  # an engine that writes its plans in another way than the one this was made for
+    except (KeyError, ValueError) as error:  # another engine, which writes its plans in another way
         raise NotUnderstood(f"a plan of an unknown form ({error})") from error
 
 
 # Keys of an expression under which lies what chooses rows or groups, not what goes into the value.
-_CHOOSING = frozenset({"filter", "filters", "order_bys", "orders", "arg_orders", "partitions", "start_expr", "end_expr"})
+_CHOOSING = frozenset(
+    {"filter", "filters", "order_bys", "orders", "arg_orders", "partitions", "start_expr", "end_expr"}
+)
 # Keys under which no column of the query lies. A lambda's body counts its own parameters; what it takes from the
 # query stands among the arguments of the function that it is given to.
 _CLOSED = frozenset({"function_data", "return_type", "value", "arguments", "qname", "lambda_expr", "binding"})
 _EXPRESSIONS = frozenset(
     "BOUND_" + name
     for name in (
-        "AGGREGATE BETWEEN CASE CAST COLUMN_REF COMPARISON CONJUNCTION CONSTANT EXPANDED FUNCTION LAMBDA OPERATOR REF UNNEST WINDOW"
+        "AGGREGATE BETWEEN CASE CAST COLUMN_REF COMPARISON CONJUNCTION CONSTANT EXPANDED FUNCTION LAMBDA OPERATOR REF "
+        "UNNEST WINDOW"
     ).split()
 )
 
@@ -134,14 +110,14 @@ class _Plan:
                     raise NotUnderstood(f"expression {kind.removeprefix('BOUND_').replace('_', ' ').lower()}")
                 else:
                     stack.extend((x, is_choosing or key in _CHOOSING) for key, x in part.items() if key not in _CLOSED)
-        return Derived(_NONE, frozenset(computed), frozenset(conditions))
+        return Derived(NONE, frozenset(computed), frozenset(conditions))
 
     def referenced(self, node: Mapping[str, Any], columns: tuple[Derived, ...]) -> Derived:
         if node["expression_class"] == "BOUND_REF":
-            return _at(columns, node.get("index", 0))
+            return _at(columns, node["index"])
         # The binder leaves the arguments of a lateral table function unresolved: they name an operator by its index.
         binding = node["binding"]
-        return _at(self.by_index.get(binding.get("table_index", 0), ()), binding.get("column_index", 0))
+        return _at(self.by_index.get(binding["table_index"], ()), binding["column_index"])
 
     def used(self, node: Any, columns: tuple[Derived, ...]) -> Refs:
         """Every column that expressions use in any way."""
@@ -155,34 +131,34 @@ class _Plan:
             return self._function(node, function)
         catalog, *path = node["function_data"]["qualified_name"]["path"]
         name = path[-1] if catalog == "temp" else ".".join(path)
+        if any(node["table_filters"].values()):
+            raise NotUnderstood("a filter inside a scan")
         rows = frozenset((ColumnRef(name, ROWS),))
-        columns = []
-        for position in (index.get("index", 0) for index in node["column_indexes"]):
-            is_row_id = position >= len(node["names"])  # which follows from the rows; count(*) reads it
-            columns.append(
-                Derived(conditions=rows) if is_row_id else Derived(frozenset((ColumnRef(name, node["names"][position]),)))
-            )
-        return Relation(_picked(columns, node.get("projection_ids")), rows)
+        # Beyond the names is the row id, which follows from the rows; count(*) reads it.
+        known = [Derived(frozenset((ColumnRef(name, column),))) for column in node["names"]]
+        positions = (each["index"] for each in node["column_indexes"])
+        columns = [known[place] if place < len(known) else Derived(conditions=rows) for place in positions]
+        return Relation(_picked(columns, node["projection_ids"]), rows)
 
     def _function(self, node: Mapping[str, Any], function: str) -> Relation:
         if function not in GENERATORS:
             raise NotUnderstood(f"table function {function}")
-        outer = self.child(node) if node.get("children") else Relation((), _NONE)
-        passed = node.get("projected_input") or []
+        outer = self.child(node) if node["children"] else Relation((), NONE)
+        passed = node["projected_input"]
         given = [column for place, column in enumerate(outer.columns) if place not in passed]
-        made = Derived(computed=_united(c.copied | c.computed for c in given), conditions=_united(c.conditions for c in given))
+        made = computed_from(given)
         columns = [made] * len(node["column_indexes"]) + [outer.columns[place] for place in passed]
-        return Relation(_picked(columns, node.get("projection_ids")), outer.rows | made.everything)
+        return Relation(_picked(columns, node["projection_ids"]), outer.rows | made.everything)
 
     def expression_get(self, node: Mapping[str, Any]) -> Relation:
         child = self.child(node)
         rows = [[self.expression(value, child.columns) for value in row] for row in node["expressions"]]
-        return Relation(tuple(map(_merged, zip(*rows, strict=True))), child.rows)
+        return Relation(tuple(map(merged, zip(*rows, strict=True))), child.rows)
 
     def constants(self, node: Mapping[str, Any]) -> Relation:
         """Rows without a source; a dummy scan has one column that nothing uses."""
         types = node.get("return_types") or node.get("chunk_types") or [None]
-        return Relation((Derived(),) * len(types), _NONE)
+        return Relation((Derived(),) * len(types), NONE)
 
     # --- operators on one input ------------------------------------------------------------------------------------
 
@@ -191,37 +167,36 @@ class _Plan:
         return Relation(tuple(self.expression(each, child.columns) for each in node["expressions"]), child.rows)
 
     def chosen(self, node: Mapping[str, Any]) -> Relation:
-        """Filter, distinct, order, limit, sample: the columns stay, and what stands in the clause decides the rows."""
+        """Filter, distinct, order, limit, sample: the columns stay, and whatever the clause names decides the rows."""
         child = self.child(node)
-        clauses = [node.get(key) for key in ("expressions", "distinct_targets", "order_by", "orders", "limit_val", "offset_val")]
+        clause = {key: part for key, part in node.items() if key != "children"}
         kept = node.get("projection_map") or node.get("projections")
-        return Relation(_picked(child.columns, kept), child.rows | self.used(clauses, child.columns))
+        return Relation(_picked(child.columns, kept), child.rows | self.used(clause, child.columns))
 
     def aggregate(self, node: Mapping[str, Any]) -> Relation:
         child = self.child(node)
-        groups = tuple(self.expression(each, child.columns) for each in node.get("groups", ()))
-        deciding = child.rows | _united(group.everything for group in groups)
-        made = [self.expression(each, child.columns) for each in node.get("expressions", ())]
-        functions = (Derived(conditions=deciding),) * len(node.get("grouping_functions", ()))
-        columns = groups + tuple(_under(each, deciding) for each in made) + functions
-        return Relation(columns, deciding if groups else _NONE)  # without groups there is one row, always
+        groups = tuple(self.expression(each, child.columns) for each in node["groups"])
+        deciding = child.rows | united(group.everything for group in groups)
+        made = [self.expression(each, child.columns) for each in node["expressions"]]
+        functions = (Derived(conditions=deciding),) * len(node["grouping_functions"])
+        columns = groups + tuple(each.under(deciding) for each in made) + functions
+        return Relation(columns, deciding if groups else NONE)  # without groups there is one row, always
 
     def window(self, node: Mapping[str, Any]) -> Relation:
         child = self.child(node)
-        made = (_under(self.expression(each, child.columns), child.rows) for each in node["expressions"])
+        made = (self.expression(each, child.columns).under(child.rows) for each in node["expressions"])
         return Relation(child.columns + tuple(made), child.rows)
 
     def unnest(self, node: Mapping[str, Any]) -> Relation:
         child = self.child(node)
         made = tuple(self.expression(each, child.columns) for each in node["expressions"])
-        return Relation(child.columns + made, child.rows | _united(each.everything for each in made))
+        return Relation(child.columns + made, child.rows | united(each.everything for each in made))
 
     def pivot(self, node: Mapping[str, Any]) -> Relation:
         """Groups, then lists of values beside the list of their names: any cell may come from any of these."""
         child, pivot = self.child(node), node["bound_pivot"]
-        count = pivot.get("group_count", 0)
-        lists = child.columns[count:]
-        cell = Derived(computed=_united(c.copied | c.computed for c in lists), conditions=_united(c.conditions for c in lists))
+        count = pivot["group_count"]
+        cell = computed_from(child.columns[count:])
         return Relation(child.columns[:count] + (cell,) * len(pivot["pivot_values"]), child.rows)
 
     # --- operators on several inputs -------------------------------------------------------------------------------
@@ -234,8 +209,8 @@ class _Plan:
             # A condition that is no comparison of the two sides stands on the left and sees both.
             sides = (left.columns, right.columns) if "right" in each else (both, ())
             deciding |= self.used(each["left"], sides[0]) | self.used(each.get("right", {}), sides[1])
-        kept_left = _picked(left.columns, node.get("left_projection_map"))
-        kept_right = _picked(right.columns, node.get("right_projection_map"))
+        kept_left = _picked(left.columns, node["left_projection_map"])
+        kept_right = _picked(right.columns, node["right_projection_map"])
         rows = left.rows | right.rows | deciding
         match node["join_type"]:
             case "INNER" | "LEFT" | "RIGHT" | "FULL" | "OUTER":
@@ -245,7 +220,7 @@ class _Plan:
             case "RIGHT_SEMI" | "RIGHT_ANTI":
                 return Relation(kept_right, rows)
             case "SINGLE":  # a scalar subquery: as many rows as on the left
-                found = tuple(_under(column, deciding | right.rows) for column in kept_right)
+                found = tuple(column.under(deciding | right.rows) for column in kept_right)
                 return Relation(kept_left + found, left.rows)
             case "MARK":  # whether the right side has a match, as a column
                 return Relation((*kept_left, Derived(computed=deciding, conditions=right.rows)), left.rows)
@@ -256,32 +231,34 @@ class _Plan:
         return Relation(left.columns + right.columns, left.rows | right.rows)
 
     def union(self, node: Mapping[str, Any]) -> Relation:
-        return _one_above_other(self.children(node))
+        return stacked(self.children(node))
 
     def comparison_of_sets(self, node: Mapping[str, Any]) -> Relation:
         """Intersect and except: rows of the first, chosen by all columns of all."""
         inputs = self.children(node)
-        deciding = _united(column.everything for each in inputs for column in each.columns)
-        return Relation(inputs[0].columns, deciding | _united(each.rows for each in inputs))
+        deciding = united(column.everything for each in inputs for column in each.columns)
+        return Relation(inputs[0].columns, deciding | united(each.rows for each in inputs))
 
     def cte(self, node: Mapping[str, Any]) -> Relation:
         definition, query = node["children"]
-        self.ctes[node.get("table_index", 0)] = self.relation(definition)
+        self.ctes[node["table_index"]] = self.relation(definition)
         return self.relation(query)
 
     def recursive_cte(self, node: Mapping[str, Any]) -> Relation:
+        if node["key_targets"]:
+            raise NotUnderstood("recursion using key")
         anchor, step = node["children"]
-        index = node.get("table_index", 0)
+        index = node["table_index"]
         found = self.relation(anchor)
         while self.ctes.get(index) != found:  # sets of columns only grow, and there are not many
             self.ctes[index] = found
-            found = _one_above_other([found, self.relation(step)])
-        if not node.get("union_all"):
-            found = Relation(found.columns, found.rows | _united(column.everything for column in found.columns))
+            found = stacked([found, self.relation(step)])
+        if not node["union_all"]:
+            found = Relation(found.columns, found.rows | united(column.everything for column in found.columns))
         return found
 
     def cte_reference(self, node: Mapping[str, Any]) -> Relation:
-        return self.ctes[node.get("cte_index", 0)]
+        return self.ctes[node["cte_index"]]
 
 
 _OPERATORS: dict[str, Callable[[_Plan, Mapping[str, Any]], Relation]] = {
@@ -324,27 +301,3 @@ def _picked(columns: Iterable[Derived], positions: Iterable[int] | None) -> tupl
     """Those of `columns` that an operator passes on; all of them where it does not say."""
     columns = tuple(columns)
     return tuple(_at(columns, position) for position in positions) if positions else columns
-
-
-def _united(sets: Iterable[Refs]) -> Refs:
-    return _NONE.union(*sets)
-
-
-def _under(column: Derived, conditions: Refs) -> Derived:
-    return Derived(column.copied, column.computed, column.conditions | conditions)
-
-
-def _merged(columns: Iterable[Derived]) -> Derived:
-    """One column whose rows come from several."""
-    several = tuple(columns)
-    return Derived(
-        _united(column.copied for column in several),
-        _united(column.computed for column in several),
-        _united(column.conditions for column in several),
-    )
-
-
-def _one_above_other(inputs: Iterable[Relation]) -> Relation:
-    several = tuple(inputs)
-    columns = tuple(map(_merged, zip(*(each.columns for each in several), strict=True)))
-    return Relation(columns, _united(each.rows for each in several))

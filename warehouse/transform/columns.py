@@ -1,4 +1,4 @@
-"""Column lineage: for every column of every model, the columns it is computed from and those that decide which rows it has.
+"""Column lineage: for every column of every model, the columns it is computed from and those that decide its rows.
 
 A pure function of a checked project and the landing schemas; no build and no data is needed. A query whose plan is not
 understood is said to be unknown, and then rests on all that it reads: too much is reported rather than too little.
@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.transform.column_sources import ROWS, ColumnRef, NotUnderstood, Relation, query_relation
+from warehouse.transform.column_sources import NotUnderstood, query_relation
+from warehouse.transform.derived import ROWS, ColumnRef, Relation
 from warehouse.transform.feeds import FEED_SCHEMA
 from warehouse.transform.file_calls import file_calls, without_file_calls
 
@@ -43,8 +44,8 @@ class Edge:
 @dataclass(frozen=True)
 class ColumnGraph:
     """The columns of every table, in order, and the edges into every column of a model. A table's rows are a column of
-    their own (`ROWS`): every column of a model has an edge from them. `unknown` says of which models nothing more is known
-    than what they read, and why. Landing tables and calls that read files have no edges."""
+    their own (`ROWS`): every column of a model has an edge from them. `unknown` says of which models nothing more is
+    known than what they read, and why. Landing tables and calls that read files have no edges."""
 
     columns: Mapping[str, tuple[str, ...]]
     sources: Mapping[ColumnRef, tuple[Edge, ...]]
@@ -60,7 +61,8 @@ class ColumnGraph:
         return {source: tuple(edges) for source, edges in found.items()}
 
     def walk(self, *starts: ColumnRef, down: bool = False, kinds: Container[str] = KINDS) -> Iterator[Edge]:
-        """All edges of these kinds that lead to `starts`, at any distance, nearest first; with `down`, away from them."""
+        """All edges of these kinds that lead to `starts`, at any distance, nearest first; with `down`, away from
+        them."""
         edges = self.dependents if down else self.sources
         seen, waiting = set(starts), list(starts)
         for column in waiting:
@@ -73,38 +75,38 @@ class ColumnGraph:
                         waiting.append(following)
 
     def conditions(self, start: ColumnRef) -> list[ColumnRef]:
-        """The columns and rows without sources of their own (of landing tables, of calls that read files) that decide where
-        `start` has a value and from which rows it is taken: all that lie behind a condition."""
+        """The columns and rows without sources of their own (of landing tables, of calls that read files) that decide
+        where `start` has a value and from which rows it is taken: all that lie behind a condition."""
         values = {start, *(edge.source for edge in self.walk(start, kinds=(VALUE,)))}
         deciding = {edge.source for column in values for edge in self.sources.get(column, ()) if edge.kind != VALUE}
         behind = deciding.union(edge.source for edge in self.walk(*deciding))
         return sorted(column for column in behind if column not in self.sources)
 
     def find(self, text: str) -> tuple[str, str | None]:
-        """The table, or table and column, that `text` names; the schema may be left out and case does not matter. Raises
-        WH203 (no such table) and WH204 (no such column)."""
-        tables = {
-            name.lower(): table
-            for table in sorted(self.columns, key=lambda table: not table.startswith(f"{FEED_SCHEMA}."))
-            for name in (table.rpartition(".")[2], table)  # by its bare name a feed is found last
-        }
+        """The table, or table and column, that `text` names; the schema may be left out and case does not matter.
+        Raises WH203 (no such table) and WH204 (no such column)."""
+        tables = {table.lower(): table for table in self.columns}
+        models = {column.table for column in self.sources}
+        # By its bare name a feed is found last.
+        for model in sorted(models, key=lambda model: model.startswith(f"{FEED_SCHEMA}.")):
+            tables.setdefault(model.rpartition(".")[2].lower(), model)
         if text.lower() in tables:
             return tables[text.lower()], None
         head, _, column = text.rpartition(".")
         if head.lower() not in tables:
-            raise WarehouseError(
-                "WH203", f"no model, feed or landing table is named {head or text}", text, _nearest(text, tables), ExitCode.NOT_FOUND
-            )
+            is_schema = any(model.startswith(f"{head.lower()}.") for model in models)
+            asked = text if is_schema or not head else head
+            raise _not_found("WH203", f"no model, feed or landing table is named {asked}", text, asked, tables)
         table = tables[head.lower()]
         columns = {name.lower(): name for name in (*self.columns[table], ROWS)}
         if column.lower() not in columns:
-            raise WarehouseError("WH204", f"{table} has no column {column}", text, _nearest(column, columns), ExitCode.NOT_FOUND)
+            raise _not_found("WH204", f"{table} has no column {column}", text, column, columns)
         return table, columns[column.lower()]
 
 
-def _nearest(text: str, known: Iterable[str]) -> str | None:
-    near = difflib.get_close_matches(text.lower(), known, n=1)
-    return f"did you mean {near[0]}?" if near else None
+def _not_found(code: str, message: str, text: str, asked: str, known: Iterable[str]) -> WarehouseError:
+    near = difflib.get_close_matches(asked.lower(), known, n=1)
+    return WarehouseError(code, message, text, f"did you mean {near[0]}?" if near else None, ExitCode.NOT_FOUND)
 
 
 def project_columns(project: "Project") -> ColumnGraph:
@@ -135,13 +137,14 @@ def column_graph(checked: "CheckedProject", landing: Mapping[str, "pa.Schema"]) 
         model, types = checked.models[name], checked.columns[name]
         columns[model.qualified] = tuple(types)
         try:
-            sources.update(_edges(model.qualified, tuple(types), _relation(con, model.text)))
+            edges = _edges(model.qualified, tuple(types), _relation(con, model.text))
         except NotUnderstood as reason:
             unknown[model.qualified] = str(reason)
-            tables = [checked.models[parent].qualified for parent in checked.graph.models[name]]
-            read = [ColumnRef(table, column) for table in (*tables, *checked.graph.landing[name]) for column in columns[table]]
-            read += [ColumnRef(table, ROWS) for table in (*tables, *checked.graph.landing[name], *file_calls(con, model.text))]
-            sources.update(_unknown_edges(model.qualified, tuple(types), sorted(read)))
+            read = [checked.models[parent].qualified for parent in checked.graph.models[name]]
+            read += [*checked.graph.landing[name], *file_calls(con, model.text)]
+            everything = [ColumnRef(table, column) for table in read for column in (*columns.get(table, ()), ROWS)]
+            edges = _unknown_edges(model.qualified, tuple(types), sorted(everything))
+        sources.update(edges)
         listed = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())
         # A table also for a view: the lineage of what reads it must stop at its columns.
         con.execute(f"create table {quoted(model.qualified)} ({listed})")
@@ -160,14 +163,16 @@ def _relation(con: "duckdb.DuckDBPyConnection", sql: str) -> Relation:
     try:
         return query_relation(con, without_file_calls(con, sql))
     except duckdb.Error as error:
-        raise NotUnderstood(f"a call that reads files cannot stand alone: {error}") from error
+        raise NotUnderstood("a call that reads files cannot stand alone") from error
 
 
 def _edges(table: str, names: tuple[str, ...], relation: Relation) -> dict[ColumnRef, tuple[Edge, ...]]:
     if len(relation.columns) != len(names):
         raise NotUnderstood(f"{len(relation.columns)} columns were found, not {len(names)}")
+    if ROWS in names:
+        raise NotUnderstood(f'a column is named "{ROWS}"')
     rows = ColumnRef(table, ROWS)
-    edges = {rows: tuple(Edge(source, rows, CONDITION) for source in sorted(relation.rows))}
+    edges = {}
     for name, found in zip(names, relation.columns, strict=True):
         target = ColumnRef(table, name)
         values = sorted(found.copied | found.computed)
@@ -178,7 +183,7 @@ def _edges(table: str, names: tuple[str, ...], relation: Relation) -> dict[Colum
             *(Edge(source, target, CONDITION) for source in sorted(conditions)),
             Edge(rows, target, CONDITION),
         )
-    return edges
+    return {**edges, rows: tuple(Edge(source, rows, CONDITION) for source in sorted(relation.rows))}
 
 
 def _unknown_edges(table: str, names: tuple[str, ...], read: list[ColumnRef]) -> dict[ColumnRef, tuple[Edge, ...]]:

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from warehouse.transform.duck import quote, text_literal
+from warehouse.transform.sql_text import tokens
 
 if TYPE_CHECKING:
     import duckdb
@@ -20,13 +21,13 @@ GENERATORS = frozenset({"generate_series", "range", "repeat", "repeat_row", "unn
 
 
 def file_calls(con: "duckdb.DuckDBPyConnection", sql: str) -> list[str]:
-    """The calls of a query that read files (or the engine), as its text has them, and the paths that it names as tables."""
+    """The calls of a query that read files (or the engine), as its text has them, and the paths it names as tables."""
     return [text for text, _ in _calls(_tree(con, sql), sql)]
 
 
 def without_file_calls(con: "duckdb.DuckDBPyConnection", sql: str) -> str:
-    """The query over one empty temporary table a call, made here and named by the call's text. Raises the engine's error
-    where a call cannot stand alone."""
+    """The query over one empty temporary table a call, made here and named by the call's text. Raises the engine's
+    error where a call cannot stand alone."""
     tree = _tree(con, sql)
     for text, node in list(_calls(tree, sql)):
         con.execute(f"create temp table if not exists {quote(text)} as select * from {text} limit 0")
@@ -50,14 +51,22 @@ def _calls(tree: Any, sql: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if isinstance(node, dict):
             kind = node.get("type")
             if kind == "TABLE_FUNCTION" and node["function"]["function_name"].lower() not in GENERATORS:
-                start = node["query_location"]  # in bytes
-                written = sql.encode()[start : start + node["query_location_length"]].decode()
-                yield " ".join(written.split()), node
+                yield _call(sql.encode()[node["query_location"] :].decode()), node
             elif kind == "BASE_TABLE" and not node["schema_name"] and set("./*") & set(node["table_name"]):
                 yield text_literal(node["table_name"]), node
             stack.extend(node.values())
         elif isinstance(node, list):
             stack.extend(node)
+
+
+def _call(sql: str) -> str:
+    """The call that `sql` begins with, up to its closing bracket, on one line."""
+    depth = 0
+    for token in tokens(sql):
+        depth += (token.text == "(") - (token.text == ")")
+        if token.text == ")" and not depth:
+            return " ".join(sql[: token.offset + 1].split())
+    return sql
 
 
 def _default_alias(node: dict[str, Any]) -> str:

@@ -509,8 +509,8 @@ def changes(rows: Rows, source: random.Random) -> Iterator[tuple[ColumnRef, Rows
                 {**row, name: random_value(name, source)} if source.random() < 0.6 else row for row in rows[table]
             ]
             yield ColumnRef(table, name), {**rows, table: changed}
-        fewer = [row for row in rows[table] if row is not source.choice(rows[table])]
-        yield ColumnRef(table, ROWS), {**rows, table: fewer}
+        gone = source.choice(rows[table])
+        yield ColumnRef(table, ROWS), {**rows, table: [row for row in rows[table] if row is not gone]}
 
 
 def load(con: duckdb.DuckDBPyConnection, rows: Rows) -> None:

@@ -213,12 +213,10 @@ class _Plan:
         kept_right = _picked(right.columns, node["right_projection_map"])
         rows = left.rows | right.rows | deciding
         match node["join_type"]:
-            case "INNER" | "LEFT" | "RIGHT" | "FULL" | "OUTER":
+            case "INNER" | "LEFT" | "RIGHT" | "FULL":
                 return Relation(kept_left + kept_right, rows)
             case "SEMI" | "ANTI":
                 return Relation(kept_left, rows)
-            case "RIGHT_SEMI" | "RIGHT_ANTI":
-                return Relation(kept_right, rows)
             case "SINGLE":  # a scalar subquery: as many rows as on the left
                 found = tuple(column.under(deciding | right.rows) for column in kept_right)
                 return Relation(kept_left + found, left.rows)
@@ -249,13 +247,13 @@ class _Plan:
             raise NotUnderstood("recursion using key")
         anchor, step = node["children"]
         index = node["table_index"]
-        found = self.relation(anchor)
-        while self.ctes.get(index) != found:  # sets of columns only grow, and there are not many
-            self.ctes[index] = found
-            found = stacked([found, self.relation(step)])
-        if not node["union_all"]:
-            found = Relation(found.columns, found.rows | united(column.everything for column in found.columns))
-        return found
+        found, grown = None, self.relation(anchor)
+        while found != grown:  # sets of columns only grow, and there are not many
+            found = self.ctes[index] = grown
+            grown = stacked([found, self.relation(step)])
+        if node["union_all"]:
+            return grown
+        return Relation(grown.columns, grown.rows | united(column.everything for column in grown.columns))
 
     def cte_reference(self, node: Mapping[str, Any]) -> Relation:
         return self.ctes[node["cte_index"]]

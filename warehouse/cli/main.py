@@ -22,6 +22,7 @@ COMMANDS = {
     "ingest": "copy evidence into the store and recognise it",
     "build": "bring facts, dimensions and rollups up to date",
     "sql": "query the current build",
+    "columns": "say what a column is computed from, down to the landing columns",
     "publish": "freeze a rollup under its query_spec_digest",
     "lineage": "walk a number back to the bytes",
 }

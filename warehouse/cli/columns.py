@@ -1,0 +1,121 @@
+"""`wh columns`."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from warehouse.cli.output import notice, print_json, table
+from warehouse.errors import ExitCode, printable
+
+if TYPE_CHECKING:
+    from warehouse.transform.derived import ColumnRef
+    from warehouse.transform.columns import ColumnGraph, Edge
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name", metavar="TABLE[.COLUMN]", help="a column; a table: all its columns; TABLE.*: what decides its rows"
+    )
+    parser.add_argument("--down", action="store_true", help="what is computed from it, not what it is computed from")
+    parser.add_argument("--json", action="store_true", help="print the edges as JSON")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.project import find_project
+    from warehouse.transform.derived import ROWS, ColumnRef
+    from warehouse.transform.columns import project_columns
+
+    graph = project_columns(find_project())
+    name, column = graph.find(args.name)
+    starts = [ColumnRef(name, each) for each in ((*graph.columns[name], ROWS) if column is None else (column,))]
+    if column is None:
+        direct = graph.dependents if args.down else graph.sources
+        edges = [edge for start in starts for edge in direct.get(start, ())]
+    else:
+        edges = list(graph.walk(*starts, down=args.down))
+    tables = {name, *(edge.target.table for edge in edges)}
+    unknown = {model: reason for model, reason in graph.unknown.items() if model in tables}
+    if args.json:
+        document = {"table": name, "column": column, "down": args.down, "unknown": unknown}
+        print_json({**document, "edges": [_document(edge) for edge in edges]})
+    elif column is None:
+        print(table(["column", "kind", "to" if args.down else "from"], _rows(graph, starts, down=args.down)))
+    else:
+        print("\n".join(_tree(graph, starts[0], down=args.down)))
+    for model, reason in unknown.items():
+        notice(f"{model} is not understood ({printable(reason)}): any of its columns may rest on all that it reads")
+    return ExitCode.OK
+
+
+def _document(edge: "Edge") -> dict[str, object]:
+    return {
+        "source": {"table": edge.source.table, "column": edge.source.column},
+        "target": {"table": edge.target.table, "column": edge.target.column},
+        "kind": edge.kind,
+        "is_copy": edge.is_copy,
+    }
+
+
+def _direct(graph: "ColumnGraph", column: "ColumnRef", down: bool) -> "list[tuple[str, ColumnRef]]":
+    """Direct edges as kind and other end, but for those between a table's rows and its own columns."""
+    edges = (graph.dependents if down else graph.sources).get(column, ())
+    return [
+        ("copy" if edge.is_copy else edge.kind, edge.target if down else edge.source)
+        for edge in edges
+        if edge.source.table != edge.target.table
+    ]
+
+
+def _rows(graph: "ColumnGraph", starts: "list[ColumnRef]", *, down: bool) -> list[list[str]]:
+    rows = []
+    for start in starts:
+        nothing = [("constant" if _is_constant(graph, start) and not down else "", "")]
+        shown = [(kind, printable(str(other))) for kind, other in _direct(graph, start, down)] or nothing
+        names = [start.column, *[""] * (len(shown) - 1)]
+        rows += [[name, *cells] for name, cells in zip(names, shown, strict=True)]
+    return rows
+
+
+def _is_constant(graph: "ColumnGraph", column: "ColumnRef") -> bool:
+    """Whether a model's column rests on nothing that could change but its SQL."""
+    is_known = column in graph.sources and column.table not in graph.unknown
+    return is_known and not _direct(graph, column, down=False)
+
+
+def _tree(graph: "ColumnGraph", start: "ColumnRef", *, down: bool) -> list[str]:
+    """One line an edge. What hangs on a column stands where the column occurs first; upwards nothing hangs on a
+    condition, for what lies behind all conditions is listed at the end."""
+    from warehouse.transform.derived import ROWS
+
+    def shown(column: "ColumnRef") -> str:
+        return printable(str(column)) + "  (constant)" * (not down and _is_constant(graph, column))
+
+    lines = [shown(start)]
+    seen = {start}
+    stack = _hung(_direct(graph, start, down), "")
+    while stack:
+        (kind, column), mark, indent = stack.pop()
+        below = _direct(graph, column, down) if down or kind != "condition" else []
+        is_again = bool(below) and column in seen
+        lines.append(f"{mark}{kind}  {shown(column)}" + "  (see above)" * is_again)
+        if below and not is_again:
+            seen.add(column)
+            stack += _hung(below, indent)
+    deciding = [] if down else graph.conditions(start)
+    if deciding:
+        lines.append("which rows it has, and from which rows, is decided by")
+    for name, columns in groupby(deciding, key=lambda column: column.table):
+        names = ("rows" if column.column == ROWS else printable(column.column) for column in columns)
+        lines.append(f"   {printable(name)}: {', '.join(names)}")
+    return lines
+
+
+def _hung(edges: "list[tuple[str, ColumnRef]]", indent: str) -> "list[tuple[tuple[str, ColumnRef], str, str]]":
+    """Edges as a stack, the first on top: each with the mark of its own line and the indent of those below it."""
+    last = len(edges) - 1
+    return [
+        (edge, indent + ("└─ " if place == last else "├─ "), indent + ("   " if place == last else "│  "))
+        for place, edge in reversed(list(enumerate(edges)))
+    ]

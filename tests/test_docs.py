@@ -19,7 +19,9 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import init_project
 from warehouse.transform.builds import current_build
-from warehouse.transform.model import COLUMN_TESTS, HEADER_KEYS, MATERIALISATIONS
+from warehouse.transform.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
+from warehouse.transform.model import HEADER_KEYS, MATERIALISATIONS
+from warehouse.transform.unit_cases import CASE_KEYS
 
 README = (REPOSITORY / "README.md").read_text()
 MODELS = (REPOSITORY / "docs" / "models.md").read_text()
@@ -40,7 +42,10 @@ def test_every_command_has_help(command: str) -> None:
 
 
 def test_every_header_key_and_test_is_documented_and_no_other() -> None:
-    assert {word for word in re.findall(r"^\| `(\w+)", MODELS, re.MULTILINE)} == {*HEADER_KEYS, *COLUMN_TESTS, "staging", "facts", "marts"}
+    assert {word for word in re.findall(r"^\| `(\w+)", MODELS, re.MULTILINE)} == {
+        *HEADER_KEYS, *COLUMN_TESTS, *TABLE_TESTS, *TEST_OPTIONS, *CASE_KEYS, "staging", "facts", "marts"
+    }
+    assert all(f"`{severity}`" in MODELS for severity in SEVERITIES)
     assert all(f"`{kind}`" in MODELS for kind in MATERIALISATIONS)
 
 

@@ -58,6 +58,9 @@ CODES: dict[str, str] = {
     "WH212": "another build is running",
     "WH213": "the query could not be run",
     "WH218": "a build's database is not the one that was built",
+    "WH240": "a unit test is not valid",
+    "WH241": "no test, and no model with tests, has this name",
+    "WH242": "no failing rows are kept",
     # claims
     "WH301": "no query spec has this name",
     "WH302": "a query spec's rows are not unique at its grain",

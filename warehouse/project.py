@@ -1,4 +1,4 @@
-"""A project: a folder with `warehouse.toml` and its own `models/`, `queries/`, `ingest/`, laid over the standard ones.
+"""A project: a folder with `warehouse.toml` and its own folders (`KINDS`), laid over the standard ones.
 
 Finds, reads and makes projects; knows where things lie. It opens no store and runs no SQL.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from warehouse.errors import ExitCode, WarehouseError
 
 PROJECT_FILE = "warehouse.toml"
-KINDS = ("models", "queries", "ingest")
+KINDS = ("models", "queries", "ingest", "data_tests", "unit_tests")
 _DEFAULT_KEPT_BUILDS = 3
 
 _TEMPLATE = """\
@@ -46,7 +46,7 @@ class Project:
     uses_standard: bool
 
     def layers(self, kind: str) -> tuple[Path, ...]:
-        """The folders of one kind (`models`, `queries`, `ingest`), the standard one first. A file in a later layer
+        """The folders of one kind (one of `KINDS`), the standard one first. A file in a later layer
         replaces the one of the same name in an earlier layer."""
         own = self.root / kind
         standard = standard_folder() / kind

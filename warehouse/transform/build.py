@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from warehouse.transform.check import CheckedProject
     from warehouse.transform.digests import Envelope
     from warehouse.transform.model import Model
+    from warehouse.transform.run_tests import TestResult
 
 # Writes one query spec's table: (session, model, envelope). Given by the layer above, which knows number ids.
 RollupWriter = Callable[["duckdb.DuckDBPyConnection", "Model", "Envelope"], None]
@@ -56,6 +57,7 @@ class BuildReport:
     is_new: bool
     models: tuple[BuiltModel, ...] = ()
     damaged: tuple[WarehouseError, ...] = ()
+    tests: tuple["TestResult", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,12 +103,13 @@ def _build(
     from warehouse.landing.batches import refresh
     from warehouse.landing.registry import load_ingestors
     from warehouse.transform.check import check
+    from warehouse.transform.data_tests import load_sql_tests
     from warehouse.transform.digests import envelopes
     from warehouse.transform.model import load_models, load_queries
 
     ingestors = load_ingestors(project)
     landing = refresh(store, ingestors, progress.parsed)
-    checked = check(load_models(project), load_queries(project), landing.schemas)
+    checked = check(load_models(project), load_queries(project), landing.schemas, load_sql_tests(project))
     made = envelopes(checked, landing_leaves(landing))
     digest = _build_digest(checked, made, landing)
     # Damaged evidence is asked for again at the next build, so its fingerprint must not look finished.
@@ -121,12 +124,12 @@ def _build(
     build = Build(digest, build_path(project, digest), fingerprint, landing_files=files)
     shadow = shadow_path(project)
     try:
-        models = _run(shadow, checked, made, landing, digest, write_rollup, progress)
+        models, tests = _run(shadow, checked, made, landing, digest, write_rollup, progress)
         build = publish_build(project, shadow, build)
     finally:
         shadow.unlink(missing_ok=True)
         shadow.with_name(shadow.name + ".wal").unlink(missing_ok=True)
-    return BuildReport(build, is_new=True, models=tuple(models), damaged=landing.damaged)
+    return BuildReport(build, is_new=True, models=tuple(models), damaged=landing.damaged, tests=tests)
 
 
 def landing_leaves(landing: "Landing") -> dict[str, dict[str, Any]]:
@@ -146,7 +149,10 @@ def _build_digest(checked: "CheckedProject", made: Mapping[str, "Envelope"], lan
         "models": {checked.models[name].qualified: made[name].digest for name in checked.graph.order},
         "landing": [[file.table, file.path.name, file.sha256] for batch in landing.batches for file in batch.files],
         "engine": {"name": "duckdb", "version": engine_version(), "settings": dict(PINNED_SETTINGS)},
-        "tests": {name: checked.models[name].text for name in checked.graph.order},
+        "tests": {
+            **{name: checked.models[name].text for name in checked.graph.order},
+            **{test.place: test.source.text for test in checked.tests if test.model is None},
+        },
         "damaged": sorted(f"{error.code} {error.place}" for error in landing.damaged),
     }
     return domain_digest("wh/build/1", document)
@@ -160,14 +166,14 @@ def _run(
     digest: str,
     write_rollup: RollupWriter,
     progress: Progress,
-) -> list[BuiltModel]:
+) -> tuple[list[BuiltModel], tuple["TestResult", ...]]:
     """Fill the shadow database in one transaction; commit only when every test held."""
     import duckdb
 
     from warehouse.transform.check import arrow_types, create_schemas
-    from warehouse.transform.data_tests import run_tests
     from warehouse.transform.duck import connect, quoted
     from warehouse.transform.landing_tables import open_landing_table
+    from warehouse.transform.run_tests import keep_failures, refuse_failures, run_tests
 
     con = connect(shadow)
     try:
@@ -183,7 +189,9 @@ def _run(
             rows = con.execute(f"select count(*) from {quoted(model.qualified)}").fetchall()[0][0]
             models.append(BuiltModel(model.qualified, rows, time.monotonic() - started))
             progress.built(models[-1])
-        run_tests(con, checked.models)
+        tests = run_tests(con, checked.tests)
+        keep_failures(shadow.parent, tests)
+        refuse_failures(tests, len(checked.tests))
         _write_catalog(con, checked, made, landing, digest)
         con.execute("commit")
         con.execute("checkpoint")
@@ -191,7 +199,7 @@ def _run(
         raise WarehouseError("WH209", str(error).splitlines()[0], str(shadow), "is there room on the disk?") from error
     finally:
         con.close()
-    return models
+    return models, tests
 
 
 def _build_model(

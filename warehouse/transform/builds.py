@@ -20,6 +20,8 @@ from warehouse.evidence.durable import fsync_folder, make_folder, replace_durabl
 from warehouse.project import Project
 
 POINTER = "current.duckdb"
+FAILURES = "failures.duckdb"  # the rows that broke tests of the last build
+FAILURES_SCRATCH = ".failures-"
 _SHADOW_PREFIX = ".shadow-"
 
 
@@ -147,7 +149,7 @@ def _prune(project: Project, current: Build) -> None:
 def _remove_leftovers(project: Project) -> None:
     """Only the lock's holder calls this, so what has a name under construction is a dead builder's. A shadow may have a
     folder beside it: DuckDB spills there what does not fit into memory."""
-    for pattern in (f"{_SHADOW_PREFIX}*", f".{POINTER}.*", ".wh-*.json.*"):
+    for pattern in (f"{_SHADOW_PREFIX}*", f"{FAILURES_SCRATCH}*", f".{POINTER}.*", ".wh-*.json.*"):
         for path in project.builds.glob(pattern):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)

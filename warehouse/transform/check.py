@@ -7,11 +7,13 @@ analyst's own line and column, and what a model yields is compared with what its
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
+from warehouse.transform.bind_tests import bind_tests
+from warehouse.transform.data_tests import DataTest, SqlTest, data_tests
 from warehouse.transform.duck import connect, quoted, translated
 from warehouse.transform.feeds import FEED_SCHEMA, check_feeder, with_feeds
 from warehouse.transform.graph import Graph, build_graph
@@ -29,15 +31,20 @@ _BIND = "create or replace temp view checked as "
 
 @dataclass(frozen=True)
 class CheckedProject:
-    """Models with their feeds and queries, in build order, and the columns (name to type) that binding gave each."""
+    """Models with their feeds and queries, in build order, the columns (name to type) that binding gave each, and every
+    test of their data."""
 
     models: Mapping[str, Model]
     graph: Graph
     columns: Mapping[str, Mapping[str, str]]
+    tests: tuple[DataTest, ...] = ()
 
 
 def check(
-    models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, "pa.Schema"]
+    models: Mapping[str, Model],
+    queries: Mapping[str, Model],
+    landing: Mapping[str, "pa.Schema"],
+    sql_tests: Sequence[SqlTest] = (),
 ) -> CheckedProject:
     """Check a whole project. Raises the first fault: WH202 to WH208, each with file, line and column."""
     import duckdb
@@ -68,7 +75,8 @@ def check(
             contract = {c.name: _canonical_type(con, known_types, c, feed) for c in feed.columns.values()}
             check_feeder(model, columns[name], contract)
         _check_contract(con, known_types, model, columns[name])
-    return CheckedProject(everything, graph, columns)
+    tests = bind_tests(con, data_tests(everything, sql_tests), everything, columns, landing)
+    return CheckedProject(everything, graph, columns, tests)
 
 
 def create_schemas(con: "duckdb.DuckDBPyConnection") -> None:

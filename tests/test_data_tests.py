@@ -127,6 +127,8 @@ UNBOUND_HEADERS = {
     "several lines: the last of them": (
         "tests:\n  - expression: |-\n      a > 1\n      and c", "WH204", "3:5", '"c"', None, None),
     "a text with escapes: the entry": ('tests:\n  - expression: "c\\x20= 1"', "WH204", "3:5", '"c"', None, None),
+    "more than a condition": (
+        'tests:\n  - expression: "true); drop table m; select (true"', "WH202", "3:5", "not one", "semicolon", None),
     "wrong types": ("tests:\n  - expression: b > 1", "WH204", "3:17", "DATE", None, "  - expression: b > 1"),
     "aggregate": ("tests:\n  - expression: sum(a) > 1", "WH204", "3:17", "aggregates", None, None),
     "unknown table of a subquery": (
@@ -374,7 +376,7 @@ def test_a_test_that_cannot_run_is_a_failure_of_any_severity(project: Project) -
     assert (caught.value.code, caught.value.place) == ("WH210", "models/m.sql:3:5")
     assert "1 of 2 tests failed" in caught.value.message
     assert "could not run: Could not convert string 'one'" in caught.value.message
-    assert caught.value.message.endswith("1 tests were not run after that")
+    assert caught.value.message.endswith("\nnot run after that: 1")
 
 
 def test_long_wide_and_odd_rows_stay_readable(project: Project) -> None:

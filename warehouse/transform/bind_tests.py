@@ -49,8 +49,8 @@ def _bound(
 ) -> DataTest:
     stated, reads = test.stated, set[str]()
     if isinstance(test.source, SqlTest):
+        reads |= _reads(con, test, test.source.text, names, landing)  # first: it lets only one query pass
         _bind_file(con, test.source)
-        reads |= _reads(con, test, test.source.text, names, landing)
     elif stated:
         rows = f"select * from {quoted(test.source.qualified)} where ("
         conditions: list[tuple[PathPart, str | None]] = [("where", stated.where)]
@@ -85,6 +85,8 @@ def _bind_condition(
     prefix, source = f"{_BIND}{rows}\n", test.source
     statement = f"{prefix}{sql}\n)"
     try:
+        if len(con.extract_statements(statement)) != 1:
+            raise WarehouseError("WH202", "not one condition", test.place, "write no semicolon")
         con.execute(statement)
     except duckdb.Error as error:
         offset = text_offset(source.text, path)

@@ -160,7 +160,7 @@ def refuse_failures(results: Sequence[TestResult], tests: int) -> None:
     if not failed:
         return
     told = "\n".join(result.told() for result in failed)
-    not_run = f"\n{tests - len(results)} tests were not run after that" if tests > len(results) else ""
+    not_run = f"\nnot run after that: {tests - len(results)}" if tests > len(results) else ""
     kept = [result.name for result in failed if result.kept is not None]
     hint = f"all rows: wh sql --failures {shlex.quote(f'from {quote(kept[0])}')}" if kept else None
     raise WarehouseError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -63,9 +63,9 @@ def load_unit_cases(project: Project) -> tuple[UnitCase, ...]:
     files: dict[str, Path] = {}
     for layer in project.layers(FOLDER):
         for path in sorted([*layer.rglob("*.yaml"), *layer.rglob("*.yml")]):
-            parts = path.relative_to(layer).with_suffix("").parts
-            if not any(part.startswith((".", "_")) for part in parts):
-                files["/".join(parts)] = path
+            inside = path.relative_to(layer)
+            if not any(part.startswith((".", "_")) for part in inside.parts):
+                files[inside.as_posix()] = path
     return tuple(case for path in files.values() for case in read_unit_cases(path, project.shown(path)))
 
 
@@ -100,9 +100,9 @@ def _composed(text: str, place: str) -> "yaml.Node | None":
 
 def _case(place: str, node: "yaml.Node", number: int) -> UnitCase:
     parts = _mapping(place, node, "a case is a mapping", "model, given, expect")
-    for key in parts:
-        if key not in CASE_KEYS:
-            _refuse(place, parts[key], f"unknown key {key!r}", f"known: {', '.join(CASE_KEYS)}")
+    for key, _ in node.value:
+        if key.value not in CASE_KEYS:
+            _refuse(place, key, f"unknown key {key.value!r}", f"known: {', '.join(CASE_KEYS)}")
     for key in ("model", "expect"):
         if key not in parts:
             _refuse(place, node, f"a case states its {key}", {"expect": "expect: [] where no row must come"}.get(key))
@@ -111,18 +111,22 @@ def _case(place: str, node: "yaml.Node", number: int) -> UnitCase:
         _refuse(place, parts["model"], "model is the name of a model, feed or query")
     if name and not isinstance(name.content, str):
         _refuse(place, parts["name"], "a case's name is text")
-    given: dict[str, yaml.Node] = {}
-    if "given" in parts:
-        given = _mapping(place, parts["given"], "given is a mapping: input to rows", "given: {table: [...]}")
     return UnitCase(
         name=str(name.content) if name else f"case {number}",
         model=model,
-        given={table: _rows(place, rows) for table, rows in given.items()},
-        expect=_rows(place, parts["expect"]),
+        given=_given(place, parts["given"]) if "given" in parts else {},
+        expect=Rows(_rows(place, parts["expect"]), _at(place, parts["expect"])),
         ordered=_ordered(place, parts),
         tolerance=_tolerance(place, parts),
         place=_at(place, node),
     )
+
+
+def _given(place: str, node: "yaml.Node") -> dict[str, Rows]:
+    """The rows of each input, at the place of its name."""
+    tables = _mapping(place, node, "given is a mapping: input to rows", "given: {table: [...]}")
+    places = {key.value: _at(place, key) for key, _ in node.value}
+    return {table: Rows(_rows(place, rows), places[table]) for table, rows in tables.items()}
 
 
 def _ordered(place: str, parts: Mapping[str, "yaml.Node"]) -> bool:
@@ -143,18 +147,18 @@ def _tolerance(place: str, parts: Mapping[str, "yaml.Node"]) -> float | None:
     return tolerance
 
 
-def _rows(place: str, node: "yaml.Node") -> Rows:
+def _rows(place: str, node: "yaml.Node") -> tuple[Row, ...]:
     import yaml
 
     if isinstance(node, yaml.ScalarNode) and node.tag == _TEXT_TAG:
-        return Rows(tuple(_csv_rows(place, node)), _at(place, node))
+        return tuple(_csv_rows(place, node))
     form = "[{column: value}] or text in CSV"
     items = _items(place, node, "rows are a list of mappings, or text in CSV", form)
     rows = []
     for item in items:
         cells = _mapping(place, item, "a row is a mapping of columns to values", form)
         rows.append(Row({name: _value(place, cell) for name, cell in cells.items()}, _at(place, item)))
-    return Rows(tuple(rows), _at(place, node))
+    return tuple(rows)
 
 
 def _csv_rows(place: str, node: "yaml.ScalarNode") -> Iterator[Row]:
@@ -188,8 +192,11 @@ def _csv_rows(place: str, node: "yaml.ScalarNode") -> Iterator[Row]:
 
 def parsed_text(value: Value) -> Value:
     """The list or mapping that a text writes, as a cell of CSV holds one. Raises WH240."""
-    node = _composed(str(value.content), value.place)
-    return _value("", node, value.place) if node else Value(None, value.place)
+    try:
+        node = _composed(str(value.content), "")
+        return _value("", node, value.place) if node else Value(None, value.place)
+    except WarehouseError as error:
+        raise replace(error, place=value.place) from error
 
 
 def _value(place: str, node: "yaml.Node", at: str | None = None) -> Value:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+_SHOWN_ROWS = 20
 _FOUND = "unit_test_found"
 # A row as the engine writes its values as text, None for NULL: two values of one type are equal when their texts are.
 TextRow = tuple[str | None, ...]
@@ -60,7 +61,9 @@ class UnitResult:
             lines.append(self.error)
         for title, rows in (("expected, not found", self.missing), ("found, not expected", self.unexpected)):
             if rows:
-                lines += [f"  {title}:", row_table(self.columns, rows, "    ")]
+                lines += [f"  {title}:", row_table(self.columns, rows[:_SHOWN_ROWS], "    ")]
+            if len(rows) > _SHOWN_ROWS:
+                lines.append(f"    and {len(rows) - _SHOWN_ROWS} more")
         return "\n".join(lines)
 
 

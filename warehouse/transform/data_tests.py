@@ -36,7 +36,7 @@ class SqlTest:
 @dataclass(frozen=True)
 class DataTest:
     """One promise: `sql` selects the rows that break it. `path` leads to where the header of `source` states it; `reads`
-    are the models it is about; `telling` are the columns that tell one row from another."""
+    are the models it reads, all of them once it is bound; `telling` are the columns that tell one row from another."""
 
     name: str
     promise: str
@@ -88,7 +88,7 @@ def _of_model(model: Model) -> Iterator[DataTest]:
     for test in _unnamed(model):
         taken[test.name] += 1
         number = f"_{taken[test.name]}" if taken[test.name] > 1 else ""
-        yield replace(test, name=f"{model.name}.{test.name}{number}", reads=test.reads | {model.name})
+        yield replace(test, name=f"{model.name}.{test.name}{number}", reads=frozenset({model.name}))
 
 
 def _unnamed(model: Model) -> Iterator[DataTest]:
@@ -100,10 +100,9 @@ def _unnamed(model: Model) -> Iterator[DataTest]:
     for column in model.columns.values():
         for test in column.tests:
             promise, sql = _of_column(_rows(table, test), quote(column.name), test)
-            reads = {test.argument.split(".")[-2]} if test.kind == "relationships" else set()
             yield DataTest(
                 f"{column.name}_{test.kind}", _said(f"{column.name}: {promise}", test), sql, model, test.severity,
-                test.path, test, frozenset(reads), (*model.grain, column.name),
+                test.path, test, telling=(*model.grain, column.name),
             )
     for test in model.tests:
         promise, sql = _of_table(_rows(table, test), test)

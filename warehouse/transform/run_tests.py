@@ -10,7 +10,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,8 @@ class TestResult:
     promise: str
     severity: str
     sql: str
-    status: str
-    seconds: float
+    status: str = "pass"
+    seconds: float = 0.0
     failing_rows: int = 0
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
@@ -71,25 +71,25 @@ def run_tests(
     for test in tests:
         started = time.monotonic()
         try:
-            found = _broken_by(con, test)
+            result = _tested(con, test)
         except duckdb.TransactionException:
             break
         except duckdb.Error as error:
-            found = {"status": "fail", "error": f"could not run: {message_of(error)}"}
-        if found["status"] != "pass":
-            found["place"] = test.place
-        seconds = time.monotonic() - started
-        results.append(
-            TestResult(test.name, test.model, test.promise, test.severity, test.sql, seconds=seconds, **found)
-        )
+            why = f"could not run: {message_of(error)}"
+            result = replace(_passed(test), status="fail", place=test.place, error=why)
+        results.append(replace(result, seconds=time.monotonic() - started))
         on_result(results[-1])
     return tuple(results)
 
 
-def _broken_by(con: "duckdb.DuckDBPyConnection", test: DataTest) -> dict[str, Any]:
+def _passed(test: DataTest) -> TestResult:
+    return TestResult(test.name, test.model, test.promise, test.severity, test.sql)
+
+
+def _tested(con: "duckdb.DuckDBPyConnection", test: DataTest) -> TestResult:
     count = con.execute(f"select count(*) from (\n{test.sql}\n)").fetchall()[0][0]
     if not count:
-        return {"status": "pass"}
+        return _passed(test)
     # Without it HUGEINT and the like would be kept as floats.
     con.execute("set arrow_lossless_conversion = true")
     kept = con.sql(f"select * from (\n{test.sql}\n) limit {KEPT_ROWS}").to_arrow_table()
@@ -97,10 +97,11 @@ def _broken_by(con: "duckdb.DuckDBPyConnection", test: DataTest) -> dict[str, An
     columns = [*first, *(name for name in kept.column_names if name not in first)]
     listed = ", ".join(map(quote, columns))
     rows = con.execute(f"select {listed} from (\n{test.sql}\n) limit {_SHOWN_ROWS}").fetchall()
-    return {
-        "status": "fail" if test.severity == "error" else "warn",
-        "failing_rows": count, "columns": tuple(columns), "rows": tuple(rows), "kept": kept,
-    }
+    status = "fail" if test.severity == "error" else "warn"
+    return replace(
+        _passed(test), status=status, failing_rows=count, columns=tuple(columns), rows=tuple(rows), kept=kept,
+        place=test.place,
+    )
 
 
 def keep_failures(folder: Path, results: Sequence[TestResult]) -> None:

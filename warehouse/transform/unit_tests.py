@@ -75,12 +75,12 @@ def run_unit_cases(
 ) -> tuple[UnitResult, ...]:
     """Run every case. Raises WH240 for one that names a model, input or column that is not there, or gives a value that
     its column cannot hold exactly."""
-    con = connect()
+    con, names = connect(), model_names(checked.models)
     results: list[UnitResult] = []
     for case in cases:
         con.execute("begin")
         try:
-            results.append(_run(con, case, checked, landing))
+            results.append(_run(con, case, checked, landing, names))
         finally:
             con.execute("rollback")
         on_result(results[-1])
@@ -88,16 +88,19 @@ def run_unit_cases(
 
 
 def _run(
-    con: "duckdb.DuckDBPyConnection", case: UnitCase, checked: CheckedProject, landing: Mapping[str, "pa.Schema"]
+    con: "duckdb.DuckDBPyConnection",
+    case: UnitCase,
+    checked: CheckedProject,
+    landing: Mapping[str, "pa.Schema"],
+    names: Mapping[str, str],
 ) -> UnitResult:
     import duckdb
 
     started = time.monotonic()
-    names = model_names(checked.models)
     key = names[_known(str(case.model.content), names, "no model, feed or query is named", case.model.place)]
     model = checked.models[key]
     create_schemas(con)
-    _give_inputs(con, case, key, checked, landing, names)
+    _give_inputs(con, case, key, checked, landing)
     columns, expected = _expected(con, case, key, checked)
     prefix = f"create temp table {_FOUND} as "
     try:
@@ -122,11 +125,10 @@ def _give_inputs(
     key: str,
     checked: CheckedProject,
     landing: Mapping[str, "pa.Schema"],
-    names: Mapping[str, str],
 ) -> None:
     """Make a table of every input of the model, with the given rows."""
     models, tables = checked.graph.models[key], checked.graph.landing[key]
-    ways = {**{way: name for way, name in names.items() if name in models}, **{table: table for table in tables}}
+    ways = {**model_names({name: checked.models[name] for name in models}), **{table: table for table in tables}}
     given: dict[str, Rows] = {}
     for name, rows in case.given.items():
         if name not in ways:

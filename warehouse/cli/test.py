@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", metavar="NAME", nargs="*", help="a model or test, * and ? as in a shell (default: all)")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="a model or test; * and ? as in a shell")
     parser.add_argument("--unit", action="store_true", help="run the unit tests: no build and no data are needed")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
 
@@ -44,7 +44,8 @@ def _unit_tests(args: argparse.Namespace) -> ExitCode:
     if args.json:
         print_json([_unit_document(result) for result in results])
     else:
-        _print([[f"{result.model}: {result.name}", result.status, result.failures, result.seconds] for result in results])
+        named = ((f"{result.model}: {result.name}", result) for result in results)
+        _print([[name, result.status, result.failures, result.seconds] for name, result in named])
     return _verdict(results)
 
 

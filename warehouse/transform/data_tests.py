@@ -35,8 +35,9 @@ class SqlTest:
 
 @dataclass(frozen=True)
 class DataTest:
-    """One promise: `sql` selects the rows that break it. `path` leads to where the header of `source` states it; `reads`
-    are the models it reads, all of them once it is bound; `telling` are the columns that tell one row from another."""
+    """One promise: `sql` selects the rows that break it. `path` leads to where the header of `source` states it;
+    `reads` are the models it reads, all of them once it is bound; `telling` are the columns that tell one row from
+    another."""
 
     name: str
     promise: str

@@ -19,7 +19,10 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import init_project
 from warehouse.transform.builds import current_build
-from warehouse.transform.model import COLUMN_TESTS, HEADER_KEYS, MATERIALISATIONS
+from warehouse.transform.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
+from warehouse.transform.model import HEADER_KEYS, MATERIALISATIONS
+from warehouse.transform.project_tests import run_unit_tests
+from warehouse.transform.unit_cases import CASE_KEYS
 
 README = (REPOSITORY / "README.md").read_text()
 MODELS = (REPOSITORY / "docs" / "models.md").read_text()
@@ -40,7 +43,10 @@ def test_every_command_has_help(command: str) -> None:
 
 
 def test_every_header_key_and_test_is_documented_and_no_other() -> None:
-    assert {word for word in re.findall(r"^\| `(\w+)", MODELS, re.MULTILINE)} == {*HEADER_KEYS, *COLUMN_TESTS, "staging", "facts", "marts"}
+    assert {word for word in re.findall(r"^\| `(\w+)", MODELS, re.MULTILINE)} == {
+        *HEADER_KEYS, *COLUMN_TESTS, *TABLE_TESTS, *TEST_OPTIONS, *CASE_KEYS, "staging", "facts", "marts"
+    }
+    assert all(f"`{severity}`" in MODELS for severity in SEVERITIES)
     assert all(f"`{kind}`" in MODELS for kind in MATERIALISATIONS)
 
 
@@ -71,3 +77,30 @@ def test_the_demo_prints_a_number_its_interval_its_bytes_and_its_verdict(tmp_pat
     assert re.search(r"^n-[a-z2-7]{12}  [\d.]+$", done.stdout, re.MULTILINE)
     assert re.search(r"bytes \[\d+, \d+\)  sha256 [0-9a-f]{64}\n +\"elapsed_ms\": [\d.]+$", done.stdout, re.MULTILINE)
     assert re.search(r"^verify +verified: \d+ raw files re-hashed$", done.stdout, re.MULTILINE)
+
+
+def test_the_tests_of_the_documentation_work(tmp_path: Path) -> None:
+    (sql_test,) = re.findall(r"```sql\n(/\*\ndescription: every succeeded.*?)```", MODELS, re.DOTALL)
+    (unit_test,) = re.findall(r"```yaml\n(- name.*?)```", MODELS, re.DOTALL)
+    (header,) = re.findall(r"```yaml\n(grain.*?)```", MODELS, re.DOTALL)
+    project = init_project(tmp_path / "project")
+    files = {
+        "data_tests/outcome.sql": sql_test,
+        "unit_tests/late.yaml": unit_test,
+        "models/run.sql": "select 'a' as run_id, timestamp '2025-01-01' as started_at, timestamp '2025-01-01' as ended_at",
+        "models/host.sql": "select 1 as host_id, 'a' as name",
+        "models/late_run.sql": "select run.run_id, epoch(started_at - ended_at)::bigint as late_by_s from run, host"
+        " where ended_at < started_at",
+        "models/tested.sql": f"/*\n{header}*/ select run_id from run",
+    }
+    # The header is of a table with more columns: what the tests name has to be there.
+    files["models/tested.sql"] = files["models/tested.sql"].replace(
+        "run_id: {", "status: {type: varchar}\n  started_at: {type: timestamp}\n  ended_at: {type: timestamp}\n  run_id: {"
+    ).replace("select run_id", "select 'succeeded' as status, started_at, ended_at, run_id")
+    for name, text in files.items():
+        (project.root / name).write_text(text)
+    assert {test.name: test.status for test in build(project).tests if test.model in (None, "tested")} == dict.fromkeys(
+        ("outcome", "tested.grain", "tested.run_id_not_null", "tested.run_id_relationships", "tested.row_count", "tested.expression"),
+        "pass",
+    )
+    assert [result.status for result in run_unit_tests(project, ["late_run"])] == ["pass"]

@@ -66,19 +66,19 @@ BAD_HEADERS = {
     "unit": ("/*\ncolumns:\n  a: {type: int, unit: 1}\n*/ select 1 as a", "3:18", "unit is text"),
     "type that is none": ("/*\ncolumns:\n  a: {type: integr}\n*/ select 1 as a", None, "no type integr"),
     "tests as text": ("/*\ncolumns:\n  a: {type: int, tests: unique}\n*/ select 1 as a", "3:18", "are a list"),
-    "unknown test": ("/*\ncolumns:\n  a: {type: int, tests: [uniqe]}\n*/ select 1 as a", "3:18", "test 'uniqe'"),
-    "a test that is a list": ("/*\ncolumns:\n  a: {type: int, tests: [[]]}\n*/ select 1 as a", "3:18", "unknown test"),
-    "a test that is empty": ("/*\ncolumns:\n  a: {type: int, tests: [{}]}\n*/ select 1 as a", "3:18", "unknown test"),
+    "unknown test": ("/*\ncolumns:\n  a: {type: int, tests: [uniqe]}\n*/ select 1 as a", "3:26", "test 'uniqe'"),
+    "a test that is a list": ("/*\ncolumns:\n  a: {type: int, tests: [[]]}\n*/ select 1 as a", "3:26", "unknown test"),
+    "a test that is empty": ("/*\ncolumns:\n  a: {type: int, tests: [{}]}\n*/ select 1 as a", "3:26", "unknown test"),
     "argument where none belongs": (
-        "/*\ncolumns:\n  a: {type: int, tests: [{unique: b}]}\n*/ select 1 as a", "3:18", "test unique is not written"),
+        "/*\ncolumns:\n  a: {type: int, tests: [{unique: b}]}\n*/ select 1 as a", "3:27", "test unique is not written"),
     "accepted_values without values": (
-        "/*\ncolumns:\n  a: {type: int, tests: [accepted_values]}\n*/ select 1 as a", "3:18", "test accepted_values"),
+        "/*\ncolumns:\n  a: {type: int, tests: [accepted_values]}\n*/ select 1 as a", "3:26", "test accepted_values"),
     "range without bounds": (
-        "/*\ncolumns:\n  a: {type: int, tests: [{range: {}}]}\n*/ select 1 as a", "3:18", "test range is not written"),
+        "/*\ncolumns:\n  a: {type: int, tests: [{range: {}}]}\n*/ select 1 as a", "3:27", "test range is not written"),
     "range with another bound": (
-        "/*\ncolumns:\n  a: {type: int, tests: [{range: {low: 1}}]}\n*/ select 1 as a", "3:18", "test range"),
+        "/*\ncolumns:\n  a: {type: int, tests: [{range: {low: 1}}]}\n*/ select 1 as a", "3:27", "test range"),
     "relationship without a column": (
-        "/*\ncolumns:\n  a: {type: int, tests: [{relationships: b}]}\n*/ select 1 as a", "3:18", "test relationships"),
+        "/*\ncolumns:\n  a: {type: int, tests: [{relationships: b}]}\n*/ select 1 as a", "3:27", "test relationships"),
 }
 
 
@@ -132,7 +132,7 @@ select 1 as a, 'x' as "on"
     assert (model.materialized, model.grain, model.claim) == ("view", ("a",), {"what": "all"})
     a, on = model.columns.values()
     assert (a.name, a.type, a.unit, a.description, a.in_feed) == ("a", "integer", "ms", "The a", True)
-    assert a.tests == (("not_null", None), ("range", {"min": 1, "max": 2}))
+    assert [(test.kind, test.argument) for test in a.tests] == [("not_null", None), ("range", {"min": 1, "max": 2})]
     assert (on.name, on.unit, on.description, on.tests, on.in_feed) == ("on", None, "", (), False)
 
 

@@ -65,6 +65,9 @@ CODES: dict[str, str] = {
     "WH224": "there is nothing to retry",
     "WH225": "the selection matches no model",
     "WH226": "a model is not a function of its inputs",
+    "WH240": "a unit test is not valid",
+    "WH241": "no test, and no model with tests, has this name",
+    "WH242": "no failing rows are kept",
     # claims
     "WH301": "no query spec has this name",
     "WH302": "a query spec's rows are not unique at its grain",

@@ -1,4 +1,4 @@
-"""A project: a folder with `warehouse.toml` and its own `models/`, `queries/`, `ingest/`, laid over the standard ones.
+"""A project: a folder with `warehouse.toml` and its own folders (`KINDS`), laid over the standard ones.
 
 Finds, reads and makes projects; knows where things lie. It opens no store and runs no SQL.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from warehouse.errors import ExitCode, WarehouseError
 
 PROJECT_FILE = "warehouse.toml"
-KINDS = ("models", "queries", "ingest")
+KINDS = ("models", "queries", "ingest", "data_tests", "unit_tests")
 _DEFAULT_KEPT_BUILDS = 3
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -49,7 +49,7 @@ class Project:
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name to paths or patterns
 
     def layers(self, kind: str) -> tuple[Path, ...]:
-        """The folders of one kind (`models`, `queries`, `ingest`), the standard one first. A file in a later layer
+        """The folders of one kind (one of `KINDS`), the standard one first. A file in a later layer
         replaces the one of the same name in an earlier layer."""
         own = self.root / kind
         standard = standard_folder() / kind

@@ -40,6 +40,9 @@ def run(args: argparse.Namespace) -> ExitCode:
     _print(report, as_json=args.json)
     for error in report.damaged:
         notice(str(error))
+    for test in report.tests:
+        if test.status == "warn":
+            notice(test.told())
     conflicts = conflicted_runs(report.build) if report.is_new else []
     if conflicts:
         shown = ", ".join(map(printable, conflicts[:3])) + (", ..." if len(conflicts) > 3 else "")

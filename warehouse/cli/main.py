@@ -21,6 +21,7 @@ COMMANDS = {
     "record": "run a command under observation and keep it as evidence",
     "ingest": "copy evidence into the store and recognise it",
     "build": "bring facts, dimensions and rollups up to date",
+    "test": "test the current build, or models on given rows without any data",
     "sql": "query the current build",
     "columns": "say what a column is computed from, down to the landing columns",
     "publish": "freeze a rollup under its query_spec_digest",

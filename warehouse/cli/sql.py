@@ -14,18 +14,22 @@ FORMATS = ("table", "csv", "json", "parquet", "arrow")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", metavar="QUERY", help="SQL; - reads it from standard input")
     parser.add_argument("--format", choices=FORMATS, help="default: table on a terminal, csv otherwise")
+    parser.add_argument("--failures", action="store_true", help="query the rows that broke tests of the last build")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
     from warehouse.transform.builds import current_build
     from warehouse.transform.query import run_query, write_result
+    from warehouse.transform.run_tests import failures_path
 
     text = sys.stdin.buffer.read().decode("utf-8", errors="replace") if args.query == "-" else args.query
     form = args.format or ("table" if sys.stdout.isatty() else "csv")
     if form in ("parquet", "arrow") and sys.stdout.isatty():
         notice(f"{form} is binary: send it to a file or a pipe")
         return ExitCode.USAGE
-    with run_query(current_build(find_project()).path, text) as result:
+    project = find_project()
+    path = failures_path(project.builds) if args.failures else current_build(project).path
+    with run_query(path, text) as result:
         write_result(result, form, sys.stdout)
     return ExitCode.OK

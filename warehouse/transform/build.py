@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from warehouse.transform.landing_tables import LandingTables
     from warehouse.transform.material import Material
     from warehouse.transform.plan import Step
+    from warehouse.transform.run_tests import TestResult
     from warehouse.transform.session import ModelResult, RollupWriter
 
 
@@ -43,6 +44,7 @@ class BuildReport:
     is_new: bool
     models: "tuple[ModelResult, ...]" = ()
     damaged: tuple[WarehouseError, ...] = ()
+    tests: tuple["TestResult", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,24 +175,36 @@ def _build(
         switch_to(project, build)
         remove_leftovers(project)
         return BuildReport(build, is_new=False, damaged=damaged)
+    from warehouse.transform.run_tests import keep_failures, refuse_failures
+
     shadow = open_shadow(project, current, is_retry=is_retry)
-    models = bring_up_to_date(shadow, material, write_rollup, progress)
+    done = bring_up_to_date(shadow, material, write_rollup, progress)
+    keep_failures(project.builds, done.tests)
+    refuse_failures(done.tests, len(material.checked.tests))
     material.check_unchanged()
     build = publish_build(project, shadow, build)
-    return BuildReport(build, is_new=True, models=tuple(models), damaged=damaged)
+    return BuildReport(build, is_new=True, models=done.models, damaged=damaged, tests=done.tests)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What bringing a database up to date came to: every model, and the tests that had to be run."""
+
+    models: "tuple[ModelResult, ...]"
+    tests: "tuple[TestResult, ...]"
 
 
 def bring_up_to_date(
     database: Path, material: "Material", write_rollup: "RollupWriter", progress: Progress = Progress()
-) -> "list[ModelResult]":
-    """Bring a database up to date, or fill a new one, and test it. What is good in it stays there when something fails."""
+) -> Done:
+    """Bring a database up to date, or fill a new one, and test it; a test that passed on the same rows is not run again. What is good in it stays there when something fails."""
     import duckdb
 
     from warehouse.transform.catalog import write_catalog
-    from warehouse.transform.data_tests import run_tests
     from warehouse.transform.duck import connect
+    from warehouse.transform.run_tests import run_tests
     from warehouse.transform.session import Session
-    from warehouse.transform.state import read_states
+    from warehouse.transform.state import read_states, record_passed, tests_to_run
 
     con = connect(database, files_root=material.root)
     try:
@@ -198,9 +212,14 @@ def bring_up_to_date(
             con.close()
             database.unlink()
             con = connect(database, files_root=material.root)
-        models = Session(con, material, write_rollup, progress.built).run()
+        session = Session(con, material, write_rollup, progress.built)
+        models = session.run()
+        asked = material.checked.tests
+        # Outside a transaction: a test that cannot run would end it.
+        tests = run_tests(con, tests_to_run(con, asked, session.contents))
+        broken = {result.name for result in tests if result.status != "pass"}
         con.execute("begin")
-        run_tests(con, material.checked.models)
+        record_passed(con, [test for test in asked if test.name not in broken], session.contents)
         write_catalog(con, material)
         con.execute("commit")
         con.execute("checkpoint")
@@ -208,4 +227,4 @@ def bring_up_to_date(
         raise WarehouseError("WH209", str(error).splitlines()[0], str(database), "is there room on the disk?") from error
     finally:
         con.close()
-    return models
+    return Done(tuple(models), tests)

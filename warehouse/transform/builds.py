@@ -22,6 +22,8 @@ from warehouse.project import Project
 from warehouse.transform.sources import FileSet, FileState
 
 POINTER = "current.duckdb"
+FAILURES = "failures.duckdb"  # the rows that broke tests of the last build
+FAILURES_SCRATCH = ".failures-"
 _SHADOW = ".shadow.duckdb"
 _COPY_BYTES = 1 << 30
 
@@ -213,7 +215,7 @@ def _prune(project: Project, current: Build) -> None:
 def remove_leftovers(project: Project) -> None:
     """Remove what a dead or failed builder left. Only the lock's holder calls this. A shadow may have a log and a folder
     beside it: DuckDB spills there what does not fit into memory."""
-    for pattern in (f"{_SHADOW}*", f".{POINTER}.*", ".wh-*.json.*"):
+    for pattern in (f"{_SHADOW}*", f"{FAILURES_SCRATCH}*", f".{POINTER}.*", ".wh-*.json.*"):
         for path in project.builds.glob(pattern):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
+from warehouse.transform.bind_tests import bind_tests
+from warehouse.transform.data_tests import DataTest, SqlTest, data_tests, load_sql_tests
 from warehouse.transform.duck import connect, quoted, translated
 from warehouse.transform.feeds import FEED_SCHEMA, check_feeder, with_feeds
 from warehouse.transform.graph import Graph, build_graph
@@ -35,13 +37,14 @@ _BIND = "create or replace temp view checked as "
 @dataclass(frozen=True)
 class CheckedProject:
     """Models with their feeds, sources and queries, in build order; the columns (name to type) that binding gave each and
-    every call that reads files; and how each incremental model's keys are found."""
+    every call that reads files; how each incremental model's keys are found; and every test of their data."""
 
     models: Mapping[str, Model]
     graph: Graph
     columns: Mapping[str, Mapping[str, str]]
     file_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     key_plans: Mapping[str, KeyPlan] = field(default_factory=dict)
+    tests: tuple[DataTest, ...] = ()
 
     def is_stored(self, name: str) -> bool:
         """Whether a finished build holds it: all but views over files, which would change under the build."""
@@ -67,14 +70,15 @@ class CheckedProject:
 def check_project(project: Project, landing: Mapping[str, Mapping[str, str]]) -> CheckedProject:
     """Check a project as it lies on disk. Raises as `check` does, and what reading its files raises."""
     models = _together(load_models(project), source_models(project), {})
-    return check(models, load_queries(project), landing, project.root)
+    return check(models, load_queries(project), landing, project.root, load_sql_tests(project))
 
 
 def check(
-    models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, Mapping[str, str]], root: Path = Path()
+    models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, Mapping[str, str]],
+    root: Path = Path(), sql_tests: Sequence[SqlTest] = (),
 ) -> CheckedProject:
-    """Check a whole project. `landing` gives the landing tables' columns (name to type); file paths are from `root`. Raises the first fault: WH202 to WH208, WH220, WH221, WH226, each
-    with file, line and column."""
+    """Check a whole project. `landing` gives the landing tables' columns (name to type); file paths are from `root`. Raises
+    the first fault: WH201 to WH208, WH220, WH221, WH226, each with file, line and column."""
     import duckdb
 
     everything = _together(with_feeds(models), queries, landing)
@@ -108,7 +112,8 @@ def check(
     calls = {read.call for files in graph.files.values() for read in files}
     file_columns = {call: _columns_of_call(con, call) for call in sorted(calls)}
     plans = _key_plans(con, everything, graph, {**columns, **file_columns}, landing)
-    return CheckedProject(everything, graph, columns, file_columns, plans)
+    tests = bind_tests(con, data_tests(everything, sql_tests), everything, columns, landing)
+    return CheckedProject(everything, graph, columns, file_columns, plans, tests)
 
 
 def _check_files(con: "duckdb.DuckDBPyConnection", model: Model, files: Sequence[FileRead], root: Path) -> None:

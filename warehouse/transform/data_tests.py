@@ -1,68 +1,164 @@
-"""Tests on built tables, from the headers: the grain is unique and whole, columns keep their promises.
+"""Data tests: promises about built tables, each a query that selects the rows that break it.
 
-Each test is one query that must return no rows; the rows it does return are shown. A failed test blocks the switch.
+They come from headers (the grain, tests of columns and of the table) and from the SQL files of `data_tests/`. What is
+tested is made here, from text alone; nothing is run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from warehouse.errors import WarehouseError
+from warehouse.project import Project
 from warehouse.transform.duck import quote, quoted, text_literal
-from warehouse.transform.model import Model
+from warehouse.transform.header import PathPart, place_of
+from warehouse.transform.header_tests import HeaderTest, severity_of
+from warehouse.transform.model import Model, read_sql_file
+from warehouse.transform.sql_text import body
 
-if TYPE_CHECKING:
-    import duckdb
+FOLDER = "data_tests"
+SQL_TEST_KEYS = ("description", "severity")
 
-_SHOWN_ROWS = 3
+
+@dataclass(frozen=True)
+class SqlTest:
+    """One SQL file whose query must return no rows."""
+
+    name: str
+    place: str
+    text: str
+    description: str = ""
+    severity: str = "error"
 
 
 @dataclass(frozen=True)
 class DataTest:
-    """One promise of one model: `sql` selects the rows that break it."""
+    """One promise: `sql` selects the rows that break it. `path` leads to where the header of `source` states it;
+    `reads` are the models it reads, all of them once it is bound; `telling` are the columns that tell one row from
+    another."""
 
-    model: Model
+    name: str
     promise: str
     sql: str
+    source: Model | SqlTest
+    severity: str = "error"
+    path: tuple[PathPart, ...] = ()
+    stated: HeaderTest | None = None
+    reads: frozenset[str] = frozenset()
+    telling: tuple[str, ...] = ()
+
+    @property
+    def model(self) -> str | None:
+        """The model whose header states it; None for a SQL file."""
+        return self.source.name if isinstance(self.source, Model) else None
+
+    @property
+    def place(self) -> str:
+        return place_of(self.source.text, self.source.place, self.path) if self.path else self.source.place
 
 
-def data_tests(model: Model) -> Iterator[DataTest]:
-    """The tests a model's header states."""
+def load_sql_tests(project: Project) -> tuple[SqlTest, ...]:
+    """The project's SQL tests; a file of a later layer replaces the one at the same path in an earlier layer. Raises
+    WH201 for a bad name or header."""
+    found: dict[str, SqlTest] = {}
+    for layer in project.layers(FOLDER):
+        for path in sorted(layer.rglob("*.sql")):
+            parts = path.relative_to(layer).with_suffix("").parts
+            if any(part.startswith((".", "_")) for part in parts):
+                continue
+            name = "/".join(parts)
+            header = read_sql_file(path, project.shown(path), SQL_TEST_KEYS)
+            description = (header.text("description") or "").strip()
+            found[name] = SqlTest(name, header.place, header.file, description, severity_of(header))
+    return tuple(found.values())
+
+
+def data_tests(models: Mapping[str, Model], sql_tests: Iterable[SqlTest] = ()) -> tuple[DataTest, ...]:
+    """Every test of every model, in the models' order, then the SQL files. Names are unique: `model.column_test`."""
+    return (*(test for model in models.values() for test in _of_model(model)), *map(_of_file, sql_tests))
+
+
+def _of_file(test: SqlTest) -> DataTest:
+    return DataTest(test.name, test.description or "no rows", body(test.text), test, test.severity)
+
+
+def _of_model(model: Model) -> Iterator[DataTest]:
+    taken: Counter[str] = Counter()
+    for test in _unnamed(model):
+        taken[test.name] += 1
+        number = f"_{taken[test.name]}" if taken[test.name] > 1 else ""
+        yield replace(test, name=f"{model.name}.{test.name}{number}", reads=frozenset({model.name}))
+
+
+def _unnamed(model: Model) -> Iterator[DataTest]:
     table = quoted(model.qualified)
     if model.grain:
         keys = ", ".join(quote(name) for name in model.grain)
-        yield DataTest(
-            model, f"one row per {', '.join(model.grain)}",
-            f"select {keys}, count(*) as rows from {table} group by all having count(*) > 1",
-        )
+        sql = f"select {keys}, count(*) as rows from {table} group by all having count(*) > 1"
+        yield DataTest("grain", f"one row per {', '.join(model.grain)}", sql, model, path=("grain",))
     for column in model.columns.values():
-        for name, argument in column.tests:
-            yield DataTest(model, f"{column.name}: {name}", _sql(table, column.name, name, argument, model))
-
-
-def _sql(table: str, column: str, test: str, argument: Any, model: Model) -> str:
-    name = quote(column)
-    if test == "not_null":
-        return f"select * from {table} where {name} is null"
-    if test == "unique":
-        return f"select {name}, count(*) as rows from {table} where {name} is not null group by 1 having count(*) > 1"
-    if test == "accepted_values":
-        values = ", ".join(text_literal(_as_varchar(value)) for value in argument)
-        return f"select distinct {name} from {table} where {name}::varchar not in ({values})"
-    if test == "range":
-        beyond = {"min": "<", "max": ">"}
-        bounds = [f"{name} {beyond[bound]} {_bound(value)}" for bound, value in argument.items()]
-        return f"select distinct {name} from {table} where {' or '.join(bounds)}"
-    if test == "relationships":
-        other, _, key = str(argument).rpartition(".")
-        # Not `not in`: one NULL among the keys would make it true of nothing.
-        return (
-            f"select distinct t.{name} from {table} t anti join {quoted(other)} o on o.{quote(key)} = t.{name}"
-            f" where t.{name} is not null"
+        for test in column.tests:
+            promise, sql = _of_column(_rows(table, test), quote(column.name), test)
+            yield DataTest(
+                f"{column.name}_{test.kind}", _said(f"{column.name}: {promise}", test), sql, model, test.severity,
+                test.path, test, telling=(*model.grain, column.name),
+            )
+    for test in model.tests:
+        promise, sql = _of_table(_rows(table, test), test)
+        yield DataTest(
+            test.kind, _said(promise, test), sql, model, test.severity, test.path, test, telling=model.grain
         )
-    raise WarehouseError("WH201", f"unknown test {test}", model.place)
+
+
+def _said(promise: str, test: HeaderTest) -> str:
+    return f"{promise}, where {' '.join(test.where.split())}" if test.where else promise
+
+
+def _rows(table: str, test: HeaderTest) -> str:
+    # The line end closes a comment that the condition may end with.
+    return f"(select * from {table} where (\n{test.where}\n))" if test.where else table
+
+
+def _of_column(rows: str, name: str, test: HeaderTest) -> tuple[str, str]:
+    """What a column's test promises, and the rows that break it."""
+    match test.kind:
+        case "not_null":
+            return "not_null", f"select * from {rows} where {name} is null"
+        case "unique":
+            counted = f"select {name}, count(*) as rows from {rows} where {name} is not null"
+            return "unique", f"{counted} group by 1 having count(*) > 1"
+        case "accepted_values":
+            texts = [_as_varchar(value) for value in test.argument]
+            values = ", ".join(map(text_literal, texts))
+            promise = f"accepted_values [{', '.join(texts)}]"
+            return promise, f"select * from {rows} where {name}::varchar not in ({values})"
+        case "range":
+            bounds = {end: bound_literal(bound) for end, bound in test.argument.items()}
+            return f"range {_said_bounds(test)}", f"select * from {rows} where {_beyond(name, bounds)}"
+    other, _, key = test.argument.rpartition(".")
+    # Not `not in`: one NULL among the keys would make it true of nothing.
+    lone = f"select t.* from {rows} t anti join {quoted(other)} o on o.{quote(key)} = t.{name}"
+    return f"relationships {test.argument}", f"{lone} where t.{name} is not null"
+
+
+def _of_table(rows: str, test: HeaderTest) -> tuple[str, str]:
+    """What a test of the whole table promises, and the rows that break it."""
+    if test.kind == "expression":
+        # As CHECK of standard SQL has it: what is neither true nor false breaks no promise.
+        return f"expression {' '.join(test.argument.split())}", f"select * from {rows} where not (\n{test.argument}\n)"
+    counted = f"select count(*) as rows from {rows} having {_beyond('count(*)', test.argument)}"
+    return f"row_count {_said_bounds(test)}", counted
+
+
+def _said_bounds(test: HeaderTest) -> str:
+    return ", ".join(f"{end} {bound}" for end, bound in test.argument.items())
+
+
+def _beyond(value: str, bounds: Mapping[str, Any]) -> str:
+    """A condition that is true of a value that lies beyond one of the bounds."""
+    return " or ".join(f"{value} {'<' if end == 'min' else '>'} {bound}" for end, bound in bounds.items())
 
 
 def _as_varchar(value: Any) -> str:
@@ -70,21 +166,7 @@ def _as_varchar(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _bound(value: Any) -> str:
-    # A number as such: as text it would be rounded to the column's type. A date is text that takes that type.
+def bound_literal(value: Any) -> str:
+    """A bound of a range as SQL: a number as such, since as text it would be rounded to the column's type; a date as
+    text that takes that type."""
     return str(value) if isinstance(value, int | float) else text_literal(str(value))
-
-
-def run_tests(con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model]) -> None:
-    """Run every test of every model. Raises WH210 with the promise and the first rows that break it."""
-    import duckdb
-
-    for model in models.values():
-        for test in data_tests(model):
-            try:
-                rows = con.execute(f"select * from ({test.sql}) limit {_SHOWN_ROWS}").fetchall()
-            except duckdb.Error as error:
-                raise WarehouseError("WH201", f"test {test.promise} cannot run: {error}", model.place) from error
-            if rows:
-                shown = "\n".join(f"  {row}"[:300] for row in rows)
-                raise WarehouseError("WH210", f"{test.promise}: broken by\n{shown}", model.place)

@@ -83,15 +83,28 @@ def execute(con: "duckdb.DuckDBPyConnection", model: "Model", prefix: str) -> No
 
 def translated(error: Exception, code: str, text: str, place: str, prefix: str = "") -> WarehouseError:
     """A DuckDB error about `prefix + text` as a `WarehouseError` at `place:line:column` of `text`."""
+    return translated_within(error, code, prefix + text, text, place, -len(prefix))
+
+
+def translated_within(
+    error: Exception, code: str, statement: str, text: str, place: str, shift: int
+) -> WarehouseError:
+    """A DuckDB error about `statement`, a part of which stands in the file `text`, `shift` characters further on, as a
+    `WarehouseError` at `place:line:column` of that file."""
     message, position, hint = _parts(error)
     if position is not None:
         # DuckDB counts bytes of the whole statement; people count characters of their file.
-        offset = len((prefix + text).encode()[:position].decode(errors="replace")) - len(prefix)
+        offset = len(statement.encode()[:position].decode(errors="replace")) + shift
         if 0 <= offset <= len(text):
             line, column = line_and_column(text, offset)
             message = f"{message}\n{pointed(text, offset)}"
             place = f"{place}:{line}:{column}"
     return WarehouseError(code, message, place, hint)
+
+
+def message_of(error: Exception) -> str:
+    """What a DuckDB error says, in one line."""
+    return _parts(error)[0]
 
 
 def _parts(error: Exception) -> tuple[str, int | None, str | None]:

@@ -6,13 +6,17 @@ Knows how a header is written, not what its keys mean; that is the model's busin
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.sql_text import line_and_column
 
+if TYPE_CHECKING:
+    import yaml
+
+PathPart = str | int  # a key of a mapping, or the number of a list's item, from 0
 _HEADER = re.compile(r"\s*/\*(.*?)\*/", re.DOTALL)
 
 
@@ -25,13 +29,13 @@ class Header:
     file: str
     place: str
 
-    def value(self, *path: str) -> Any:
+    def value(self, *path: PathPart) -> Any:
         found: Any = self.values
-        for key in path:
-            found = found.get(key)
+        for part in path:
+            found = found[part] if isinstance(part, int) else found.get(part)
         return found
 
-    def text(self, *path: str) -> str | None:
+    def text(self, *path: PathPart) -> str | None:
         value = self.value(*path)
         if value is not None and not isinstance(value, str):
             raise self.fault(f"{path[-1]} is text, not {value!r}", *path, hint="put it in quotes")
@@ -56,18 +60,53 @@ class Header:
                 raise self.fault(f"unknown key {key!r}", *path, key, hint=f"known: {', '.join(sorted(known))}")
         return value or {}
 
-    def fault(self, message: str, *path: str, hint: str | None = None) -> WarehouseError:
-        """An error at the last key of `path` that the header has."""
-        import yaml
+    def fault(self, message: str, *path: PathPart, hint: str | None = None) -> WarehouseError:
+        """An error at the last part of `path` that the header has."""
+        return WarehouseError("WH201", message, place_of(self.file, self.place, path), hint)
 
-        match = _HEADER.match(self.file)
-        place, node = self.place, yaml.compose(match[1], Loader=yaml.SafeLoader) if match else None
-        for key in path:
-            pairs = node.value if isinstance(node, yaml.MappingNode) else []
-            name, node = next(((name, value) for name, value in pairs if name.value == key), (None, None))
-            if name and match:
-                place = _place(self.place, self.file, match.start(1) + name.start_mark.index)
-        return WarehouseError("WH201", message, place, hint)
+
+def place_of(file: str, place: str, path: Sequence[PathPart]) -> str:
+    """`place` with the line and column of the last part of `path` that the header at the top of `file` has."""
+    offset = None
+    for offset, _ in _steps(file, path):
+        pass
+    return place if offset is None else _place(place, file, offset)
+
+
+def text_offset(file: str, path: Sequence[PathPart]) -> int | None:
+    """Where in `file` the text that `path` leads to begins; None when the file does not hold it character by character,
+    as when it is folded or has escapes."""
+    node = None
+    for _, node in _steps(file, path):
+        pass
+    if node is None or not isinstance(node.value, str):
+        return None
+    start = file.find(node.value, _header_start(file) + node.start_mark.index)
+    return start if 0 <= start <= _header_start(file) + node.end_mark.index - len(node.value) else None
+
+
+def _steps(file: str, path: Sequence[PathPart]) -> Iterator[tuple[int, yaml.Node]]:
+    """For each part of `path` that the header has: the offset of its key, or of the item of a list, and its value."""
+    import yaml
+
+    match = _HEADER.match(file)
+    node = yaml.compose(match[1], Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if match else None
+    for part in path:
+        if isinstance(part, int) and isinstance(node, yaml.SequenceNode) and part < len(node.value):
+            key = node = node.value[part]
+        elif isinstance(node, yaml.MappingNode):
+            found = [pair for pair in node.value if pair[0].value == part]
+            if not found:
+                return
+            key, node = found[0]
+        else:
+            return
+        yield _header_start(file) + key.start_mark.index, node
+
+
+def _header_start(file: str) -> int:
+    match = _HEADER.match(file)
+    return match.start(1) if match else 0
 
 
 def read_header(file: str, place: str) -> Header:

@@ -40,7 +40,10 @@ class Material:
             "landing": [[file.table, file.path.name, file.sha256] for file in self._landing_files],
             "files": [[call, found.content] for call, found in sorted(self.inputs.files.items())],
             "engine": {"name": "duckdb", "version": engine_version(), "settings": dict(PINNED_SETTINGS)},
-            "tests": {name: self.checked.models[name].text for name in order},
+            "tests": {
+                **{name: self.checked.models[name].text for name in order},
+                **{test.place: test.source.text for test in self.checked.tests if test.model is None},
+            },
             "damaged": sorted(f"{error.code} {error.place}" for error in self.landing.damaged),
         }
         return domain_digest("wh/build/1", document)

@@ -7,7 +7,7 @@ tests. Reading a model touches the disk once; a `Model` is a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,24 +17,15 @@ from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.transform.header import Header, read_header
+from warehouse.transform.header_tests import HeaderTest, column_tests, table_tests
 from warehouse.transform.sql_text import canonical
 
 MATERIALISATIONS = ("table", "view", "incremental")
-COLUMN_TESTS = ("not_null", "unique", "accepted_values", "relationships", "range")
 # A model's folder gives its schema.
 _SCHEMAS = {"staging": "staging", "reference": "staging", "dims": "main", "facts": "main", "marts": "mart"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-HEADER_KEYS = {"description", "materialized", "key", "grain", "feeds", "collects", "columns", "tags", "claim"}
+HEADER_KEYS = {"description", "materialized", "key", "grain", "feeds", "collects", "columns", "tests", "tags", "claim"}
 _COLUMN_KEYS = {"type", "unit", "description", "tests", "feed"}
-# How the tests that take an argument are written, and what the argument must be.
-_TEST_FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "accepted_values": ("accepted_values: [a, b]", lambda values: isinstance(values, list) and len(values) > 0),
-    "relationships": ("relationships: model.column", lambda key: isinstance(key, str) and all(key.rpartition("."))),
-    "range": (
-        "range: {min: 0, max: 100}",
-        lambda bounds: isinstance(bounds, dict) and bool(bounds) and bounds.keys() <= {"min", "max"},
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -46,7 +37,7 @@ class Column:
     type: str
     description: str
     unit: str | None = None
-    tests: tuple[tuple[str, Any], ...] = ()
+    tests: tuple[HeaderTest, ...] = ()
     in_feed: bool = True
 
 
@@ -66,6 +57,7 @@ class Model:
     feeds: str | None = None
     collects: str | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
+    tests: tuple[HeaderTest, ...] = ()
     tags: tuple[str, ...] = ()
     claim: Mapping[str, Any] = field(default_factory=dict)
 
@@ -91,6 +83,11 @@ class Model:
 def load_models(project: Project) -> dict[str, Model]:
     """The project's models by name. Raises WH201 for a bad header and WH205 for a name given twice in a layer."""
     return _load(project, "models", lambda path, layer: _schema_of(path, layer))
+
+
+def model_names(models: Mapping[str, Model]) -> dict[str, str]:
+    """Every name by which SQL may call a model, `schema.name` too, to its key in `models`."""
+    return {**{model.qualified: name for name, model in models.items()}, **{name: name for name in models}}
 
 
 def load_queries(project: Project) -> dict[str, Model]:
@@ -126,6 +123,28 @@ def _schema_of(path: Path, layer: Path) -> str:
 
 def read_model(path: Path, schema: str, place: str) -> Model:
     """Read one file. Raises WH201 with the place when its name or header is not valid."""
+    header = read_sql_file(path, place, HEADER_KEYS)
+    return Model(
+        name=path.stem,
+        schema=schema,
+        place=place,
+        text=header.file,
+        description=(header.text("description") or "").strip(),
+        materialized=_materialized(header),
+        key=tuple(header.names("key")),
+        grain=tuple(header.names("grain")),
+        feeds=header.text("feeds"),
+        collects=header.text("collects"),
+        columns={name: _column(header, name) for name in header.mapping("columns")},
+        tests=table_tests(header),
+        tags=tuple(header.names("tags")),
+        claim=_claim(header),
+    )
+
+
+def read_sql_file(path: Path, place: str, known: Collection[str]) -> Header:
+    """One SQL file and its header, whose keys are among `known`. Raises WH201 for a name that no table can have, text
+    that is not UTF-8, and a header that is not valid."""
     if not _NAME.fullmatch(path.stem):
         raise WarehouseError("WH201", f"{path.stem!r} is no table name", place, "use lower-case letters, digits and _")
     try:
@@ -134,25 +153,11 @@ def read_model(path: Path, schema: str, place: str) -> Model:
         raise WarehouseError("WH201", f"cannot be read: {error}", place) from error
     header = read_header(text, place)
     for key in header.values:
-        if key not in HEADER_KEYS:
+        if key not in known:
             raise header.fault(
-                f"unknown key {key!r} in the header", str(key), hint=f"known: {', '.join(sorted(HEADER_KEYS))}"
+                f"unknown key {key!r} in the header", str(key), hint=f"known: {', '.join(sorted(known))}"
             )
-    return Model(
-        name=path.stem,
-        schema=schema,
-        place=place,
-        text=text,
-        description=(header.text("description") or "").strip(),
-        materialized=_materialized(header),
-        key=tuple(header.names("key")),
-        grain=tuple(header.names("grain")),
-        feeds=header.text("feeds"),
-        collects=header.text("collects"),
-        columns={name: _column(header, name) for name in header.mapping("columns")},
-        tags=tuple(header.names("tags")),
-        claim=_claim(header),
-    )
+    return header
 
 
 def _materialized(header: Header) -> str:
@@ -182,27 +187,11 @@ def _column(header: Header, name: str) -> Column:
     if not isinstance(body, dict) or not isinstance(body.get("type"), str):
         raise header.fault(f"column {name} states no type", *path, hint=f"{name}: {{type: varchar}}")
     header.mapping(*path, known=_COLUMN_KEYS)
-    tests = body.get("tests") or []
-    if not isinstance(tests, list):
-        raise header.fault(f"tests of column {name} are a list", *path, "tests", hint="tests: [not_null]")
     return Column(
         name=name,
         type=body["type"],
         description=header.text(*path, "description") or "",
         unit=header.text(*path, "unit"),
-        tests=tuple(_test(header, test, *path, "tests") for test in tests),
+        tests=column_tests(header, *path),
         in_feed=bool(body.get("feed", True)),
     )
-
-
-def _test(header: Header, test: Any, *path: str) -> tuple[str, Any]:
-    name, argument = (test, None) if isinstance(test, str) else (None, None)
-    if isinstance(test, dict) and len(test) == 1:
-        name, argument = next(iter(test.items()))
-    if name not in COLUMN_TESTS:
-        shown = repr(name if name is not None else test)
-        raise header.fault(f"unknown test {shown}", *path, hint=f"known: {', '.join(COLUMN_TESTS)}")
-    form, is_right = _TEST_FORMS.get(name, (name, lambda argument: argument is None))
-    if not is_right(argument):
-        raise header.fault(f"test {name} is not written as it must be", *path, hint=form)
-    return name, argument

@@ -62,7 +62,7 @@ class Session:
         self._on_model = on_model
         self._before = read_states(con)
         self._now = dict(self._before)
-        self._contents: dict[str, str] = material.inputs.content_ids()
+        self.contents: dict[str, str] = material.inputs.content_ids()  # by name, of all that is up to date
         self._readers = Readers(con, material)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
         self._unsaved: list[str] = []
@@ -120,14 +120,14 @@ class Session:
     def _bring_up_to_date(self, name: str) -> ModelResult:
         model = self._checked.models[name]
         step = decide(
-            name, self._checked, self._material.logic[name], self._contents, self._material.inputs, self._before.get(name)
+            name, self._checked, self._material.logic[name], self.contents, self._material.inputs, self._before.get(name)
         )
         if model.materialized == "view":
             self._keep_view(name, step)
             return ModelResult(model.qualified, step.action, step.reason)
         if step.action == KEEP:
             state, keys = self._before[name], None
-            self._contents[name] = state.content_id
+            self.contents[name] = state.content_id
         else:
             keys = self._update(name) if step.action == UPDATE else None
             if keys is None:
@@ -198,7 +198,7 @@ class Session:
         """What changed of each leaf since a table was made; None where that cannot be told any more."""
         found: dict[str, Leaf] = {}
         for leaf in {path.leaf for path in plan.paths}:
-            if self._contents[leaf] == before.inputs[leaf]:
+            if self.contents[leaf] == before.inputs[leaf]:
                 continue
             if leaf not in self._checked.models:
                 found[leaf] = self._readers.leaf(leaf, before)
@@ -217,11 +217,11 @@ class Session:
 
     def _made(self, name: str, state: TableState) -> None:
         self._now[name] = state
-        self._contents[name] = state.content_id
+        self.contents[name] = state.content_id
         self._unsaved.append(name)
 
     def _inputs(self, name: str) -> dict[str, str]:
-        return {source: self._contents[source] for source in inputs_of(name, self._checked)}
+        return {source: self.contents[source] for source in inputs_of(name, self._checked)}
 
     def _files_of(self, name: str) -> dict[str, dict[str, str]]:
         plan = self._checked.key_plans.get(name)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from warehouse.digest import domain_digest
 from warehouse.transform.check import CheckedProject
 from warehouse.transform.content import Content
+from warehouse.transform.data_tests import DataTest
 from warehouse.transform.digests import Envelope
 from warehouse.transform.duck import PINNED_SETTINGS, engine_version
 from warehouse.transform.sources import FileSet
@@ -94,6 +95,7 @@ def create_state_table(con: "duckdb.DuckDBPyConnection") -> None:
     con.execute("create schema if not exists state")
     con.execute("create table if not exists state.made (engine varchar)")
     con.execute("create table if not exists state.tables (name varchar, state varchar)")
+    con.execute("create table if not exists state.passed (test varchar, key varchar)")
     con.execute("delete from state.made")
     con.execute("insert into state.made values (?)", [_engine()])
 
@@ -113,6 +115,27 @@ def write_states(con: "duckdb.DuckDBPyConnection", states: Mapping[str, TableSta
         con.execute("delete from state.tables where name in (select unnest(?::varchar[]))", [names])
         texts = [json.dumps(asdict(state)) for state in states.values()]
         con.execute("insert into state.tables select unnest(?::varchar[]), unnest(?::varchar[])", [list(states), texts])
+
+
+def tests_to_run(
+    con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], contents: Mapping[str, str]
+) -> list[DataTest]:
+    """The tests that did not pass on just these rows before."""
+    passed = dict(con.execute("select test, key from state.passed").fetchall())
+    return [test for test in tests if passed.get(test.name) != _test_key(test, contents)]
+
+
+def record_passed(con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], contents: Mapping[str, str]) -> None:
+    """Record that all of `tests`, and no other, hold for the rows there are."""
+    keys = {test.name: _test_key(test, contents) for test in tests}
+    con.execute("delete from state.passed")
+    con.execute(
+        "insert into state.passed select unnest(?::varchar[]), unnest(?::varchar[])", [list(keys), list(keys.values())]
+    )
+
+
+def _test_key(test: DataTest, contents: Mapping[str, str]) -> str:
+    return domain_digest("wh/test/1", [test.sql, {name: contents[name] for name in test.reads}])
 
 
 def _engine() -> str:

@@ -1,0 +1,156 @@
+"""The static check of data tests: each is bound against the project's tables, empty, before a byte moves.
+
+Faults are told in the header's own line and column, and where SQL is written in a header, inside that text. No test is
+run here.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warehouse.errors import WarehouseError
+from warehouse.transform.data_tests import DataTest, SqlTest, bound_literal
+from warehouse.transform.duck import message_of, quote, quoted, translated, translated_within
+from warehouse.transform.graph import references
+from warehouse.transform.header import PathPart, text_offset
+from warehouse.transform.header_tests import HeaderTest
+from warehouse.transform.model import Model, model_names
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Explaining binds and runs nothing.
+_BIND = "explain "
+
+
+def bind_tests(
+    con: "duckdb.DuckDBPyConnection",
+    tests: Iterable[DataTest],
+    models: Mapping[str, Model],
+    columns: Mapping[str, Mapping[str, str]],
+    landing: Iterable[str],
+) -> tuple[DataTest, ...]:
+    """The tests, each with all models that it reads. `con` holds every table of the project, empty, and `columns` says
+    what is in them. Raises WH202 to WH204 for SQL that does not parse or bind, and for a table or column that is not
+    there."""
+    names = model_names(models)
+    return tuple(_bound(con, test, names, columns, frozenset(landing)) for test in tests)
+
+
+def _bound(
+    con: "duckdb.DuckDBPyConnection",
+    test: DataTest,
+    names: Mapping[str, str],
+    columns: Mapping[str, Mapping[str, str]],
+    landing: frozenset[str],
+) -> DataTest:
+    stated, reads = test.stated, set[str]()
+    if isinstance(test.source, SqlTest):
+        reads |= _reads(con, test, test.source.text, names, landing)  # first: it lets only one query pass
+        _bind_file(con, test.source)
+    elif stated:
+        rows = f"select * from {quoted(test.source.qualified)} where ("
+        conditions: list[tuple[PathPart, str | None]] = [("where", stated.where)]
+        if stated.kind == "expression":
+            conditions.append(("expression", stated.argument))
+        for key, sql in conditions:
+            if sql:
+                _bind_condition(con, test, rows, sql, (*stated.path, key))
+                reads |= _reads(con, test, f"{rows}\n{sql}\n)", names, landing)
+        if stated.kind == "relationships":
+            reads.add(_related(test, stated.argument, names, columns))
+        if stated.kind in ("range", "relationships"):
+            _bind_argument(con, test, stated, columns[test.source.name][test.telling[-1]])
+    return replace(test, reads=test.reads | reads)
+
+
+def _bind_file(con: "duckdb.DuckDBPyConnection", test: SqlTest) -> None:
+    import duckdb
+
+    try:
+        con.execute(_BIND + test.text)
+    except duckdb.Error as error:
+        raise translated(error, _code(error), test.text, test.place, _BIND) from error
+
+
+def _bind_condition(
+    con: "duckdb.DuckDBPyConnection", test: DataTest, rows: str, sql: str, path: tuple[PathPart, ...]
+) -> None:
+    """Bind a condition by itself, so that an error's place lies in its own text."""
+    import duckdb
+
+    prefix, source = f"{_BIND}{rows}\n", test.source
+    statement = f"{prefix}{sql}\n)"
+    try:
+        if len(con.extract_statements(statement)) != 1:
+            raise WarehouseError("WH202", "not one condition", test.place, "write no semicolon")
+        con.execute(statement)
+    except duckdb.Error as error:
+        offset = text_offset(source.text, path)
+        if offset is not None:
+            raise translated_within(
+                error, _code(error), statement, source.text, source.place, offset - len(prefix)
+            ) from error
+        fault = translated(error, _code(error), sql, test.place, prefix)
+        raise replace(fault, place=test.place) from error
+
+
+def _bind_argument(con: "duckdb.DuckDBPyConnection", test: DataTest, stated: HeaderTest, kind: str) -> None:
+    """Bind what a column of type `kind` is compared with."""
+    import duckdb
+
+    if stated.kind == "range":
+        # A text that is no value of that type would show only at the first row.
+        texts = [f"select {bound_literal(bound)}::{kind}" for bound in stated.argument.values()]
+        statements = [_BIND + test.sql, *texts]
+    else:
+        other, _, key = stated.argument.rpartition(".")
+        # `in`, not the test's own join: a join compares a date with a number as text.
+        statements = [f"{_BIND}select null::{kind} in (select {quote(key)} from {quoted(other)})"]
+    try:
+        for statement in statements:
+            con.execute(statement)
+    except duckdb.Error as error:
+        raise WarehouseError("WH204", message_of(error), test.place) from error
+
+
+def _related(
+    test: DataTest, target: str, names: Mapping[str, str], columns: Mapping[str, Mapping[str, str]]
+) -> str:
+    """The model that a relationship leads to."""
+    table, _, key = target.rpartition(".")
+    if table not in names:
+        near = difflib.get_close_matches(table, names, n=1)
+        hint = f"did you mean {near[0]}.{key}?" if near else "relationships: model.column"
+        raise WarehouseError("WH203", f"no model or feed is named {table}", test.place, hint)
+    found = columns[names[table]]
+    if key not in found:
+        near = difflib.get_close_matches(key, found, n=1)
+        raise WarehouseError(
+            "WH204", f"{table} has no column {key}", test.place, f"did you mean {table}.{near[0]}?" if near else None
+        )
+    return names[table]
+
+
+def _reads(
+    con: "duckdb.DuckDBPyConnection", test: DataTest, sql: str, names: Mapping[str, str], landing: frozenset[str]
+) -> set[str]:
+    """The models that SQL reads. A test may read no landing table: `wh test` runs it on a build, which has none."""
+    read = {reference.name for reference in references(con, Model(test.name, "", test.source.place, sql))}
+    for name in sorted(read - names.keys()):
+        if name in landing:
+            raise WarehouseError(
+                "WH203", f"a test cannot read landing table {name}", test.place, "test a staging model that reads it"
+            )
+    return {names[name] for name in read & names.keys()}
+
+
+def _code(error: Exception) -> str:
+    import duckdb
+
+    if isinstance(error, duckdb.ParserException):
+        return "WH202"
+    return "WH203" if isinstance(error, duckdb.CatalogException) and '"type":"Table"' in str(error) else "WH204"

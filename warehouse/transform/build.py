@@ -199,7 +199,8 @@ def _build_model(
 ) -> None:
     import duckdb
 
-    from warehouse.transform.duck import quoted, translated
+    from warehouse.transform.duck import quoted
+    from warehouse.transform.engine_faults import translated
 
     prefix = "" if model.schema == "rollup" else f"create {model.materialized} {quoted(model.qualified)} as "
     try:

@@ -6,25 +6,30 @@ analyst's own line and column, and what a model yields is compared with what its
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.errors import WarehouseError
-from warehouse.transform.duck import connect, quoted, translated
-from warehouse.transform.feeds import FEED_SCHEMA, check_feeder, with_feeds
-from warehouse.transform.graph import Graph, build_graph
+from warehouse.errors import WarehouseError, together
+from warehouse.project import STANDARD_PREFIX
+from warehouse.transform.contract import contract_faults, contract_types, relationship_faults
+from warehouse.transform.duck import connect, quote, quoted
+from warehouse.transform.engine_faults import translated
+from warehouse.transform.feeds import FEED_SCHEMA, feeder_faults, with_feeds
+from warehouse.transform.graph import Graph, build_graph, parsed
 from warehouse.transform.landing_tables import open_landing_table
-from warehouse.transform.model import Column, Model
+from warehouse.transform.model import Model, read_models, read_queries
+from warehouse.transform.sql_text import fault_at, first_token, output_column
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+    from warehouse.project import Project
+
 SCHEMAS = ("staging", FEED_SCHEMA, "mart", "rollup")
-# A view binds its SQL and runs nothing, also that of a model that reads no landing table.
-_BIND = "create or replace temp view checked as "
+# Binds as the plain statement does, and its errors have places.
+_BIND = "describe "
 
 
 @dataclass(frozen=True)
@@ -36,39 +41,102 @@ class CheckedProject:
     columns: Mapping[str, Mapping[str, str]]
 
 
+@dataclass(frozen=True)
+class Findings:
+    """What a check found: the project as far as it is sound, faults, and models that nothing reads."""
+
+    checked: CheckedProject
+    faults: tuple[WarehouseError, ...]
+    warnings: tuple[WarehouseError, ...] = ()
+
+
 def check(
     models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, "pa.Schema"]
 ) -> CheckedProject:
-    """Check a whole project. Raises the first fault: WH202 to WH208, each with file, line and column."""
-    import duckdb
+    """Check a whole project. Raises every fault that is no consequence of another, together: WH202 to WH208, each with
+    file, line and column."""
+    checked, faults = inspect(models, queries, landing)
+    if faults:
+        raise together(faults)
+    return checked
 
-    everything = _together(with_feeds(models), queries, landing)
+
+def check_project(project: "Project", landing: Mapping[str, "pa.Schema"]) -> Findings:
+    """Read and check a project's files. Raises WH004 when it has no folder of models and none of queries."""
+    if not project.layers("models") and not project.layers("queries"):
+        raise WarehouseError(
+            "WH004", "the project has neither models nor queries", "models/",
+            "make the folder models/ beside warehouse.toml, with one SQL file a table",
+        )
+    models, queries = read_models(project), read_queries(project)
+    checked, faults = inspect(models.models, queries.models, landing, models.unreadable | queries.unreadable)
+    faults = [*models.faults, *queries.faults, *faults]
+    # What a model with a fault reads is not known.
+    return Findings(checked, tuple(faults), () if faults else tuple(unread_models(checked)))
+
+
+def inspect(
+    models: Mapping[str, Model],
+    queries: Mapping[str, Model],
+    landing: Mapping[str, "pa.Schema"],
+    unreadable: Collection[str] = (),
+) -> tuple[CheckedProject, list[WarehouseError]]:
+    """Check what can be checked, and list the faults. A model that reads one with a fault is not looked at: what it
+    would be told is a consequence. `unreadable` names files that are no models for now."""
+    everything, faults = with_feeds(models)
+    if unreadable:
+        faults = [fault for fault in faults if "no model collects" not in fault.message]
     con = connect()
     create_schemas(con)
-    for table, schema in landing.items():
-        open_landing_table(con, table, arrow_types(con, schema), ())
-    graph = build_graph(con, everything, landing.keys())
+    faults += _name_faults(con, models, queries, landing)
+    everything = {**queries, **everything}
+    landed = {table: arrow_types(con, schema) for table, schema in landing.items()}
+    for table, types in landed.items():
+        open_landing_table(con, table, types, ())
+    graph, found = build_graph(con, everything, landing.keys(), unreadable)
+    faults += found
+    contracts, found = contract_types(con, everything)
+    faults += found
     columns: dict[str, Mapping[str, str]] = {}
-    known_types: dict[str, str] = {}
     for name in graph.order:
         model = everything[name]
-        if model.materialized == "view":
-            _check_view(model, graph, everything)
+        if name not in contracts or not graph.models[name] <= columns.keys():
+            continue
+        found = []
         try:
-            con.execute(_BIND + model.text)
-        except duckdb.Error as error:
-            raise translated(error, "WH204", model.text, model.place, _BIND) from error
-        if model.materialized == "view":
-            con.execute(f"create view {quoted(model.qualified)} as {model.text}")
-        else:
-            con.execute(f"create table {quoted(model.qualified)} as select * from checked limit 0")
-        columns[name] = described(con, model.qualified)
+            bound = _bind(con, model)
+        except WarehouseError as fault:
+            faults.append(fault)
+            continue
         if model.feeds:
-            feed = everything[f"{FEED_SCHEMA}.{model.feeds}"]
-            contract = {c.name: _canonical_type(con, known_types, c, feed) for c in feed.columns.values()}
-            check_feeder(model, columns[name], contract)
-        _check_contract(con, known_types, model, columns[name])
-    return CheckedProject(everything, graph, columns)
+            found += feeder_faults(model, bound, contracts.get(f"{FEED_SCHEMA}.{model.feeds}", bound))
+        found += _output_faults(model, bound, graph.landing[name])
+        found += contract_faults(model, bound, contracts[name])
+        if not found:
+            columns[name] = bound
+        faults += found
+    faults += relationship_faults(everything, columns, landed)
+    return CheckedProject(everything, graph, columns), faults
+
+
+def unread_models(checked: CheckedProject) -> Iterator[WarehouseError]:
+    """A WH219 for every staging model and feed of the project's own that no other reads. Facts, dimensions, marts and
+    rollups are there for people; a project that has none of them is only being begun."""
+    for_people = [name for name, model in checked.models.items() if model.schema not in ("staging", FEED_SCHEMA)]
+    read = frozenset().union(*checked.graph.models.values())
+    for name, model in checked.models.items() if for_people else ():
+        if name in for_people or name in read or model.place.startswith(STANDARD_PREFIX):
+            continue
+        if model.schema == FEED_SCHEMA:
+            collector = next(other for other in checked.models.values() if other.collects == model.name)
+            yield collector.header_fault(
+                "WH219", f"nothing reads {model.qualified}", "collects", hint=f"select from {model.qualified}, here or elsewhere"
+            )
+        elif not model.feeds:
+            yield fault_at(
+                "WH219", f"nothing reads {model.qualified}", model.text, model.place, first_token(model.text),
+                "read it in a fact, a mart or a query spec, or delete the file",
+            )
 
 
 def create_schemas(con: "duckdb.DuckDBPyConnection") -> None:
@@ -94,61 +162,82 @@ def described(con: "duckdb.DuckDBPyConnection", qualified: str) -> dict[str, str
     return {row[0]: row[1] for row in con.execute(f"describe {quoted(qualified)}").fetchall()}
 
 
-def _together(
-    models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, "pa.Schema"]
-) -> dict[str, Model]:
-    for name, model in [*models.items(), *queries.items()]:
-        taken = models.get(name) if model is not models.get(name) else None
-        if taken or name in landing:
-            owner = taken.place if taken else "a landing table"
-            raise WarehouseError("WH205", f"the name {name} is taken by {owner}", model.place, "rename the file")
-    return {**models, **queries}
+def _name_faults(
+    con: "duckdb.DuckDBPyConnection",
+    models: Mapping[str, Model],
+    queries: Mapping[str, Model],
+    landing: Collection[str],
+) -> Iterator[WarehouseError]:
+    """WH205 for names that are taken, WH201 for those that no query could write without quotes."""
+    named = [*models.items(), *queries.items()]
+    engine = {
+        row[0]
+        for row in con.execute(
+            "select view_name from duckdb_views() where internal and schema_name in ('main', 'pg_catalog')"
+        ).fetchall()
+    }
+    bare = parsed(con, [f"from {name}" for name, _ in named])
+    for (name, model), document in zip(named, bare, strict=True):
+        owner = "a landing table" if name in landing else "the engine's own table" if name in engine else None
+        if model is queries.get(name) and name in models:
+            owner = models[name].place
+        if owner:
+            yield WarehouseError("WH205", f"the name {name} is taken by {owner}", model.place, "rename the file")
+        elif document.startswith('{"error":true'):
+            yield WarehouseError(
+                "WH201", f"{name} is a word of SQL: whoever reads the table would have to quote it", model.place,
+                f"rename the file, to {name}_fact or {name}s for one",
+            )
 
 
-def _check_view(model: Model, graph: Graph, models: Mapping[str, Model]) -> None:
-    # A view is opened by readers who have no landing tables.
-    if graph.landing[model.qualified if model.schema == FEED_SCHEMA else model.name]:
-        raise WarehouseError(
-            "WH204", "a view cannot read a landing table", model.place, "drop `materialized: view` from the header"
-        )
-
-
-def _check_contract(
-    con: "duckdb.DuckDBPyConnection", known_types: dict[str, str], model: Model, found: Mapping[str, str]
-) -> None:
-    if model.columns:
-        for name, column in model.columns.items():
-            if name not in found:
-                near = difflib.get_close_matches(name, found, n=1)
-                raise WarehouseError(
-                    "WH207", f"the header promises column {name}, the SQL has none", model.place,
-                    f"did you mean {near[0]}?" if near else None,
-                )
-            if found[name] != _canonical_type(con, known_types, column, model):
-                raise WarehouseError(
-                    "WH207", f"column {name} is {found[name]}, the header says {column.type}", model.place,
-                    f"cast it: {name}::{column.type}",
-                )
-        for name in found:
-            if name not in model.columns:
-                raise WarehouseError("WH207", f"the SQL has column {name}, the header does not", model.place)
-    if "rowid" in (name.lower() for name in found):
-        raise WarehouseError("WH207", "rowid is the engine's own name for a row's place", model.place, "rename the column")
-    for name in model.grain:
-        if name not in found:
-            raise WarehouseError("WH207", f"the grain names column {name}, the SQL has none", model.place)
-
-
-def _canonical_type(
-    con: "duckdb.DuckDBPyConnection", known_types: dict[str, str], column: Column, model: Model
-) -> str:
-    """A type as the engine writes it: `timestamptz` is TIMESTAMP WITH TIME ZONE. `known_types` remembers."""
+def _bind(con: "duckdb.DuckDBPyConnection", model: Model) -> dict[str, str]:
+    """The columns of a model, from binding its SQL, which runs nothing; the session then has it as an empty table.
+    Raises WH204."""
     import duckdb
 
-    if column.type not in known_types:
-        try:
-            found = con.execute(f"select typeof(cast(null as {column.type}))").fetchall()[0][0]
-        except duckdb.Error as error:
-            raise WarehouseError("WH201", f"column {column.name}: no type {column.type}", model.place) from error
-        known_types[column.type] = str(found)
-    return known_types[column.type]
+    try:
+        relation = con.sql(model.text)
+    except duckdb.Error as plain:
+        raise translated(_with_place(con, model) or plain, "WH204", model.text, model.place, _BIND) from plain
+    names = relation.columns
+    folded = [name.lower() for name in names]
+    for index, name in enumerate(folded):
+        if folded.index(name) != index:
+            at = output_column(model.text, name, 1) or output_column(model.text, name)
+            raise fault_at(
+                "WH204", f"two columns are named {names[index]}", model.text, model.place,
+                first_token(model.text) if at is None else at,
+                f"rename one with as, or leave it out: select * exclude ({names[index]})",
+            )
+    columns = dict(zip(names, map(str, relation.types), strict=True))
+    # A view too: a chain of views would be bound to its beginning at every step.
+    listed = ", ".join(f"{quote(name)} {kind}" for name, kind in columns.items())
+    con.execute(f"create table {quoted(model.qualified)} ({listed})")
+    return columns
+
+
+def _with_place(con: "duckdb.DuckDBPyConnection", model: Model) -> Exception | None:
+    """The error of a text that does not bind, as the engine tells it with its place."""
+    import duckdb
+
+    try:
+        con.execute(_BIND + model.text)
+    except duckdb.Error as error:
+        return error
+    return None
+
+
+def _output_faults(model: Model, found: Mapping[str, str], landing: Collection[str]) -> Iterator[WarehouseError]:
+    if model.materialized == "view" and landing:
+        # A view is opened by readers who have no landing tables.
+        yield model.header_fault(
+            "WH204", f"a view cannot read a landing table, and {min(landing)} is one", "materialized",
+            hint="drop `materialized: view` from the header: it is a table then",
+        )
+    for name in found:
+        if name.lower() == "rowid":
+            at = output_column(model.text, name)
+            yield fault_at(
+                "WH207", "rowid is the engine's own name for a row's place", model.text, model.place,
+                first_token(model.text) if at is None else at, "rename the column: rowid as row_number",
+            )

@@ -1,17 +1,13 @@
-"""DuckDB sessions with pinned settings, and its errors turned into ours at the analyst's own line and column.
+"""DuckDB sessions with pinned settings, and how names and values are written for them.
 
 Every session the warehouse opens comes from here, so that what a build was made with is what its record says.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from warehouse.errors import WarehouseError
-from warehouse.transform.sql_text import line_and_column, pointed
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,6 +35,8 @@ def connect(path: Path | None = None, *, read_only: bool = False) -> "duckdb.Duc
     con.execute("set autoinstall_known_extensions = false")
     con.execute("set autoload_known_extensions = false")
     con.execute("set errors_as_json = true")
+    # SQL names tables: a Python variable that happens to have the name is none.
+    con.execute("set python_enable_replacements = false")
     return con
 
 
@@ -61,36 +59,6 @@ def quoted(qualified: str) -> str:
 def text_literal(value: str) -> str:
     """A SQL string literal."""
     return "'" + value.replace("'", "''") + "'"
-
-
-def translated(error: Exception, code: str, text: str, place: str, prefix: str = "") -> WarehouseError:
-    """A DuckDB error about `prefix + text` as a `WarehouseError` at `place:line:column` of `text`."""
-    message, position, hint = _parts(error)
-    if position is not None:
-        # DuckDB counts bytes of the whole statement; people count characters of their file.
-        offset = len((prefix + text).encode()[:position].decode(errors="replace")) - len(prefix)
-        if 0 <= offset <= len(text):
-            line, column = line_and_column(text, offset)
-            message = f"{message}\n{pointed(text, offset)}"
-            place = f"{place}:{line}:{column}"
-    return WarehouseError(code, message, place, hint)
-
-
-def _parts(error: Exception) -> tuple[str, int | None, str | None]:
-    """Message, byte position and hint of a DuckDB error."""
-    text = str(error)
-    start = text.find("{")
-    try:
-        document = json.loads(text[start:]) if start >= 0 else {}
-    except ValueError:
-        document = {}
-    message = str(document.get("exception_message", text)).strip()
-    head, *rest = [line for line in message.splitlines() if line.strip()] or [message]
-    near = str(document.get("candidates", "")).split(",")[0].strip()
-    is_known = near and not near.startswith(("pg_", "duckdb_", "sqlite_"))  # the engine's own tables help nobody
-    hint = f"did you mean {near}?" if is_known else None if near else " ".join(map(str.strip, rest)) or None
-    position = document.get("position")
-    return head, int(position) if position is not None else None, hint
 
 
 def _literal(value: Any) -> str:

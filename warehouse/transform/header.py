@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from warehouse.errors import WarehouseError
-from warehouse.transform.sql_text import line_and_column
+from warehouse.errors import WarehouseError, did_you_mean
+from warehouse.transform.sql_text import fault_at, first_token
 
 _HEADER = re.compile(r"\s*/\*(.*?)\*/", re.DOTALL)
 
@@ -34,40 +35,64 @@ class Header:
     def text(self, *path: str) -> str | None:
         value = self.value(*path)
         if value is not None and not isinstance(value, str):
-            raise self.fault(f"{path[-1]} is text, not {value!r}", *path, hint="put it in quotes")
+            hint = "give one text" if isinstance(value, list | dict) else "put it in quotes"
+            raise self.fault(f"{path[-1]} is text, not {value!r}", *path, hint=hint)
         return value
 
     def names(self, *path: str) -> Sequence[str]:
         value = self.value(*path)
         if value is not None and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
-            raise self.fault(f"{path[-1]} is a list of names", *path, hint=f"{path[-1]}: [run_id]")
+            example = value if isinstance(value, str) else "run_id"
+            raise self.fault(f"{path[-1]} is a list of names", *path, hint=f"write it so: {path[-1]}: [{example}]")
         return value or ()
 
     def mapping(self, *path: str, known: Collection[str] = ()) -> Mapping[str, Any]:
         """A mapping whose keys are text and, where `known` names any, among those."""
         value = self.value(*path)
         if value is not None and not isinstance(value, dict):
-            raise self.fault(f"{path[-1]} is a mapping, not {value!r}", *path, hint=f"{path[-1]}: {{key: value}}")
+            raise self.fault(f"{path[-1]} is a mapping, not {value!r}", *path, hint=f"write it so: {path[-1]}: {{key: value}}")
         for key in value or ():
             if not isinstance(key, str):
                 hint = "YAML reads yes, no, on and off as truth: put it in quotes"
                 raise self.fault(f"{key!r} is no name", *path, hint=hint)
             if known and key not in known:
-                raise self.fault(f"unknown key {key!r}", *path, key, hint=f"known: {', '.join(sorted(known))}")
+                raise self.unknown_key(key, *path, known=known)
         return value or {}
 
-    def fault(self, message: str, *path: str, hint: str | None = None) -> WarehouseError:
-        """An error at the last key of `path` that the header has."""
+    def unknown_key(self, key: object, *path: str, known: Collection[str]) -> WarehouseError:
+        hint = did_you_mean(str(key), known) or f"known: {', '.join(sorted(known))}"
+        return self.fault(f"unknown key {key!r} in the header", *path, str(key), hint=hint)
+
+    def fault(self, message: str, *path: str, hint: str | None = None, code: str = "WH201") -> WarehouseError:
+        """An error at the last part of `path` that the header has: the key of a mapping or the item of a list. At the
+        header's start when it has none of them, at the statement's when there is no header."""
         import yaml
 
         match = _HEADER.match(self.file)
-        place, node = self.place, yaml.compose(match[1], Loader=yaml.SafeLoader) if match else None
+        if not match:
+            return fault_at(code, message, self.file, self.place, first_token(self.file), hint)
+        offset = match[0].index("/*")
+        node: Any = yaml.compose(match[1], Loader=yaml.SafeLoader)
         for key in path:
-            pairs = node.value if isinstance(node, yaml.MappingNode) else []
-            name, node = next(((name, value) for name, value in pairs if name.value == key), (None, None))
-            if name and match:
-                place = _place(self.place, self.file, match.start(1) + name.start_mark.index)
-        return WarehouseError("WH201", message, place, hint)
+            name, node = _child(node, key)
+            if name:
+                offset = match.start(1) + name.start_mark.index
+        return fault_at(code, message, self.file, self.place, offset, hint)
+
+
+def _child(node: Any, key: str) -> tuple[Any, Any]:
+    """The node that names `key` in a mapping or a list, and the node of its value; None where there is none."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        return next(((name, value) for name, value in node.value if name.value == key), (None, None))
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            if isinstance(item, yaml.ScalarNode) and item.value == key:
+                return item, None
+            if isinstance(item, yaml.MappingNode) and (found := _child(item, key))[0]:
+                return found
+    return None, None
 
 
 def read_header(file: str, place: str) -> Header:
@@ -79,17 +104,51 @@ def read_header(file: str, place: str) -> Header:
     import yaml  # 50 ms that a build with nothing to do need not pay
 
     try:
-        values = yaml.load(match[1], Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.MarkedYAMLError as error:
-        index = error.problem_mark.index if error.problem_mark else 0
-        where = _place(place, file, match.start(1) + index)
-        raise WarehouseError("WH201", f"not YAML: {error.problem}", where) from error
-    except yaml.YAMLError as error:  # a character that YAML does not allow
-        index = getattr(error, "position", 0)
-        raise WarehouseError("WH201", f"not YAML: {error}", _place(place, file, match.start(1) + index)) from error
+        values = yaml.load(match[1], Loader=_strict("CSafeLoader"))
+    except (yaml.YAMLError, RecursionError):
+        raise _not_yaml(match, file, place) from None
     return Header(values if isinstance(values, dict) else {}, file, place)
 
 
-def _place(place: str, text: str, offset: int) -> str:
-    line, column = line_and_column(text, offset)
-    return f"{place}:{line}:{column}"
+@cache
+def _strict(name: str) -> Any:
+    """A loader of plain values that takes no key twice: YAML's own would keep the last and say nothing."""
+    import yaml
+
+    class Strict(getattr(yaml, name, yaml.SafeLoader)):  # the C loader is not everywhere
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys: set[str] = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode):
+                    if key.value in keys:
+                        raise yaml.constructor.ConstructorError(
+                            None, None, f"the key {key.value} is given twice", key.start_mark
+                        )
+                    keys.add(key.value)
+            return super().construct_mapping(node, deep)
+
+    return Strict
+
+
+def _not_yaml(match: re.Match[str], file: str, place: str) -> WarehouseError:
+    """What is wrong with a header. The loader in Python is asked: its places are in characters, its words clearer."""
+    import yaml
+
+    hint, index = "keys of one level begin in one column; text that holds one of : # , [ ] { } goes in quotes", 0
+    try:
+        yaml.load(match[1], Loader=_strict("SafeLoader"))
+        message = "it cannot be read"
+    except yaml.MarkedYAMLError as error:
+        message = str(error.problem)
+        index = error.problem_mark.index if error.problem_mark else 0
+        if "<stream end>" in message and error.context_mark:
+            where = match.start(1) + error.context_mark.index
+            return fault_at("WH201", "the header is not YAML: this is not closed", file, place, where, "close it")
+        if message.endswith("given twice"):
+            return fault_at("WH201", message, file, place, match.start(1) + index, "keep one of them")
+    except yaml.reader.ReaderError as error:
+        message, index = f"the character {chr(error.character)!r} is not allowed", error.position
+        hint = "take the character out"
+    except RecursionError:
+        message, hint = "it is nested too deep", "a header needs no more than four levels"
+    return fault_at("WH201", f"the header is not YAML: {message}", file, place, match.start(1) + index, hint)

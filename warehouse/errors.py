@@ -121,3 +121,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 def printable(text: str) -> str:
     """`text` on one line, with control characters escaped: file names come from strangers and reach terminals."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def place_of_byte(error: UnicodeDecodeError) -> str:
+    """The `line:column` of the byte that is not UTF-8."""
+    before = error.object[: error.start].decode("utf-8-sig")
+    return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warehouse.errors import ExitCode, WarehouseError, did_you_mean
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean, place_of_byte
 
 PROJECT_FILE = "warehouse.toml"
 KINDS = ("models", "queries", "ingest")
@@ -140,9 +140,9 @@ def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")  # some editors put a byte order mark first
     except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
         raise WarehouseError(
-            "WH002", f"the byte 0x{error.object[error.start]:02x} is not UTF-8", f"{PROJECT_FILE}:{line}", "save the file as UTF-8"
+            "WH002", f"the byte 0x{error.object[error.start]:02x} is not UTF-8", f"{PROJECT_FILE}:{place_of_byte(error)}",
+            "save the file as UTF-8",
         ) from error
     except OSError as error:
         raise WarehouseError("WH002", str(error.strerror), str(file), "it is a file that you may read") from error

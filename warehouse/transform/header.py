@@ -16,6 +16,9 @@ from warehouse.transform.sql_text import fault_at, first_token
 
 _HEADER = re.compile(r"\s*/\*(.*?)\*/", re.DOTALL)
 
+_TEXT_TAG = "tag:yaml.org,2002:str"
+_NOT_TEXT = ""  # stands in a path for the first key that YAML does not read as text
+
 
 @dataclass(frozen=True)
 class Header:
@@ -53,8 +56,8 @@ class Header:
             raise self.fault(f"{path[-1]} is a mapping, not {value!r}", *path, hint=f"write it so: {path[-1]}: {{key: value}}")
         for key in value or ():
             if not isinstance(key, str):
-                hint = "YAML reads yes, no, on and off as truth: put it in quotes"
-                raise self.fault(f"{key!r} is no name", *path, hint=hint)
+                hint = "YAML reads yes, no, on and off as truth, digits as numbers: put it in quotes"
+                raise self.fault(f"{key!r} is no name", *path, _NOT_TEXT, hint=hint)
             if known and key not in known:
                 raise self.unknown_key(key, *path, known=known)
         return value or {}
@@ -85,7 +88,8 @@ def _child(node: Any, key: str) -> tuple[Any, Any]:
     import yaml
 
     if isinstance(node, yaml.MappingNode):
-        return next(((name, value) for name, value in node.value if name.value == key), (None, None))
+        named = (pair for pair in node.value if pair[0].value == key or (key == _NOT_TEXT and pair[0].tag != _TEXT_TAG))
+        return next(named, (None, None))
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
             if isinstance(item, yaml.ScalarNode) and item.value == key:
@@ -130,6 +134,14 @@ def _strict(name: str) -> Any:
     return Strict
 
 
+def _unclosed(text: str, error: Any) -> int | None:
+    """Where the bracket or the quote stands that a header which ends too early leaves open."""
+    begun = error.context_mark.index if error.context_mark else len(text)
+    if text[begun : begun + 1] in ("[", "{", "'", '"'):
+        return int(begun)
+    return max((index for index in (text.rfind("["), text.rfind("{")) if index >= 0), default=None)
+
+
 def _not_yaml(match: re.Match[str], file: str, place: str) -> WarehouseError:
     """What is wrong with a header. The loader in Python is asked: its places are in characters, its words clearer."""
     import yaml
@@ -141,8 +153,8 @@ def _not_yaml(match: re.Match[str], file: str, place: str) -> WarehouseError:
     except yaml.MarkedYAMLError as error:
         message = str(error.problem)
         index = error.problem_mark.index if error.problem_mark else 0
-        if "<stream end>" in message and error.context_mark:
-            where = match.start(1) + error.context_mark.index
+        if "<stream end>" in message and (opened := _unclosed(match[1], error)) is not None:
+            where = match.start(1) + opened
             return fault_at("WH201", "the header is not YAML: this is not closed", file, place, where, "close it")
         if message.endswith("given twice"):
             return fault_at("WH201", message, file, place, match.start(1) + index, "keep one of them")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.digest import canonical_json
-from warehouse.errors import WarehouseError, did_you_mean, printable, together
+from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printable, together
 from warehouse.project import Project
 from warehouse.transform.header import Header, read_header
 from warehouse.transform.sql_text import canonical, fault_at
@@ -209,10 +209,8 @@ def _read_query(path: Path, schema: str, place: str) -> Model:
 
 
 def _not_utf8(error: UnicodeDecodeError, place: str) -> WarehouseError:
-    before = error.object[: error.start].decode("utf-8-sig")
-    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     return WarehouseError(
-        "WH201", f"the byte 0x{error.object[error.start]:02x} is not UTF-8", f"{place}:{line}:{column}",
+        "WH201", f"the byte 0x{error.object[error.start]:02x} is not UTF-8", f"{place}:{place_of_byte(error)}",
         "save the file as UTF-8",
     )
 

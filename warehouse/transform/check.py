@@ -83,24 +83,24 @@ def inspect(
 ) -> tuple[CheckedProject, list[WarehouseError]]:
     """Check what can be checked, and list the faults. A model that reads one with a fault is not looked at: what it
     would be told is a consequence. `unreadable` names files that are no models for now."""
-    everything, faults = with_feeds(models)
-    if unreadable:
-        faults = [fault for fault in faults if "no model collects" not in fault.message]
+    everything, faults = with_feeds(models, is_whole=not unreadable)
     con = connect()
     create_schemas(con)
     faults += _name_faults(con, models, queries, landing)
-    everything = {**queries, **everything}
+    everything |= {name: query for name, query in queries.items() if name not in everything}
     landed = {table: arrow_types(con, schema) for table, schema in landing.items()}
     for table, types in landed.items():
         open_landing_table(con, table, types, ())
-    graph, found = build_graph(con, everything, landing.keys(), unreadable)
-    faults += found
     contracts, found = contract_types(con, everything)
+    faults += found
+    # A feed's SQL is made of its collector's types: where one is none, it is no SQL, and nobody wrote it.
+    promising = {name: model for name, model in everything.items() if name in contracts}
+    graph, found = build_graph(con, promising, landing.keys(), {*unreadable, *(everything.keys() - contracts.keys())})
     faults += found
     columns: dict[str, Mapping[str, str]] = {}
     for name in graph.order:
         model = everything[name]
-        if name not in contracts or not graph.models[name] <= columns.keys():
+        if not graph.models[name] <= columns.keys():
             continue
         found = []
         try:

@@ -41,7 +41,8 @@ _WAYS_OUT = (
     (r"window \"", "define it: window w as (partition by ...)"),
     (r"read-only", "wh sql only reads: what is to be kept is a model"),
     (r"Could not convert|could not parse", "try_cast(x as type) is NULL where a value does not fit"),
-    (r"Candidate functions", "cast an argument to a type it takes: x::double"),
+    (r"^Referenced table [^\n]+$", "name it in the from clause, or use the alias it has there"),
+    (r"selection list|without FROM", "a select names columns, and where they come from: select a from t"),
     (r"on left side of join|on right side of join", "using (...) names a column that both sides have"),
 )
 # What the engine says (a pattern), and how an analyst would say it.

@@ -17,8 +17,11 @@ from warehouse.transform.sql_text import fault_at, first_token, output_column
 FEED_SCHEMA = "feed"
 
 
-def with_feeds(models: Mapping[str, Model]) -> tuple[dict[str, Model], list[WarehouseError]]:
-    """`models` and one generated view a feed, keyed `feed.X`; and WH208 for every feed that nobody collects, or two do."""
+def with_feeds(
+    models: Mapping[str, Model], *, is_whole: bool = True
+) -> tuple[dict[str, Model], list[WarehouseError]]:
+    """`models` and one generated view a feed, keyed `feed.X`; and WH208 for every feed that nobody collects, or two do.
+    Where `models` are not the whole project, who collects a feed may be among the others."""
     collectors: dict[str, Model] = {}
     faults: list[WarehouseError] = []
     for model in models.values():
@@ -36,6 +39,8 @@ def with_feeds(models: Mapping[str, Model]) -> tuple[dict[str, Model], list[Ware
     for model in models.values():
         if model.feeds:
             if model.feeds not in collectors:
+                if not is_whole:
+                    continue
                 hint = did_you_mean(model.feeds, collectors) or (
                     f"feeds are: {', '.join(sorted(collectors))}" if collectors
                     else f"the table that gathers them says in its header: collects: {model.feeds}"

@@ -179,19 +179,19 @@ def _circle_fault(
     con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], by_reference: Mapping[str, str], circle: list[str]
 ) -> WarehouseError:
     """WH206 at the reference that closes the circle; the others are in the hint."""
-    steps = zip(circle, [*circle[1:], circle[0]])
-    places = [_step(con, models[name], models[read], read, by_reference) for name, read in steps]
+    steps = list(zip(circle, [*circle[1:], circle[0]]))
+    shown = [*steps[:-1][:_SHOWN_PLACES], steps[-1]]
+    *others, last = [_step(con, models[name], models[read], read, by_reference) for name, read in shown]
     if len(circle) == 1:
         hint = "a build makes every table from its inputs alone: read what this one is made from"
     else:
-        shown = [str(place.place) for place in places[:-1]]
-        more = f" and {len(shown) - _SHOWN_PLACES} more" if len(shown) > _SHOWN_PLACES else ""
-        hint = f"take out this reference, or one of: {', '.join(shown[:_SHOWN_PLACES])}{more}"
+        more = f" and {len(steps) - len(shown)} more" if len(steps) > len(shown) else ""
+        hint = f"take out this reference, or one of: {', '.join(str(other.place) for other in others)}{more}"
     names = [*circle, circle[0]]
     if len(names) > 2 * _SHOWN_PLACES:
         names = [*names[:_SHOWN_PLACES], f"({len(names) - 2 * _SHOWN_PLACES} more)", *names[-_SHOWN_PLACES:]]
     head = f"models read each other in a circle: {' -> '.join(names)}" if len(circle) > 1 else f"{circle[0]} reads itself"
-    return replace(places[-1], message=head + places[-1].message, hint=hint)
+    return replace(last, message=head + last.message, hint=hint)
 
 
 def _step(

@@ -97,23 +97,15 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Env
 
 def _column_faults(spec: "Model", types: Mapping[str, str]) -> Iterator[WarehouseError]:
     """WH201 for columns that cannot be published."""
-    from warehouse.transform.sql_text import fault_at, first_token, output_column
-
-    def fault(message: str, name: str, hint: str) -> WarehouseError:
-        offset = output_column(spec.text, name)
-        return fault_at(
-            "WH201", message, spec.text, spec.place, first_token(spec.text) if offset is None else offset, hint
-        )
-
     for name, kind in types.items():
         if not _EXACT_TYPES.fullmatch(kind.rstrip("[]")):  # a list is as exact as what it holds
-            yield fault(f"column {name} is {kind}, which has no exact form", name, f"cast it: {name}::varchar")
+            message = f"column {name} is {kind}, which has no exact form"
+            yield spec.column_fault("WH201", message, name, f"cast it: {name}::varchar")
         if name.lower() in RESERVED_COLUMNS:
-            yield fault(f"the column name {name} is the warehouse's own", name, "rename it")
+            yield spec.column_fault("WH201", f"the column name {name} is the warehouse's own", name, "rename it")
     if types.keys() <= set(spec.grain):
-        yield spec.header_fault(
-            "WH201", "every column is in the grain: nothing is left to publish", "grain", hint="select what is measured too"
-        )
+        message = "every column is in the grain: nothing is left to publish"
+        yield spec.header_fault("WH201", message, "grain", hint="select what is measured too")
 
 
 def _ids_table(values: list[str], ids: list[dict[str, str | None]]) -> pa.Table:

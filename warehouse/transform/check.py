@@ -19,7 +19,7 @@ from warehouse.transform.feeds import FEED_SCHEMA, feeder_faults, with_feeds
 from warehouse.transform.graph import Graph, build_graph, parsed
 from warehouse.transform.landing_tables import open_landing_table
 from warehouse.transform.model import Model, read_models, read_queries
-from warehouse.transform.sql_text import fault_at, first_token, output_column
+from warehouse.transform.sql_text import fault_at, first_token
 
 if TYPE_CHECKING:
     import duckdb
@@ -129,9 +129,8 @@ def unread_models(checked: CheckedProject) -> Iterator[WarehouseError]:
             continue
         if model.schema == FEED_SCHEMA:
             collector = next(other for other in checked.models.values() if other.collects == model.name)
-            yield collector.header_fault(
-                "WH219", f"nothing reads {model.qualified}", "collects", hint=f"select from {model.qualified}, here or elsewhere"
-            )
+            hint = f"select from {model.qualified}, here or elsewhere"
+            yield collector.header_fault("WH219", f"nothing reads {model.qualified}", "collects", hint=hint)
         elif not model.feeds:
             yield fault_at(
                 "WH219", f"nothing reads {model.qualified}", model.text, model.place, first_token(model.text),
@@ -200,15 +199,12 @@ def _bind(con: "duckdb.DuckDBPyConnection", model: Model) -> dict[str, str]:
     except duckdb.Error as plain:
         raise translated(_with_place(con, model) or plain, "WH204", model.text, model.place, _BIND) from plain
     names = relation.columns
-    folded = [name.lower() for name in names]
-    for index, name in enumerate(folded):
-        if folded.index(name) != index:
-            at = output_column(model.text, name, 1) or output_column(model.text, name)
-            raise fault_at(
-                "WH204", f"two columns are named {names[index]}", model.text, model.place,
-                first_token(model.text) if at is None else at,
-                f"rename one with as, or leave it out: select * exclude ({names[index]})",
-            )
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            hint = f"rename one with as, or leave it out: select * exclude ({name})"
+            raise model.column_fault("WH204", f"two columns are named {name}", name, hint, occurrence=1)
+        seen.add(name.lower())
     columns = dict(zip(names, map(str, relation.types), strict=True))
     # A view too: a chain of views would be bound to its beginning at every step.
     listed = ", ".join(f"{quote(name)} {kind}" for name, kind in columns.items())
@@ -236,8 +232,6 @@ def _output_faults(model: Model, found: Mapping[str, str], landing: Collection[s
         )
     for name in found:
         if name.lower() == "rowid":
-            at = output_column(model.text, name)
-            yield fault_at(
-                "WH207", "rowid is the engine's own name for a row's place", model.text, model.place,
-                first_token(model.text) if at is None else at, "rename the column: rowid as row_number",
+            yield model.column_fault(
+                "WH207", "rowid is the engine's own name for a row's place", name, "rename the column: rowid as row_number"
             )

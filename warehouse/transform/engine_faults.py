@@ -47,6 +47,7 @@ _WAYS_OUT = (
 )
 # What the engine says (a pattern), and how an analyst would say it.
 _IN_WORDS = (
+    (r"^[A-Z][A-Za-z ]* Error: ", ""),
     (r"^Referenced ", ""),
     (r" \(use: .*", ""),
     (r"in FROM clause", "in the from clause"),
@@ -64,8 +65,11 @@ _NAMED = re.compile(r"[\"']([^\"'\s]+)[\"']")
 
 def translated(error: Exception, code: str, text: str, place: str, prefix: str = "") -> WarehouseError:
     """An engine's error about `prefix + text` as a fault at `place:line:column` of `text`."""
-    document = _document(error)
-    said = str(document.get("exception_message", error)).strip()
+    return _told({"exception_message": str(error), **_document(error)}, code, text, place, prefix)
+
+
+def _told(document: Mapping[str, Any], code: str, text: str, place: str, prefix: str = "") -> WarehouseError:
+    said = str(document["exception_message"]).strip()
     position = document.get("position")
     message = _message(said, document)
     # The engine counts bytes of the whole statement; people count characters of their file.
@@ -81,8 +85,7 @@ def parse_fault(document: Mapping[str, Any], text: str, place: str) -> Warehouse
     said = str(document["error_message"])
     if _NOT_SELECT in said:
         return _no_select(text, place)
-    about = {**document, "exception_message": said}
-    return translated(ValueError(json.dumps(about)), "WH202", text, place)
+    return _told({**document, "exception_message": said}, "WH202", text, place)
 
 
 def _no_select(text: str, place: str) -> WarehouseError:
@@ -106,11 +109,10 @@ def statements_fault(text: str, place: str) -> WarehouseError:
     """WH202 for a text of no statement or of more than one."""
     second = _second_statement(tokens(text))
     if second is None:
-        return fault_at("WH202", "there is no SQL in it", text, place, first_token(text), "write one select, or delete the file")
-    return fault_at(
-        "WH202", "a second statement: a model is one select", text, place, second.offset,
-        "move it to a file of its own, or delete it",
-    )
+        hint = "write one select, or delete the file"
+        return fault_at("WH202", "there is no SQL in it", text, place, first_token(text), hint)
+    hint = "move it to a file of its own, or delete it"
+    return fault_at("WH202", "a second statement: a model is one select", text, place, second.offset, hint)
 
 
 def _second_statement(found: list[Token]) -> Token | None:

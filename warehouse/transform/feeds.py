@@ -12,7 +12,6 @@ from dataclasses import replace
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.duck import quote
 from warehouse.transform.model import Model
-from warehouse.transform.sql_text import fault_at, first_token, output_column
 
 FEED_SCHEMA = "feed"
 
@@ -84,7 +83,4 @@ def feeder_faults(feeder: Model, found: Mapping[str, str], contract: Mapping[str
         else:
             message = f"feed {feeder.feeds} has no column {name}"
             hint = did_you_mean(name, contract) or f"leave it out, or take it up in the table that collects {feeder.feeds}"
-        offset = output_column(feeder.text, name)
-        yield fault_at(
-            "WH208", message, feeder.text, feeder.place, first_token(feeder.text) if offset is None else offset, hint
-        )
+        yield feeder.column_fault("WH208", message, name, hint)

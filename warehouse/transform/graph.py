@@ -89,8 +89,10 @@ def _references(document: str, model: Model) -> list[Reference]:
 
 def _writes(body: Mapping[str, Any], model: Model) -> WarehouseError:
     word = body["type"].removesuffix(_WRITES).lower()
-    at = next(token.offset for token in tokens(model.text) if token.text.lower() == word)
-    return fault_at("WH202", f"a model reads only, it cannot {word}", model.text, model.place, at, "select the rows to keep")
+    places = (token.offset for token in tokens(model.text) if token.text.lower() == word)
+    at = next(places, first_token(model.text))
+    hint = "select the rows to keep"
+    return fault_at("WH202", f"a model reads only, it cannot {word}", model.text, model.place, at, hint)
 
 
 def build_graph(

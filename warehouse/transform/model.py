@@ -17,7 +17,7 @@ from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printable, together
 from warehouse.project import Project
 from warehouse.transform.header import Header, read_header
-from warehouse.transform.sql_text import canonical, fault_at
+from warehouse.transform.sql_text import canonical, fault_at, first_token, output_column
 
 MATERIALISATIONS = ("table", "view", "incremental")
 COLUMN_TESTS = ("not_null", "unique", "accepted_values", "relationships", "range")
@@ -76,6 +76,13 @@ class Model:
     def header_fault(self, code: str, message: str, *path: str, hint: str | None = None) -> WarehouseError:
         """A fault of this model at a part of its header (`columns`, `run_id`, `type`)."""
         return Header({}, self.text, self.place).fault(message, *path, hint=hint, code=code)
+
+    def column_fault(self, code: str, message: str, column: str, hint: str, occurrence: int = 0) -> WarehouseError:
+        """A fault of this model where its select list names an output column; at the statement when it does not, as with
+        a star."""
+        places = (output_column(self.text, column, number) for number in (occurrence, 0))
+        offset = next((place for place in places if place is not None), first_token(self.text))
+        return fault_at(code, message, self.text, self.place, offset, hint)
 
     @cached_property
     def canonical_sql(self) -> str:

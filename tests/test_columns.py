@@ -20,6 +20,7 @@ from warehouse.landing.batches import schemas
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project, standard_folder
 from warehouse.transform.check import check
+from warehouse.transform.landing_tables import landing_types
 from warehouse.transform.columns import CONDITION, UNKNOWN, VALUE, ColumnGraph, Edge, column_graph, project_columns
 from warehouse.transform.derived import ROWS, ColumnRef
 from warehouse.transform.duck import connect
@@ -36,10 +37,13 @@ LANDING = {
 }
 
 
+TYPES = landing_types(LANDING)
+
+
 def graph_of(sqls: Mapping[str, str]) -> ColumnGraph:
     """The lineage of models by name, over the landing tables `t` and `u`."""
     models = {name: Model(name, "main", f"models/{name}.sql", sql) for name, sql in sqls.items()}
-    return column_graph(check(models, {}, LANDING), LANDING)
+    return column_graph(check(models, {}, TYPES), TYPES)
 
 
 def written(graph: ColumnGraph, table: str) -> dict[str, str]:
@@ -373,7 +377,7 @@ def test_a_view_and_a_feed_are_hops_like_any_model() -> None:
     first = Model("first", "staging", "f.sql", "select c as speed from t", feeds="speed")
     view = replace(first, name="second", text="select speed / 2 as speed from first", materialized="view")
     models = {m.name: m for m in (replace(collector, columns={"speed": Column("speed", "double", "")}), first, view)}
-    graph = column_graph(check(models, {}, LANDING), LANDING)
+    graph = column_graph(check(models, {}, TYPES), TYPES)
     assert written(graph, "feed.speed") == {
         "speed": "=staging.first.speed =staging.second.speed", "*": "staging.first.* staging.second.*"
     }

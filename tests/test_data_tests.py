@@ -17,8 +17,10 @@ from warehouse.errors import WarehouseError
 from warehouse.landing.batches import schemas
 from warehouse.project import Project, init_project
 from warehouse.transform import run_tests
+from warehouse.transform.landing_tables import landing_types
 from warehouse.transform.builds import find_current
-from warehouse.transform.check import CheckedProject, check
+from warehouse.transform.check import check
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.data_tests import data_tests, load_sql_tests
 from warehouse.transform.duck import connect
 from warehouse.transform.model import load_models, load_queries
@@ -55,7 +57,7 @@ def write(project: Project, files: Mapping[str, str]) -> None:
 
 def checked(project: Project, files: Mapping[str, str]) -> CheckedProject:
     write(project, files)
-    return check(load_models(project), load_queries(project), schemas({}), load_sql_tests(project))
+    return check(load_models(project), load_queries(project), landing_types(schemas({})), project.root, load_sql_tests(project))
 
 
 def refusal(project: Project, files: Mapping[str, str]) -> WarehouseError:
@@ -137,15 +139,15 @@ UNBOUND_HEADERS = {
         "tests:\n  - expression: a in (select 1 from evidence_file)", "WH203", "3:5",
         "cannot read landing table evidence_file", "staging model", None),
     "relationship to no model": (
-        CONTRACT % "{relationships: hosts.id}", "WH203", "4:27", "no model or feed is named hosts", "host.id?", None),
+        CONTRACT % "{relationships: hosts.id}", "WH203", "4:28", "no model or feed is named hosts", "host.id?", None),
     "relationship to no column": (
-        CONTRACT % "{relationships: staging.host.idd}", "WH204", "4:27", "staging.host has no column idd",
+        CONTRACT % "{relationships: staging.host.idd}", "WH204", "4:28", "staging.host has no column idd",
         "did you mean staging.host.id?", None),
     "relationship to a landing table": (
-        CONTRACT % "{relationships: evidence_file.raw_path}", "WH203", "4:27", "no model or feed", None, None),
-    "relationship of other types": (CONTRACT % "{relationships: host.id}", "WH204", "4:27", "DATE", None, None),
+        CONTRACT % "{relationships: evidence_file.raw_path}", "WH203", "4:28", "no model or feed", None, None),
+    "relationship of other types": (CONTRACT % "{relationships: host.id}", "WH204", "4:28", "DATE", None, None),
     "bound that the column cannot have": (
-        CONTRACT % "{range: {min: yesterday}}", "WH204", "4:27", "yesterday", None, None),
+        CONTRACT % "{range: {min: yesterday}}", "WH204", "4:28", "yesterday", None, None),
 }
 
 

@@ -11,7 +11,8 @@ import pytest
 from warehouse.errors import WarehouseError
 from warehouse.landing.batches import schemas
 from warehouse.project import Project, init_project, standard_folder
-from warehouse.transform.check import CheckedProject, check
+from warehouse.transform.check import check
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.landing_tables import landing_types
 from warehouse.transform.model import load_models, load_queries, read_model
 
@@ -45,7 +46,7 @@ def refusal(project: Project, files: Mapping[str, str]) -> WarehouseError:
 # A file, the line:column its fault is at (None: the file as a whole), and a part of the message.
 BAD_HEADERS = {
     "not YAML": ("/*\ndescription: x\n  bad: y\n*/ select 1 as a", "3:6", "not YAML"),
-    "not YAML, on the first line": ("/* grain: [ */ select 1 as a", "1:13", "not YAML"),
+    "not YAML, on the first line": ("/* grain: [ */ select 1 as a", "1:11", "not closed"),
     "a control character": ("/*\ndescription: \x07\n*/ select 1 as a", "2:14", "not YAML"),
     "a tag that would run code": ("/*\ndescription: !!python/object x\n*/ select 1 as a", "2:14", "not YAML"),
     "unknown key": ("/*\ndescription: x\ndescripton: y\n*/ select 1 as a", "3:1", "unknown key 'descripton'"),
@@ -61,10 +62,10 @@ BAD_HEADERS = {
     "columns as a list": ("/*\ncolumns: [a]\n*/ select 1 as a", "2:1", "columns is a mapping"),
     "column without a type": ("/*\ncolumns:\n  a: {unit: ms}\n*/ select 1 as a", "3:3", "column a states no type"),
     "column as text": ("/*\ncolumns:\n  é: int\n  a: int\n*/ select 1 as a", "3:3", "column é states no type"),
-    "column that YAML reads as truth": ("/*\ncolumns:\n  on: {type: int}\n*/ select 1", "2:1", "True is no name"),
+    "column that YAML reads as truth": ("/*\ncolumns:\n  on: {type: int}\n*/ select 1", "3:3", "True is no name"),
     "key of a column": ("/*\ncolumns:\n  a: {type: int, tets: []}\n*/ select 1 as a", "3:18", "unknown key 'tets'"),
     "unit": ("/*\ncolumns:\n  a: {type: int, unit: 1}\n*/ select 1 as a", "3:18", "unit is text"),
-    "type that is none": ("/*\ncolumns:\n  a: {type: integr}\n*/ select 1 as a", None, "no type integr"),
+    "type that is none": ("/*\ncolumns:\n  a: {type: integr}\n*/ select 1 as a", "3:7", "no type integr"),
     "tests as text": ("/*\ncolumns:\n  a: {type: int, tests: unique}\n*/ select 1 as a", "3:18", "are a list"),
     "unknown test": ("/*\ncolumns:\n  a: {type: int, tests: [uniqe]}\n*/ select 1 as a", "3:26", "test 'uniqe'"),
     "a test that is a list": ("/*\ncolumns:\n  a: {type: int, tests: [[]]}\n*/ select 1 as a", "3:26", "unknown test"),
@@ -190,7 +191,7 @@ def test_a_model_a_query_and_a_landing_table_share_no_name(project: Project) -> 
 
 def test_a_query_states_its_grain(project: Project) -> None:
     error = refusal(project, {"queries/q.sql": "select 1 as a"})
-    assert (error.code, error.place) == ("WH201", "queries/q.sql")
+    assert (error.code, error.place) == ("WH201", "queries/q.sql:1:1")
 
 
 def test_a_project_s_model_replaces_the_standard_one(tmp_path: Path) -> None:
@@ -259,27 +260,27 @@ def test_a_feed_without_feeders_is_empty(project: Project) -> None:
     assert "all_outcomes" in checked(project, {"models/all_outcomes.sql": COLLECTOR}).models
 
 
-# The feeder's file, a part of the message, a part of the hint.
+# The feeder's file, the place of the fault, a part of the message, a part of the hint.
 BAD_FEEDERS = {
-    "unknown feed": (feeder("select 'r' as run_id", "outcom"), "no model collects feed outcom", "outcome"),
-    "a column the feed does not have": (feeder("select 'r' as run_id, 1.0::double as sped"), "no column sped", "speed"),
-    "a column that is the collector's own": (feeder("select 'r' as run_id, 'x' as kind"), "no column kind", None),
-    "a wrong type": (feeder("select 'r' as run_id, 1 as speed"), "column speed is INTEGER", "speed::double"),
+    "unknown feed": (feeder("select 'r' as run_id", "outcom"), "2:1", "no model collects feed outcom", "outcome"),
+    "a column the feed does not have": (feeder("select 'r' as run_id, 1.0::double as sped"), "4:38", "no column sped", "speed"),
+    "a column that is the collector's own": (feeder("select 'r' as run_id, 'x' as kind"), "4:30", "no column kind", "leave it out"),
+    "a wrong type": (feeder("select 'r' as run_id, 1 as speed"), "4:28", "column speed is INTEGER", "speed::double"),
 }
 
 
 @pytest.mark.parametrize("case", BAD_FEEDERS)
 def test_bad_feeders(case: str, project: Project) -> None:
-    text, message, hint = BAD_FEEDERS[case]
+    text, place, message, hint = BAD_FEEDERS[case]
     error = refusal(project, {"models/all_outcomes.sql": COLLECTOR, "models/staging/one.sql": text})
-    assert (error.code, error.place) == ("WH208", "models/staging/one.sql")
+    assert (error.code, error.place) == ("WH208", f"models/staging/one.sql:{place}")
     assert message in error.message
-    assert hint in error.hint if hint else error.hint is None
+    assert error.hint and hint in error.hint
 
 
 def test_two_collectors_of_one_feed(project: Project) -> None:
     error = refusal(project, {"models/a.sql": COLLECTOR, "models/b.sql": COLLECTOR})
-    assert (error.code, error.place) == ("WH208", "models/b.sql")
+    assert (error.code, error.place) == ("WH208", "models/b.sql:2:1")
     assert "models/a.sql" in error.message
 
 
@@ -313,24 +314,48 @@ def test_a_chain_of_two_thousand_models_has_an_order(project: Project) -> None:
     first = load_models(project)["m"]
     texts = {"m0": "select 1 as a", **{f"m{i}": f"select a from m{i - 1}" for i in range(1, 2000)}}
     chain = {name: replace(first, name=name, text=text) for name, text in texts.items()}
-    assert build_graph(duckdb.connect(), chain, ()).order == tuple(texts)
+    graph, faults = build_graph(duckdb.connect(), chain, ())
+    assert (graph.order, faults) == (tuple(texts), [])
 
 
 CIRCLES = {
-    "itself": {"models/a.sql": "select * from a"},
-    "two": {"models/a.sql": "select * from b", "models/b.sql": "select * from a"},
-    "three": {
-        "models/a.sql": "select * from c", "models/b.sql": "select * from a", "models/c.sql": "select 1 as x from b"
-    },
+    "a reads itself": ({"models/a.sql": "select * from a"}, "models/a.sql:1:15"),
+    "a -> b -> a": ({"models/a.sql": "select * from b", "models/b.sql": "select * from a"}, "models/b.sql:1:15"),
+    "a -> c -> b -> a": (
+        {"models/a.sql": "select * from c", "models/b.sql": "select * from a", "models/c.sql": "select 1 as x from b"},
+        "models/b.sql:1:15",
+    ),
 }
 
 
 @pytest.mark.parametrize("case", CIRCLES)
 def test_circles(case: str, project: Project) -> None:
-    error = refusal(project, CIRCLES[case])
-    assert error.code == "WH206"
-    assert set(error.message.split(" -> ")) == {Path(name).stem for name in CIRCLES[case]}
-    assert error.place in CIRCLES[case]
+    files, place = CIRCLES[case]
+    error = refusal(project, files)
+    assert (error.code, error.place) == ("WH206", place)
+    assert error.message.splitlines()[0].endswith(case)
+
+
+def test_a_circle_of_five_thousand_models_is_told_shortly(project: Project) -> None:
+    from warehouse.transform.duck import connect
+    from warehouse.transform.graph import build_graph
+
+    write(project, {"models/m.sql": "select 1 as a"})
+    first = load_models(project)["m"]
+    circle = {
+        f"m{i:04}": replace(first, name=f"m{i:04}", text=f"select a from m{(i + 1) % 5000:04}") for i in range(5000)
+    }
+    graph, (fault,) = build_graph(connect(), circle, ())
+    assert graph.order == ()
+    assert "m0003 -> (4993 more) -> m4997" in fault.message and "and 4995 more" in str(fault.hint)
+
+
+def test_what_reads_a_circle_is_not_in_it(project: Project) -> None:
+    error = refusal(project, {
+        "models/a.sql": "select * from z", "models/y.sql": "select * from z", "models/z.sql": "select * from y",
+    })
+    assert error.message.splitlines()[0] == "models read each other in a circle: y -> z -> y"
+    assert error.also == ()
 
 
 # --- SQL that does not parse or bind ------------------------------------------------------------------------------
@@ -339,9 +364,11 @@ def test_circles(case: str, project: Project) -> None:
 BAD_SQL = {
     "syntax": ("select\n    a,,\nfrom run_fact", "WH202", "2:7", "syntax error", None, "    a,,"),
     "cut short": ("select a from (\n", "WH202", "1:15", "", None, "select a from ("),
-    "two statements": ("select 1 as a; select 2 as b", "WH202", None, "2 statements", None, None),
-    "no statement": ("-- nothing", "WH202", None, "0 statements", None, None),
-    "not a query": ("create table x as select 1 as a", "WH202", None, "", None, None),
+    "two statements": (
+        "select 1 as a; select 2 as b", "WH202", "1:16", "second statement", "file of its own", "select 1 as a; select 2 as b"),
+    "no statement": ("-- nothing", "WH202", "1:1", "no SQL", None, "-- nothing"),
+    "not a query": (
+        "create table x as select 1 as a", "WH202", "1:1", "not create", "select alone", "create table x as select 1 as a"),
     "unknown table": ("select 1 as a\nfrom run_fct", "WH203", "2:6", "run_fct", "run_fact", "from run_fct"),
     "unknown table of a schema": (
         "select * from mart.run_fact", "WH203", "1:15", "mart.run_fact", "main.run_fact", None),
@@ -372,7 +399,7 @@ def test_bad_sql(case: str, project: Project) -> None:
 def test_a_view_on_a_landing_table_is_refused(project: Project) -> None:
     view = "/*\nmaterialized: view\n*/ select * from "
     error = refusal(project, {"models/a.sql": view + "evidence_file"})
-    assert (error.code, error.place) == ("WH204", "models/a.sql")
+    assert (error.code, error.place) == ("WH204", "models/a.sql:2:1")
     assert error.hint and "materialized" in error.hint
 
 
@@ -386,25 +413,31 @@ def test_a_view_on_a_table_is_fine(project: Project) -> None:
 
 # --- contracts ---------------------------------------------------------------------------------------------------
 
-# The header's lines, the SQL, a part of the message, of the hint.
+# The header's lines, the SQL, line:column, a part of the message, of the hint.
 BROKEN_CONTRACTS = {
     "a column missing": (
-        "columns: {host: {type: varchar}, hosts: {type: varchar}}", "select 'h' as host", "hosts", "host"),
-    "a column too many": ("columns: {host: {type: varchar}}", "select 'h' as host, 1 as b", "column b", None),
-    "another type": ("columns: {n: {type: bigint}}", "select 1 as n", "n is INTEGER", "n::bigint"),
+        "columns: {host: {type: varchar}, hosts: {type: varchar}}", "select 'h' as host", "2:34", "hosts",
+        "take it out of the header"),
+    "a column of another name": (
+        "columns: {hosts: {type: varchar}}", "select 'h' as host", "2:11", "hosts", "did you mean host?"),
+    "a column too many": (
+        "columns: {host: {type: varchar}}", "select 'h' as host, 1 as b", "3:29", "column b", "leave it out"),
+    "another type": ("columns: {n: {type: bigint}}", "select 1 as n", "2:15", "n is INTEGER", "n::bigint"),
     "another precision": (
-        "columns: {n: {type: 'decimal(9, 2)'}}", "select 1::decimal(9, 3) as n", "DECIMAL(9,3)", "n::decimal(9, 2)"),
-    "grain": ("grain: [run_id]", "select 1 as n", "run_id", None),
+        "columns: {n: {type: 'decimal(9, 2)'}}", "select 1::decimal(9, 3) as n", "2:15", "DECIMAL(9,3)",
+        "n::decimal(9, 2)"),
+    "grain": ("grain: [run_id]", "select 1 as n", "2:9", "run_id", "columns are: n"),
 }
 
 
 @pytest.mark.parametrize("case", BROKEN_CONTRACTS)
 def test_broken_contracts(case: str, project: Project) -> None:
-    header, sql, message, hint = BROKEN_CONTRACTS[case]
+    header, sql, place, message, hint = BROKEN_CONTRACTS[case]
     error = refusal(project, {"models/a.sql": f"/*\n{header}\n*/ {sql}"})
-    assert (error.code, error.place) == ("WH207", "models/a.sql")
+    assert (error.code, error.place) == ("WH207", f"models/a.sql:{place}")
+    assert error.also == ()
     assert message in error.message
-    assert hint is None or (error.hint and hint in error.hint)
+    assert error.hint and hint in error.hint
 
 
 # A type may be written as people write it.
@@ -430,7 +463,7 @@ def test_read_model_reads_one_file(tmp_path: Path) -> None:
 def test_a_cte_with_the_name_of_the_table_that_it_reads_hides_no_dependency() -> None:
     from warehouse.transform.duck import connect
     from warehouse.transform.model import Model
-    from warehouse.transform.sql_tree import parse, readings
+    from warehouse.transform.sql_tree import references
 
     cases = {
         "with t as (select * from t) select * from t": {"t"},
@@ -441,8 +474,7 @@ def test_a_cte_with_the_name_of_the_table_that_it_reads_hides_no_dependency() ->
     }
     for sql, expected in cases.items():
         model = Model("m", "main", "m.sql", sql)
-        (tree,) = parse(connect(), [model])
-        assert {reference.name for reference in readings(tree, model).tables} == expected, sql
+        assert {reference.name for reference in references(connect(), model)} == expected, sql
 
 
 def test_the_check_binds_and_runs_nothing(project: Project) -> None:

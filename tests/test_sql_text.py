@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from warehouse.transform.sql_text import canonical, line_and_column, pointed, tokens
+from warehouse.transform.sql_text import canonical, line_and_column, output_column, pointed, tokens
 
 # SQL, and its canonical form.
 CANONICAL = {
@@ -234,6 +234,9 @@ PLACES = [
     ("select a,\n  b\nfrom t", 12, (2, 3), "  b\n  ^"),
     ("a\n", 0, (1, 1), "a\n^"),
     ("select é, b", 10, (1, 11), "select é, b\n          ^"),
+    ("\ta,\tb", 4, (1, 5), "\ta,\tb\n\t  \t^"),
+    ("'漢e\u0301' b", 6, (1, 7), "'漢e\u0301' b\n      ^"),
+    ("x" * 300, 200, (1, 201), "..." + "x" * 120 + "...\n" + " " * 63 + "^"),
 ]
 
 
@@ -250,5 +253,25 @@ def test_the_end_of_a_text_has_a_place() -> None:
 
 
 def test_a_line_ends_where_the_count_of_lines_says() -> None:
-    assert pointed("a\u2028b\x0bc", 4) == "a\u2028b\x0bc\n    ^"
+    # What is no printable character would move the caret or the terminal.
+    assert pointed("a\u2028b\x0bc", 4) == "a\ufffdb\ufffdc\n    ^"
     assert pointed("a\r\nb", 0) == "a\n^"
+
+
+# SQL, a column, which occurrence, and what stands there (None: it stands nowhere).
+OUTPUT_COLUMNS = [
+    ("select a, b as c from t", "c", 0, "c from"),
+    ("select a, t.b from t", "B", 0, "b from"),
+    ('select 1 as "x y"', "x y", 0, '"x y"'),
+    ("with t as (select 1 as a) select f(a) as b from t", "a", 0, None),
+    ("select a, (select a from u) as b, 2 as a from t, a", "a", 1, "a from t, a"),
+    ("select * from a, b", "b", 0, None),
+    ("select 1 as n union all select 2 as m", "m", 0, "m"),
+]
+
+
+@pytest.mark.parametrize(("sql", "name", "occurrence", "at"), OUTPUT_COLUMNS)
+def test_an_output_column_is_found_in_the_select_list(sql: str, name: str, occurrence: int, at: str | None) -> None:
+    offset = output_column(sql, name, occurrence)
+    assert (offset is None) == (at is None)
+    assert at is None or sql[offset:].startswith(at)

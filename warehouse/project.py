@@ -8,17 +8,26 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean, place_of_byte
 
 PROJECT_FILE = "warehouse.toml"
 KINDS = ("models", "queries", "ingest", "data_tests", "unit_tests")
+STANDARD_PREFIX = "standard/"  # how messages show a file of the standard project
 _DEFAULT_KEPT_BUILDS = 3
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
+# What the file may say, section by section.
+_KNOWN: Mapping[str, frozenset[str]] = {
+    "project": frozenset({"name", "standard"}),
+    "store": frozenset({"url"}),
+    "build": frozenset({"folder", "keep"}),
+    "sources": frozenset(),  # its keys are names of tables
+}
+_WRITTEN = {int: "a whole number", str: "text in quotes", bool: "true or false"}
 
 _TEMPLATE = """\
 # A performance warehouse project. Paths are relative to this file.
@@ -70,7 +79,7 @@ class Project:
 
     def shown(self, path: Path) -> str:
         """`path` as messages show it: relative to the project, or to the standard project."""
-        for base, prefix in ((self.root, ""), (standard_folder(), "standard/")):
+        for base, prefix in ((self.root, ""), (standard_folder(), STANDARD_PREFIX)):
             if path.is_relative_to(base):
                 return prefix + path.relative_to(base).as_posix()
         return str(path)
@@ -98,45 +107,103 @@ def find_project(start: Path | None = None) -> Project:
 
 def read_project(root: Path) -> Project:
     """The project in exactly this folder. Raises WH002 with the place when its file is not valid."""
-    file = root / PROJECT_FILE
+    text = _read_text(root / PROJECT_FILE)
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
-        keep = _value(document, "build", "keep", int, _DEFAULT_KEPT_BUILDS)
-        if keep < 1:
-            raise ValueError("build.keep must be at least 1")
-        url = _value(document, "store", "url", str, ".wh/store")
-        if "://" in url:
-            raise ValueError(f"store.url {url!r}: only a local folder can be written by this version")
-        return Project(
-            root=root,
-            name=_value(document, "project", "name", str, root.name),
-            store_root=root / url,
-            builds=root / _value(document, "build", "folder", str, ".wh/builds"),
-            kept_builds=keep,
-            uses_standard=_value(document, "project", "standard", bool, True),
-            sources=_sources(document),
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _not_toml(error, text) from error
+    for section, keys in document.items():
+        if section not in _KNOWN:
+            raise _fault(text, section, None, f"unknown section [{section}]", _nearest(section, _KNOWN))
+        if not isinstance(keys, dict):
+            raise _fault(text, section, None, f"{section} is a section", f"write it on a line of its own: [{section}]")
+        for key in keys if section != "sources" else ():
+            if key not in _KNOWN[section]:
+                raise _fault(text, section, key, f"unknown key {section}.{key}", _nearest(key, _KNOWN[section]))
+    keep = _value(document, text, "build", "keep", int, _DEFAULT_KEPT_BUILDS)
+    if keep < 1:
+        raise _fault(text, "build", "keep", "build.keep must be at least 1", "the current build is one of those kept")
+    url = _value(document, text, "store", "url", str, ".wh/store")
+    if "://" in url:
+        raise _fault(
+            text, "store", "url", f"store.url {url!r}: only a local folder can be written by this version",
+            'give a path: url = ".wh/store"',
         )
-    except (OSError, ValueError) as error:
-        raise WarehouseError("WH002", str(error), str(file)) from error
+    return Project(
+        root=root,
+        name=_value(document, text, "project", "name", str, root.name),
+        store_root=root / url,
+        builds=root / _value(document, text, "build", "folder", str, ".wh/builds"),
+        kept_builds=keep,
+        uses_standard=_value(document, text, "project", "standard", bool, True),
+        sources=_sources(document, text),
+    )
 
 
-def _sources(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _sources(document: Mapping[str, Any], text: str) -> dict[str, tuple[str, ...]]:
+    """The named file sources: paths, patterns, or one call that reads them."""
     found = {}
     for name, value in document.get("sources", {}).items():
         patterns = [value] if isinstance(value, str) else value
+        hint = f'write it so: {name} = "data/*.parquet"'
         if not (isinstance(patterns, list) and patterns and all(isinstance(item, str) for item in patterns)):
-            raise ValueError(f"sources.{name} must be a path, a pattern or a list of them, not {value!r}")
+            raise _fault(text, "sources", name, f"sources.{name} is a path, a pattern or a list of them", hint)
         if not _SOURCE_NAME.fullmatch(name):
-            raise ValueError(f"sources.{name}: use lower-case letters, digits and _")
+            raise _fault(text, "sources", name, f"{name} is no table name", "use lower-case letters, digits and _")
         found[name] = tuple(patterns)
     return found
 
 
-def _value(document: Mapping[str, Any], section: str, key: str, kind: type, default: Any) -> Any:
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")  # some editors put a byte order mark first
+    except UnicodeDecodeError as error:
+        raise WarehouseError(
+            "WH002", f"the byte 0x{error.object[error.start]:02x} is not UTF-8", f"{PROJECT_FILE}:{place_of_byte(error)}",
+            "save the file as UTF-8",
+        ) from error
+    except OSError as error:
+        raise WarehouseError("WH002", str(error.strerror), str(file), "it is a file that you may read") from error
+
+
+def _value(document: Mapping[str, Any], text: str, section: str, key: str, kind: type, default: Any) -> Any:
     value = document.get(section, {}).get(key, default)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise ValueError(f"{section}.{key} must be of type {kind.__name__}, not {value!r}")
+        raise _fault(text, section, key, f"{section}.{key} is {_WRITTEN[kind]}", f"for one: {key} = {_toml(default)}")
     return value
+
+
+def _toml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool | int) else f'"{value}"'
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    return did_you_mean(word, known) or f"known: {', '.join(sorted(known))}"
+
+
+def _not_toml(error: tomllib.TOMLDecodeError, text: str) -> WarehouseError:
+    message, _, where = str(error).partition(" (at ")
+    numbers = [int(number) for number in re.findall(r"\d+", where)]
+    line, column = numbers if len(numbers) == 2 else (max(1, len(text.splitlines())), 1)
+    return _shown_fault(text, f"it is not TOML: {message}", line, column, "text goes in double quotes, true and false without")
+
+
+def _fault(text: str, section: str, key: str | None, message: str, hint: str) -> WarehouseError:
+    """A WH002 at the line that gives the section, or the key in it; on the first when it is written otherwise."""
+    within = False
+    for number, line in enumerate(text.splitlines(), 1):
+        opens = re.match(r"\s*\[+\s*\"?([\w-]+)", line)
+        within = opens[1] == section if opens else within
+        word = re.match(r"\s*\"?([\w-]+)\"?\s*[.=]", line)
+        if (key is None and (within or (word and word[1] == section))) or (key and within and word and word[1] == key):
+            return _shown_fault(text, message, number, len(line) - len(line.lstrip()) + 1, hint)
+    return _shown_fault(text, message, 1, 1, hint)
+
+
+def _shown_fault(text: str, message: str, line: int, column: int, hint: str) -> WarehouseError:
+    shown = (text.splitlines() or [""])[line - 1]
+    excerpt = f"\n{shown}\n{' ' * (column - 1)}^" if shown else ""
+    return WarehouseError("WH002", f"{message}{excerpt}", f"{PROJECT_FILE}:{line}:{column}", hint)
 
 
 def init_project(root: Path, *, bare: bool = False) -> Project:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warehouse.claims.number import exact, row_numbers
-from warehouse.errors import WarehouseError
+from warehouse.errors import WarehouseError, by_place, together
 from warehouse.project import Project
 from warehouse.transform.build import BuildReport, Progress
 from warehouse.transform.build import build as build_tables
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+    from warehouse.transform.check import Findings
     from warehouse.transform.digests import Envelope
     from warehouse.transform.model import Model
 
@@ -29,6 +32,18 @@ _EXACT_TYPES = re.compile(
 def build(project: Project, progress: Progress = Progress()) -> BuildReport:
     """`wh build`: all tables and all rollups. Raises WH2xx, WH302."""
     return build_tables(project, write_rollup, progress)
+
+
+def check(project: Project) -> Findings:
+    """`wh check`: all faults of a project's files in the order of their places. Reads no evidence. Raises WH004, WH121."""
+    from warehouse.transform.check import check_project
+    from warehouse.transform.landing_tables import project_landing_types
+
+    found = check_project(project, project_landing_types(project))
+    specs = (model for name, model in found.checked.models.items() if model.schema == "rollup")
+    columns = found.checked.columns
+    own = (fault for spec in specs if spec.name in columns for fault in _column_faults(spec, columns[spec.name]))
+    return replace(found, faults=tuple(sorted((*found.faults, *own), key=by_place)))
 
 
 def conflicted_runs(built: Build) -> list[str]:
@@ -55,7 +70,8 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Env
     con.execute(f"create temp table rollup_rows as {spec.text}")
     types = {row[0]: row[1] for row in con.execute("describe rollup_rows").fetchall()}
     columns = list(types)
-    _check_columns(spec, types)
+    if faults := list(_column_faults(spec, types)):
+        raise together(faults)
     rows = con.execute("select * from rollup_rows").fetchall()
     try:
         keys = {repr([exact(row[columns.index(name)]) for name in spec.grain]) for row in rows}
@@ -78,18 +94,17 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Env
     con.execute("drop table rollup_rows")
 
 
-def _check_columns(spec: "Model", types: dict[str, str]) -> None:
-    columns = list(types)
+def _column_faults(spec: "Model", types: Mapping[str, str]) -> Iterator[WarehouseError]:
+    """WH201 for columns that cannot be published."""
     for name, kind in types.items():
         if not _EXACT_TYPES.fullmatch(kind.rstrip("[]")):  # a list is as exact as what it holds
-            raise WarehouseError(
-                "WH201", f"column {name} is {kind}, which has no exact form", spec.place, f"cast it: {name}::varchar"
-            )
-    taken = [name for name in columns if name.lower() in RESERVED_COLUMNS]
-    if taken:
-        raise WarehouseError("WH201", f"the column name {taken[0]} is the warehouse's own", spec.place, "rename it")
-    if set(columns) <= set(spec.grain):
-        raise WarehouseError("WH201", "every column is in the grain: nothing is left to publish", spec.place)
+            message = f"column {name} is {kind}, which has no exact form"
+            yield spec.column_fault("WH201", message, name, f"cast it: {name}::varchar")
+        if name.lower() in RESERVED_COLUMNS:
+            yield spec.column_fault("WH201", f"the column name {name} is the warehouse's own", name, "rename it")
+    if types.keys() <= set(spec.grain):
+        message = "every column is in the grain: nothing is left to publish"
+        yield spec.header_fault("WH201", message, "grain", hint="select what is measured too")
 
 
 def _ids_table(values: list[str], ids: list[dict[str, str | None]]) -> pa.Table:

@@ -20,6 +20,7 @@ COMMANDS = {
     "init": "make a project in a folder",
     "record": "run a command under observation and keep it as evidence",
     "ingest": "copy evidence into the store and recognise it",
+    "check": "find every fault of the models before a byte moves",
     "build": "bring facts, dimensions and rollups up to date",
     "test": "test the current build, or models on given rows without any data",
     "sql": "query the current build",

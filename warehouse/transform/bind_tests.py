@@ -6,18 +6,18 @@ run here.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warehouse.errors import WarehouseError
+from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.data_tests import DataTest, SqlTest, bound_literal
-from warehouse.transform.duck import message_of, quote, quoted, translated, translated_within
-from warehouse.transform.graph import references
-from warehouse.transform.header import PathPart, text_offset
+from warehouse.transform.duck import quote, quoted
+from warehouse.transform.engine_faults import message_of, translated, translated_within
+from warehouse.transform.header import Header, PathPart, text_offset
 from warehouse.transform.header_tests import HeaderTest
 from warehouse.transform.model import Model, model_names
+from warehouse.transform.sql_tree import references
 
 if TYPE_CHECKING:
     import duckdb
@@ -32,12 +32,17 @@ def bind_tests(
     models: Mapping[str, Model],
     columns: Mapping[str, Mapping[str, str]],
     landing: Iterable[str],
-) -> tuple[DataTest, ...]:
-    """The tests, each with all models that it reads. `con` holds every table of the project, empty, and `columns` says
-    what is in them. Raises WH202 to WH204 for SQL that does not parse or bind, and for a table or column that is not
-    there."""
+) -> tuple[tuple[DataTest, ...], list[WarehouseError]]:
+    """The tests, each with all models that it reads, and WH202 to WH204 for those whose SQL does not parse or bind, or whose
+    table or column is not there. `con` holds every table of the project, empty, and `columns` says what is in them."""
     names = model_names(models)
-    return tuple(_bound(con, test, names, columns, frozenset(landing)) for test in tests)
+    bound, faults = [], []
+    for test in tests:
+        try:
+            bound.append(_bound(con, test, names, columns, frozenset(landing)))
+        except WarehouseError as fault:
+            faults.append(fault)
+    return tuple(bound), faults
 
 
 def _bound(
@@ -114,7 +119,7 @@ def _bind_argument(con: "duckdb.DuckDBPyConnection", test: DataTest, stated: Hea
         for statement in statements:
             con.execute(statement)
     except duckdb.Error as error:
-        raise WarehouseError("WH204", message_of(error), test.place) from error
+        raise _fault(test, "WH204", message_of(error)) from error
 
 
 def _related(
@@ -123,16 +128,19 @@ def _related(
     """The model that a relationship leads to."""
     table, _, key = target.rpartition(".")
     if table not in names:
-        near = difflib.get_close_matches(table, names, n=1)
-        hint = f"did you mean {near[0]}.{key}?" if near else "relationships: model.column"
-        raise WarehouseError("WH203", f"no model or feed is named {table}", test.place, hint)
+        hint = did_you_mean(table, names) or "write it so: relationships: model.column"
+        raise _fault(test, "WH203", f"relationships: no model or feed is named {table}", hint)
     found = columns[names[table]]
     if key not in found:
-        near = difflib.get_close_matches(key, found, n=1)
-        raise WarehouseError(
-            "WH204", f"{table} has no column {key}", test.place, f"did you mean {table}.{near[0]}?" if near else None
-        )
+        hint = did_you_mean(key, found) or f"columns are: {', '.join(found)}"
+        raise _fault(test, "WH204", f"relationships: {table} has no column {key}", hint)
     return names[table]
+
+
+def _fault(test: DataTest, code: str, message: str, hint: str | None = None) -> WarehouseError:
+    return Header({}, test.source.text, test.source.place).fault(
+        message, *test.path, *([test.stated.kind] if test.stated else []), hint=hint, code=code
+    )
 
 
 def _reads(

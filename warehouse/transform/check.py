@@ -6,153 +6,147 @@ analyst's own line and column, and what a model yields is compared with what its
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.errors import WarehouseError, together
+from warehouse.project import STANDARD_PREFIX
 from warehouse.transform.bind_tests import bind_tests
-from warehouse.transform.data_tests import DataTest, SqlTest, data_tests, load_sql_tests
-from warehouse.transform.duck import connect, quoted, translated
-from warehouse.transform.feeds import FEED_SCHEMA, check_feeder, with_feeds
-from warehouse.transform.graph import Graph, build_graph
-from warehouse.transform.keys import KeyPlan, key_plan
+from warehouse.transform.check_inputs import check_files, columns_of_calls, key_plans
+from warehouse.transform.checked_project import CheckedProject
+from warehouse.transform.contract import contract_faults, contract_types
+from warehouse.transform.data_tests import SqlTest, data_tests, load_sql_tests
+from warehouse.transform.duck import connect, quote, quoted
+from warehouse.transform.engine_faults import translated
+from warehouse.transform.feeds import FEED_SCHEMA, feeder_faults, with_feeds
+from warehouse.transform.graph import build_graph
 from warehouse.transform.landing_tables import open_landing_table
-from warehouse.transform.model import Column, Model, load_models, load_queries
-from warehouse.transform.sources import SOURCE_SCHEMA, has_match, open_remote, source_models
-from warehouse.transform.sql_tree import FileRead, fault
+from warehouse.transform.model import Model, read_models, read_queries
+from warehouse.transform.sources import SOURCE_SCHEMA, source_models
+from warehouse.transform.sql_text import fault_at, first_token
+from warehouse.transform.sql_tree import parsed
 
 if TYPE_CHECKING:
     import duckdb
 
+    from warehouse.project import Project
+
+# Columns (name to type) of landing tables.
+LandingTypes = Mapping[str, Mapping[str, str]]
 SCHEMAS = ("staging", FEED_SCHEMA, SOURCE_SCHEMA, "mart", "rollup")
-# A view binds its SQL and runs nothing, also that of a model that reads no landing table.
-_BIND = "create or replace temp view checked as "
+# Binds as the plain statement does, and its errors have places.
+_BIND = "describe "
 
 
 @dataclass(frozen=True)
-class CheckedProject:
-    """Models with their feeds, sources and queries, in build order; the columns (name to type) that binding gave each and
-    every call that reads files; how each incremental model's keys are found; and every test of their data."""
+class Findings:
+    """What a check found: the project as far as it is sound, faults, and models that nothing reads."""
 
-    models: Mapping[str, Model]
-    graph: Graph
-    columns: Mapping[str, Mapping[str, str]]
-    file_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    key_plans: Mapping[str, KeyPlan] = field(default_factory=dict)
-    tests: tuple[DataTest, ...] = ()
+    checked: CheckedProject
+    faults: tuple[WarehouseError, ...]
+    warnings: tuple[WarehouseError, ...] = ()
 
-    def is_stored(self, name: str) -> bool:
-        """Whether a finished build holds it: all but views over files, which would change under the build."""
-        return name not in self._over_files
-
-    def place_of(self, name: str) -> int:
-        """A model's place in build order."""
-        return self._places[name]
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.graph.order)}
-
-    @cached_property
-    def _over_files(self) -> frozenset[str]:
-        found: set[str] = set()
-        for name in self.graph.order:
-            if self.models[name].materialized == "view" and (self.graph.files[name] or found & self.graph.models[name]):
-                found.add(name)
-        return frozenset(found)
-
-
-def check_project(project: Project, landing: Mapping[str, Mapping[str, str]]) -> CheckedProject:
-    """Check a project as it lies on disk. Raises as `check` does, and what reading its files raises."""
-    models = _together(load_models(project), source_models(project), {})
-    return check(models, load_queries(project), landing, project.root, load_sql_tests(project))
+    def sound(self) -> CheckedProject:
+        """The project. Raises all faults together when there are any."""
+        if self.faults:
+            raise together(self.faults)
+        return self.checked
 
 
 def check(
-    models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, Mapping[str, str]],
-    root: Path = Path(), sql_tests: Sequence[SqlTest] = (),
+    models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path = Path(),
+    sql_tests: Sequence[SqlTest] = (),
 ) -> CheckedProject:
-    """Check a whole project. `landing` gives the landing tables' columns (name to type); file paths are from `root`. Raises
-    the first fault: WH201 to WH208, WH220, WH221, WH226, each with file, line and column."""
-    import duckdb
+    """Check a whole project. Raises every fault that is no consequence of another, together."""
+    checked, faults = inspect(models, queries, landing, root, sql_tests)
+    return Findings(checked, tuple(faults)).sound()
 
-    everything = _together(with_feeds(models), queries, landing)
+
+def check_project(project: "Project", landing: LandingTypes) -> Findings:
+    """Read and check a project's files. Raises WH004 when it has no folder of models and none of queries, and what is wrong
+    with its SQL tests or its sources (WH201, WH220)."""
+    if not project.layers("models") and not project.layers("queries"):
+        raise WarehouseError(
+            "WH004", "the project has neither models nor queries", "models/",
+            "make the folder models/ beside warehouse.toml, with one SQL file a table",
+        )
+    models, queries = read_models(project), read_queries(project)
+    checked, faults = inspect(
+        {**source_models(project), **models.models}, queries.models, landing, project.root, load_sql_tests(project),
+        models.unreadable | queries.unreadable,
+    )
+    faults = [*models.faults, *queries.faults, *faults]
+    # What a model with a fault reads is not known.
+    return Findings(checked, tuple(faults), () if faults else tuple(unread_models(checked)))
+
+
+def inspect(
+    models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path = Path(),
+    sql_tests: Sequence[SqlTest] = (), unreadable: Collection[str] = (),
+) -> tuple[CheckedProject, list[WarehouseError]]:
+    """Check what can be checked, and list the faults: WH202 to WH208, WH220, WH221, WH226. A model that reads one with a
+    fault is not looked at: what it would be told is a consequence. Paths of files are from `root`; `unreadable` names
+    files that are no models for now."""
+    everything, faults = with_feeds(models, is_whole=not unreadable)
     con = connect(files_root=root)
-    con.execute("begin")  # one transaction: each statement alone would cost a commit
     create_schemas(con)
+    faults += _name_faults(con, models, queries, landing)
+    everything |= {name: query for name, query in queries.items() if name not in everything}
     for table, types in landing.items():
         open_landing_table(con, table, types, ())
-    graph = build_graph(con, everything, landing.keys())
+    contracts, found = contract_types(con, everything)
+    faults += found
+    # A feed's SQL is made of its collector's types: where one is none, it is no SQL, and nobody wrote it.
+    promising = {name: model for name, model in everything.items() if name in contracts}
+    graph, found = build_graph(con, promising, landing.keys(), {*unreadable, *(everything.keys() - contracts.keys())})
+    faults += found
     columns: dict[str, Mapping[str, str]] = {}
-    known_types: dict[str, str] = {}
     for name in graph.order:
         model = everything[name]
-        if model.materialized == "view":
-            _check_view(model, graph, everything)
-        _check_files(con, model, graph.files[name], root)
+        if not graph.models[name] <= columns.keys():
+            continue
+        found = []
         try:
-            con.execute(_BIND + model.text)
-        except duckdb.Error as error:
-            raise translated(error, "WH204", model.text, model.place, _BIND) from error
-        if model.materialized == "view":
-            con.execute(f"create view {quoted(model.qualified)} as {model.text}")
-        else:
-            con.execute(f"create table {quoted(model.qualified)} as select * from checked limit 0")
-        columns[name] = described(con, model.qualified)
+            check_files(con, model, graph.files[name], root)
+            bound = _bind(con, model)
+        except WarehouseError as fault:
+            faults.append(fault)
+            continue
         if model.feeds:
-            feed = everything[f"{FEED_SCHEMA}.{model.feeds}"]
-            contract = {c.name: _canonical_type(con, known_types, c, feed) for c in feed.columns.values()}
-            check_feeder(model, columns[name], contract)
-        _check_contract(con, known_types, model, columns[name])
-    calls = {read.call for files in graph.files.values() for read in files}
-    file_columns = {call: _columns_of_call(con, call) for call in sorted(calls)}
-    plans = _key_plans(con, everything, graph, {**columns, **file_columns}, landing)
-    tests = bind_tests(con, data_tests(everything, sql_tests), everything, columns, landing)
-    return CheckedProject(everything, graph, columns, file_columns, plans, tests)
+            found += feeder_faults(model, bound, contracts.get(f"{FEED_SCHEMA}.{model.feeds}", bound))
+        found += _output_faults(model, bound, graph.landing[name])
+        found += contract_faults(model, bound, contracts[name])
+        if not found:
+            columns[name] = bound
+        faults += found
+    if faults:
+        return CheckedProject(everything, graph, columns), faults
+    # What follows rests on all tables being there.
+    file_columns = columns_of_calls(con, graph)
+    plans, faults = key_plans(con, everything, graph, columns, file_columns, landing)
+    tests, found = bind_tests(con, data_tests(everything, sql_tests), everything, columns, landing)
+    return CheckedProject(everything, graph, columns, file_columns, plans, tests), [*faults, *found]
 
 
-def _check_files(con: "duckdb.DuckDBPyConnection", model: Model, files: Sequence[FileRead], root: Path) -> None:
-    for read in files:
-        open_remote(con, read.patterns)
-        for pattern in read.patterns:
-            if "://" not in pattern and not has_match(pattern, root):
-                hint = f"paths are from the project's folder, {root.name or '.'}"
-                raise fault("WH220", f"no file matches {pattern}", model, read.offset, hint)
-
-
-def _columns_of_call(con: "duckdb.DuckDBPyConnection", call: str) -> dict[str, str]:
-    return {row[0]: row[1] for row in con.execute(f"describe select * from {call}").fetchall()}
-
-
-def _key_plans(
-    con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], graph: Graph,
-    columns: Mapping[str, Mapping[str, str]], landing: Mapping[str, Mapping[str, str]],
-) -> dict[str, KeyPlan]:
-    incremental = [name for name in graph.order if models[name].materialized == "incremental"]
-    if not incremental:
-        return {}
-    for name in incremental:
-        for column in models[name].key:
-            if column not in columns[name]:
-                raise WarehouseError("WH207", f"the key names column {column}, the SQL has none", models[name].place)
-    aggregates = {
-        row[0] for row in con.execute(
-            "select distinct function_name from duckdb_functions() where function_type = 'aggregate'"
-        ).fetchall()
-    }
-    qualified = {models[name].qualified: name for name in graph.order}
-
-    def columns_of(written: str) -> Sequence[str] | None:
-        name = written if "(" in written or "'" in written else written.replace('"', "").lower()
-        found = columns.get(qualified.get(name, name)) or landing.get(name)
-        return tuple(found) if found is not None else None
-
-    return {name: key_plan(con, name, models, graph, columns_of, aggregates) for name in incremental}
+def unread_models(checked: CheckedProject) -> Iterator[WarehouseError]:
+    """A WH219 for every staging model and feed of the project's own that no other reads. Facts, dimensions, marts and
+    rollups are there for people; a project that has none of them is only being begun."""
+    for_people = [name for name, model in checked.models.items() if model.schema not in ("staging", FEED_SCHEMA)]
+    read = frozenset().union(*checked.graph.models.values())
+    for name, model in checked.models.items() if for_people else ():
+        if name in for_people or name in read or model.place.startswith(STANDARD_PREFIX):
+            continue
+        if model.schema == FEED_SCHEMA:
+            collector = next(other for other in checked.models.values() if other.collects == model.name)
+            hint = f"select from {model.qualified}, here or elsewhere"
+            yield collector.header_fault("WH219", f"nothing reads {model.qualified}", "collects", hint=hint)
+        elif not model.feeds:
+            yield fault_at(
+                "WH219", f"nothing reads {model.qualified}", model.text, model.place, first_token(model.text),
+                "read it in a fact, a mart or a query spec, or delete the file",
+            )
 
 
 def create_schemas(con: "duckdb.DuckDBPyConnection") -> None:
@@ -164,66 +158,77 @@ def create_schemas(con: "duckdb.DuckDBPyConnection") -> None:
     con.execute(f"set search_path = '{SEARCH_PATH}'")
 
 
-def described(con: "duckdb.DuckDBPyConnection", qualified: str) -> dict[str, str]:
-    """Column names and types of a table, in order."""
-    return {row[0]: row[1] for row in con.execute(f"describe {quoted(qualified)}").fetchall()}
+def _name_faults(
+    con: "duckdb.DuckDBPyConnection",
+    models: Mapping[str, Model],
+    queries: Mapping[str, Model],
+    landing: Collection[str],
+) -> Iterator[WarehouseError]:
+    """WH205 for names that are taken, WH201 for those that no query could write without quotes."""
+    named = [*models.items(), *queries.items()]
+    engine = {
+        row[0]
+        for row in con.execute(
+            "select view_name from duckdb_views() where internal and schema_name in ('main', 'pg_catalog')"
+        ).fetchall()
+    }
+    bare = parsed(con, [f"from {name}" for name, _ in named])
+    for (name, model), document in zip(named, bare, strict=True):
+        owner = "a landing table" if name in landing else "the engine's own table" if name in engine else None
+        if model is queries.get(name) and name in models:
+            owner = models[name].place
+        if owner:
+            yield WarehouseError("WH205", f"the name {name} is taken by {owner}", model.place, "rename the file")
+        elif document.startswith('{"error":true'):
+            yield WarehouseError(
+                "WH201", f"{name} is a word of SQL: whoever reads the table would have to quote it", model.place,
+                f"rename the file, to {name}_fact or {name}s for one",
+            )
 
 
-def _together(
-    models: Mapping[str, Model], queries: Mapping[str, Model], landing: Mapping[str, Mapping[str, str]]
-) -> dict[str, Model]:
-    for name, model in [*models.items(), *queries.items()]:
-        taken = models.get(name) if model is not models.get(name) else None
-        if taken or name in landing:
-            owner = taken.place if taken else "a landing table"
-            raise WarehouseError("WH205", f"the name {name} is taken by {owner}", model.place, "rename the file")
-    return {**models, **queries}
-
-
-def _check_view(model: Model, graph: Graph, models: Mapping[str, Model]) -> None:
-    # A view is opened by readers who have no landing tables.
-    if graph.landing[model.qualified if model.schema == FEED_SCHEMA else model.name]:
-        raise WarehouseError(
-            "WH204", "a view cannot read a landing table", model.place, "drop `materialized: view` from the header"
-        )
-
-
-def _check_contract(
-    con: "duckdb.DuckDBPyConnection", known_types: dict[str, str], model: Model, found: Mapping[str, str]
-) -> None:
-    if model.columns:
-        for name, column in model.columns.items():
-            if name not in found:
-                near = difflib.get_close_matches(name, found, n=1)
-                raise WarehouseError(
-                    "WH207", f"the header promises column {name}, the SQL has none", model.place,
-                    f"did you mean {near[0]}?" if near else None,
-                )
-            if found[name] != _canonical_type(con, known_types, column, model):
-                raise WarehouseError(
-                    "WH207", f"column {name} is {found[name]}, the header says {column.type}", model.place,
-                    f"cast it: {name}::{column.type}",
-                )
-        for name in found:
-            if name not in model.columns:
-                raise WarehouseError("WH207", f"the SQL has column {name}, the header does not", model.place)
-    if "rowid" in (name.lower() for name in found):
-        raise WarehouseError("WH207", "rowid is the engine's own name for a row's place", model.place, "rename the column")
-    for name in model.grain:
-        if name not in found:
-            raise WarehouseError("WH207", f"the grain names column {name}, the SQL has none", model.place)
-
-
-def _canonical_type(
-    con: "duckdb.DuckDBPyConnection", known_types: dict[str, str], column: Column, model: Model
-) -> str:
-    """A type as the engine writes it: `timestamptz` is TIMESTAMP WITH TIME ZONE. `known_types` remembers."""
+def _bind(con: "duckdb.DuckDBPyConnection", model: Model) -> dict[str, str]:
+    """The columns of a model, from binding its SQL, which runs nothing; the session then has it as an empty table.
+    Raises WH204."""
     import duckdb
 
-    if column.type not in known_types:
-        try:
-            found = con.execute(f"select typeof(cast(null as {column.type}))").fetchall()[0][0]
-        except duckdb.Error as error:
-            raise WarehouseError("WH201", f"column {column.name}: no type {column.type}", model.place) from error
-        known_types[column.type] = str(found)
-    return known_types[column.type]
+    try:
+        relation = con.sql(model.text)
+    except duckdb.Error as plain:
+        raise translated(_with_place(con, model) or plain, "WH204", model.text, model.place, _BIND) from plain
+    names = relation.columns
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            hint = f"rename one with as, or leave it out: select * exclude ({name})"
+            raise model.column_fault("WH204", f"two columns are named {name}", name, hint, occurrence=1)
+        seen.add(name.lower())
+    columns = dict(zip(names, map(str, relation.types), strict=True))
+    # A view too: a chain of views would be bound to its beginning at every step.
+    listed = ", ".join(f"{quote(name)} {kind}" for name, kind in columns.items())
+    con.execute(f"create table {quoted(model.qualified)} ({listed})")
+    return columns
+
+
+def _with_place(con: "duckdb.DuckDBPyConnection", model: Model) -> Exception | None:
+    """The error of a text that does not bind, as the engine tells it with its place."""
+    import duckdb
+
+    try:
+        con.execute(_BIND + model.text)
+    except duckdb.Error as error:
+        return error
+    return None
+
+
+def _output_faults(model: Model, found: Mapping[str, str], landing: Collection[str]) -> Iterator[WarehouseError]:
+    if model.materialized == "view" and landing:
+        # A view is opened by readers who have no landing tables.
+        yield model.header_fault(
+            "WH204", f"a view cannot read a landing table, and {min(landing)} is one", "materialized",
+            hint="drop `materialized: view` from the header: it is a table then",
+        )
+    for name in found:
+        if name.lower() == "rowid":
+            yield model.column_fault(
+                "WH207", "rowid is the engine's own name for a row's place", name, "rename the column: rowid as row_number"
+            )

@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import ExitCode, WarehouseError
@@ -20,10 +21,9 @@ from warehouse.transform.file_calls import file_calls, without_file_calls
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
     from warehouse.project import Project
-    from warehouse.transform.check import CheckedProject
+    from warehouse.transform.checked_project import CheckedProject
 
 VALUE = "value"  # the source flows into the value: copied, or through an expression, an aggregate, a window's argument
 CONDITION = "condition"  # the source decides which rows there are, or which of them a value is taken from
@@ -111,26 +111,27 @@ def _not_found(code: str, message: str, text: str, asked: str, known: Iterable[s
 
 def project_columns(project: "Project") -> ColumnGraph:
     """The column lineage of a project as its files are now. Raises what the check raises."""
-    from warehouse.landing.batches import schemas
-    from warehouse.landing.registry import load_ingestors
-    from warehouse.transform.check import check
-    from warehouse.transform.model import load_models, load_queries
+    from warehouse.transform.check import check_project
+    from warehouse.transform.landing_tables import project_landing_types
 
-    landing = schemas(load_ingestors(project))
-    return column_graph(check(load_models(project), load_queries(project), landing), landing)
+    landing = project_landing_types(project)
+    return column_graph(check_project(project, landing).sound(), landing, project.root)
 
 
-def column_graph(checked: "CheckedProject", landing: Mapping[str, "pa.Schema"]) -> ColumnGraph:
-    """The column lineage of a checked project."""
-    from warehouse.transform.check import arrow_types, create_schemas
+def column_graph(
+    checked: "CheckedProject", landing: Mapping[str, Mapping[str, str]], root: Path = Path()
+) -> ColumnGraph:
+    """The column lineage of a checked project. `landing` gives the landing tables' columns (name to type); file paths are
+    from `root`."""
+    from warehouse.transform.check import create_schemas
     from warehouse.transform.duck import connect, quote, quoted
     from warehouse.transform.landing_tables import open_landing_table
 
-    con = connect()
+    con = connect(files_root=root)
     create_schemas(con)
-    for table, schema in landing.items():
-        open_landing_table(con, table, arrow_types(con, schema), ())
-    columns = {table: tuple(schema.names) for table, schema in landing.items()}
+    for table, types in landing.items():
+        open_landing_table(con, table, types, ())
+    columns = {table: tuple(types) for table, types in landing.items()}
     sources: dict[ColumnRef, tuple[Edge, ...]] = {}
     unknown: dict[str, str] = {}
     for name in checked.graph.order:

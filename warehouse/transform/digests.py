@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warehouse.digest import domain_digest
-from warehouse.transform.check import CheckedProject
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.duck import PINNED_SETTINGS, engine_version
 from warehouse.transform.model import Model
 from warehouse.transform.sql_text import CANONICAL_FORM

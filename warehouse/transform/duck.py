@@ -1,17 +1,15 @@
-"""DuckDB sessions with pinned settings, and its errors turned into ours at the analyst's own line and column.
+"""DuckDB sessions with pinned settings, and how names and values are written for them.
 
 Every session the warehouse opens comes from here, so that what a build was made with is what its record says.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warehouse.errors import WarehouseError
-from warehouse.transform.sql_text import line_and_column, pointed
+from warehouse.transform.engine_faults import translated
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,6 +45,8 @@ def connect(
     con.execute("set enable_progress_bar = false")  # it would go to stdout, which is data
     if files_root:
         con.execute(f"set file_search_path = {text_literal(str(files_root.resolve()))}")
+    # SQL names tables: a Python variable that happens to have the name is none.
+    con.execute("set python_enable_replacements = false")
     return con
 
 
@@ -79,49 +79,6 @@ def execute(con: "duckdb.DuckDBPyConnection", model: "Model", prefix: str) -> No
         con.execute(prefix + model.text)
     except duckdb.Error as error:
         raise translated(error, "WH209", model.text, model.place, prefix) from error
-
-
-def translated(error: Exception, code: str, text: str, place: str, prefix: str = "") -> WarehouseError:
-    """A DuckDB error about `prefix + text` as a `WarehouseError` at `place:line:column` of `text`."""
-    return translated_within(error, code, prefix + text, text, place, -len(prefix))
-
-
-def translated_within(
-    error: Exception, code: str, statement: str, text: str, place: str, shift: int
-) -> WarehouseError:
-    """A DuckDB error about `statement`, a part of which stands in the file `text`, `shift` characters further on, as a
-    `WarehouseError` at `place:line:column` of that file."""
-    message, position, hint = _parts(error)
-    if position is not None:
-        # DuckDB counts bytes of the whole statement; people count characters of their file.
-        offset = len(statement.encode()[:position].decode(errors="replace")) + shift
-        if 0 <= offset <= len(text):
-            line, column = line_and_column(text, offset)
-            message = f"{message}\n{pointed(text, offset)}"
-            place = f"{place}:{line}:{column}"
-    return WarehouseError(code, message, place, hint)
-
-
-def message_of(error: Exception) -> str:
-    """What a DuckDB error says, in one line."""
-    return _parts(error)[0]
-
-
-def _parts(error: Exception) -> tuple[str, int | None, str | None]:
-    """Message, byte position and hint of a DuckDB error."""
-    text = str(error)
-    start = text.find("{")
-    try:
-        document = json.loads(text[start:]) if start >= 0 else {}
-    except ValueError:
-        document = {}
-    message = str(document.get("exception_message", text)).strip()
-    head, *rest = [line for line in message.splitlines() if line.strip()] or [message]
-    near = str(document.get("candidates", "")).split(",")[0].strip()
-    is_known = near and not near.startswith(("pg_", "duckdb_", "sqlite_"))  # the engine's own tables help nobody
-    hint = f"did you mean {near}?" if is_known else None if near else " ".join(map(str.strip, rest)) or None
-    position = document.get("position")
-    return head, int(position) if position is not None else None, hint
 
 
 def _literal(value: Any) -> str:

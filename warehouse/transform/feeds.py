@@ -6,36 +6,49 @@ A model whose header says `collects: X` sets the contract of feed X by its own c
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from warehouse.errors import WarehouseError
+from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.duck import quote
 from warehouse.transform.model import Model
 
 FEED_SCHEMA = "feed"
 
 
-def with_feeds(models: Mapping[str, Model]) -> dict[str, Model]:
-    """`models` and one generated view a feed, keyed `feed.X`. Raises WH208 for a feed that nobody collects, or two do."""
+def with_feeds(
+    models: Mapping[str, Model], *, is_whole: bool = True
+) -> tuple[dict[str, Model], list[WarehouseError]]:
+    """`models` and one generated view a feed, keyed `feed.X`; and WH208 for every feed that nobody collects, or two do.
+    Where `models` are not the whole project, who collects a feed may be among the others."""
     collectors: dict[str, Model] = {}
+    faults: list[WarehouseError] = []
     for model in models.values():
         if model.collects:
             if model.collects in collectors:
                 other = collectors[model.collects].place
-                raise WarehouseError("WH208", f"feed {model.collects} is collected by {other} too", model.place)
-            collectors[model.collects] = model
+                faults.append(
+                    model.header_fault(
+                        "WH208", f"feed {model.collects} is collected by {other} too", "collects",
+                        hint="one table collects a feed; others read that table",
+                    )
+                )
+            collectors.setdefault(model.collects, model)
     feeders: dict[str, list[Model]] = {feed: [] for feed in collectors}
     for model in models.values():
         if model.feeds:
             if model.feeds not in collectors:
-                near = difflib.get_close_matches(model.feeds, collectors, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"feeds: {', '.join(sorted(collectors)) or 'none'}"
-                raise WarehouseError("WH208", f"no model collects feed {model.feeds}", model.place, hint)
+                if not is_whole:
+                    continue
+                hint = did_you_mean(model.feeds, collectors) or (
+                    f"feeds are: {', '.join(sorted(collectors))}" if collectors
+                    else f"the table that gathers them says in its header: collects: {model.feeds}"
+                )
+                faults.append(model.header_fault("WH208", f"no model collects feed {model.feeds}", "feeds", hint=hint))
+                continue
             feeders[model.feeds].append(model)
     feeds = (_feed(name, collectors[name], feeders[name]) for name in collectors)
-    return {**models, **{feed.qualified: feed for feed in feeds}}
+    return {**models, **{feed.qualified: feed for feed in feeds}}, faults
 
 
 def _feed(name: str, collector: Model, feeders: list[Model]) -> Model:
@@ -59,18 +72,15 @@ def _feed(name: str, collector: Model, feeders: list[Model]) -> Model:
     )
 
 
-def check_feeder(feeder: Model, found: Mapping[str, str], contract: Mapping[str, str]) -> None:
-    """Compare what a feeder yields (column to type) with the feed's contract. Raises WH208 at the feeder."""
+def feeder_faults(feeder: Model, found: Mapping[str, str], contract: Mapping[str, str]) -> Iterator[WarehouseError]:
+    """Where what a feeder yields (column to type) differs from the feed's contract: WH208 at the feeder's column."""
     for name, kind in found.items():
-        if name not in contract:
-            near = difflib.get_close_matches(name, contract, n=1)
-            raise WarehouseError(
-                "WH208", f"feed {feeder.feeds} has no column {name}", feeder.place,
-                f"did you mean {near[0]}?" if near else None,
-            )
-        if kind != contract[name]:
-            raise WarehouseError(
-                "WH208", f"column {name} is {kind}, feed {feeder.feeds} takes {contract[name]}", feeder.place,
-                f"cast it: {name}::{contract[name].lower()}",
-            )
-
+        if contract.get(name) == kind:
+            continue
+        if name in contract:
+            message = f"column {name} is {kind}, feed {feeder.feeds} takes {contract[name]}"
+            hint = f"cast it: {name}::{contract[name].lower()}"
+        else:
+            message = f"feed {feeder.feeds} has no column {name}"
+            hint = did_you_mean(name, contract) or f"leave it out, or take it up in the table that collects {feeder.feeds}"
+        yield feeder.column_fault("WH208", message, name, hint)

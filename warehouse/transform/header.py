@@ -8,16 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from warehouse.errors import WarehouseError
-from warehouse.transform.sql_text import line_and_column
+from warehouse.errors import WarehouseError, did_you_mean
+from warehouse.transform.sql_text import fault_at, first_token, line_and_column
 
 if TYPE_CHECKING:
     import yaml
 
 PathPart = str | int  # a key of a mapping, or the number of a list's item, from 0
 _HEADER = re.compile(r"\s*/\*(.*?)\*/", re.DOTALL)
+
+_TEXT_TAG = "tag:yaml.org,2002:str"
+_NOT_TEXT = ""  # stands in a path for the first key that YAML does not read as text
 
 
 @dataclass(frozen=True)
@@ -38,39 +42,44 @@ class Header:
     def text(self, *path: PathPart) -> str | None:
         value = self.value(*path)
         if value is not None and not isinstance(value, str):
-            raise self.fault(f"{path[-1]} is text, not {value!r}", *path, hint="put it in quotes")
+            hint = "give one text" if isinstance(value, list | dict) else "put it in quotes"
+            raise self.fault(f"{path[-1]} is text, not {value!r}", *path, hint=hint)
         return value
 
-    def names(self, *path: str) -> Sequence[str]:
+    def names(self, *path: PathPart) -> Sequence[str]:
         value = self.value(*path)
         if value is not None and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
-            raise self.fault(f"{path[-1]} is a list of names", *path, hint=f"{path[-1]}: [run_id]")
+            example = value if isinstance(value, str) else "run_id"
+            raise self.fault(f"{path[-1]} is a list of names", *path, hint=f"write it so: {path[-1]}: [{example}]")
         return value or ()
 
-    def mapping(self, *path: str, known: Collection[str] = ()) -> Mapping[str, Any]:
+    def mapping(self, *path: PathPart, known: Collection[str] = ()) -> Mapping[str, Any]:
         """A mapping whose keys are text and, where `known` names any, among those."""
         value = self.value(*path)
         if value is not None and not isinstance(value, dict):
-            raise self.fault(f"{path[-1]} is a mapping, not {value!r}", *path, hint=f"{path[-1]}: {{key: value}}")
+            raise self.fault(f"{path[-1]} is a mapping, not {value!r}", *path, hint=f"write it so: {path[-1]}: {{key: value}}")
         for key in value or ():
             if not isinstance(key, str):
-                hint = "YAML reads yes, no, on and off as truth: put it in quotes"
-                raise self.fault(f"{key!r} is no name", *path, hint=hint)
+                hint = "YAML reads yes, no, on and off as truth, digits as numbers: put it in quotes"
+                raise self.fault(f"{key!r} is no name", *path, _NOT_TEXT, hint=hint)
             if known and key not in known:
-                raise self.fault(f"unknown key {key!r}", *path, key, hint=f"known: {', '.join(sorted(known))}")
+                raise self.unknown_key(key, *path, known=known)
         return value or {}
 
-    def fault(self, message: str, *path: PathPart, hint: str | None = None) -> WarehouseError:
-        """An error at the last part of `path` that the header has."""
-        return WarehouseError("WH201", message, place_of(self.file, self.place, path), hint)
+    def unknown_key(self, key: object, *path: PathPart, known: Collection[str]) -> WarehouseError:
+        hint = did_you_mean(str(key), known) or f"known: {', '.join(sorted(known))}"
+        return self.fault(f"unknown key {key!r} in the header", *path, str(key), hint=hint)
+
+    def fault(self, message: str, *path: PathPart, hint: str | None = None, code: str = "WH201") -> WarehouseError:
+        """An error at the last part of `path` that the header has: the key of a mapping or the item of a list. At the
+        header's start when it has none of them, at the statement's when there is no header."""
+        return fault_at(code, message, self.file, self.place, _offset_of(self.file, path), hint)
 
 
 def place_of(file: str, place: str, path: Sequence[PathPart]) -> str:
     """`place` with the line and column of the last part of `path` that the header at the top of `file` has."""
-    offset = None
-    for offset, _ in _steps(file, path):
-        pass
-    return place if offset is None else _place(place, file, offset)
+    line, column = line_and_column(file, _offset_of(file, path))
+    return f"{place}:{line}:{column}"
 
 
 def text_offset(file: str, path: Sequence[PathPart]) -> int | None:
@@ -85,23 +94,45 @@ def text_offset(file: str, path: Sequence[PathPart]) -> int | None:
     return start if 0 <= start <= _header_start(file) + node.end_mark.index - len(node.value) else None
 
 
-def _steps(file: str, path: Sequence[PathPart]) -> Iterator[tuple[int, yaml.Node]]:
+def _offset_of(file: str, path: Sequence[PathPart]) -> int:
+    match = _HEADER.match(file)
+    offset = match[0].index("/*") if match else first_token(file)
+    for offset, _ in _steps(file, path):
+        pass
+    return offset
+
+
+def _steps(file: str, path: Sequence[PathPart]) -> Iterator[tuple[int, yaml.Node | None]]:
     """For each part of `path` that the header has: the offset of its key, or of the item of a list, and its value."""
     import yaml
 
     match = _HEADER.match(file)
-    node = yaml.compose(match[1], Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if match else None
+    # The loader in Python: its places are in characters.
+    node = yaml.compose(match[1], Loader=yaml.SafeLoader) if match else None
     for part in path:
-        if isinstance(part, int) and isinstance(node, yaml.SequenceNode) and part < len(node.value):
-            key = node = node.value[part]
-        elif isinstance(node, yaml.MappingNode):
-            found = [pair for pair in node.value if pair[0].value == part]
-            if not found:
-                return
-            key, node = found[0]
-        else:
+        name, node = _child(node, part)
+        if name is None:
             return
-        yield _header_start(file) + key.start_mark.index, node
+        yield _header_start(file) + name.start_mark.index, node
+
+
+def _child(node: Any, part: PathPart) -> tuple[Any, Any]:
+    """The node that names `part` in a mapping or a list, and the node of its value; None where there is none."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        named = (
+            pair for pair in node.value if pair[0].value == part or (part == _NOT_TEXT and pair[0].tag != _TEXT_TAG)
+        )
+        return next(named, (None, None))
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+        return (node.value[part], node.value[part]) if part < len(node.value) else (None, None)
+    for item in node.value if isinstance(node, yaml.SequenceNode) else ():
+        if isinstance(item, yaml.ScalarNode) and item.value == part:
+            return item, None
+        if isinstance(item, yaml.MappingNode) and (found := _child(item, part))[0]:
+            return found
+    return None, None
 
 
 def _header_start(file: str) -> int:
@@ -118,17 +149,59 @@ def read_header(file: str, place: str) -> Header:
     import yaml  # 50 ms that a build with nothing to do need not pay
 
     try:
-        values = yaml.load(match[1], Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.MarkedYAMLError as error:
-        index = error.problem_mark.index if error.problem_mark else 0
-        where = _place(place, file, match.start(1) + index)
-        raise WarehouseError("WH201", f"not YAML: {error.problem}", where) from error
-    except yaml.YAMLError as error:  # a character that YAML does not allow
-        index = getattr(error, "position", 0)
-        raise WarehouseError("WH201", f"not YAML: {error}", _place(place, file, match.start(1) + index)) from error
+        values = yaml.load(match[1], Loader=_strict("CSafeLoader"))
+    except (yaml.YAMLError, RecursionError):
+        raise _not_yaml(match, file, place) from None
     return Header(values if isinstance(values, dict) else {}, file, place)
 
 
-def _place(place: str, text: str, offset: int) -> str:
-    line, column = line_and_column(text, offset)
-    return f"{place}:{line}:{column}"
+@cache
+def _strict(name: str) -> Any:
+    """A loader of plain values that takes no key twice: YAML's own would keep the last and say nothing."""
+    import yaml
+
+    class Strict(getattr(yaml, name, yaml.SafeLoader)):  # the C loader is not everywhere
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys: set[str] = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode):
+                    if key.value in keys:
+                        raise yaml.constructor.ConstructorError(
+                            None, None, f"the key {key.value} is given twice", key.start_mark
+                        )
+                    keys.add(key.value)
+            return super().construct_mapping(node, deep)
+
+    return Strict
+
+
+def _unclosed(text: str, error: Any) -> int | None:
+    """Where the bracket or the quote stands that a header which ends too early leaves open."""
+    begun = error.context_mark.index if error.context_mark else len(text)
+    if text[begun : begun + 1] in ("[", "{", "'", '"'):
+        return int(begun)
+    return max((index for index in (text.rfind("["), text.rfind("{")) if index >= 0), default=None)
+
+
+def _not_yaml(match: re.Match[str], file: str, place: str) -> WarehouseError:
+    """What is wrong with a header. The loader in Python is asked: its places are in characters, its words clearer."""
+    import yaml
+
+    hint, index = "keys of one level begin in one column; text that holds one of : # , [ ] { } goes in quotes", 0
+    try:
+        yaml.load(match[1], Loader=_strict("SafeLoader"))
+        message = "it cannot be read"
+    except yaml.MarkedYAMLError as error:
+        message = str(error.problem)
+        index = error.problem_mark.index if error.problem_mark else 0
+        if "<stream end>" in message and (opened := _unclosed(match[1], error)) is not None:
+            where = match.start(1) + opened
+            return fault_at("WH201", "the header is not YAML: this is not closed", file, place, where, "close it")
+        if message.endswith("given twice"):
+            return fault_at("WH201", message, file, place, match.start(1) + index, "keep one of them")
+    except yaml.reader.ReaderError as error:
+        message, index = f"the character {chr(error.character)!r} is not allowed", error.position
+        hint = "take the character out"
+    except RecursionError:
+        message, hint = "it is nested too deep", "a header needs no more than four levels"
+    return fault_at("WH201", f"the header is not YAML: {message}", file, place, match.start(1) + index, hint)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.batches import Landing, LandingFile, check_landing_file
+from warehouse.project import Project
 from warehouse.transform.duck import quote, text_literal
 
 if TYPE_CHECKING:
@@ -88,6 +89,14 @@ def landing_tables(landing: Landing) -> LandingTables:
         },
         landing.damaged,
     )
+
+
+def project_landing_types(project: Project) -> dict[str, dict[str, str]]:
+    """The columns (name to the engine's type) of a project's landing tables, from its ingestors alone."""
+    from warehouse.landing.batches import schemas
+    from warehouse.landing.registry import load_ingestors
+
+    return landing_types(schemas(load_ingestors(project)))
 
 
 def landing_types(schemas: Mapping[str, "pa.Schema"]) -> dict[str, dict[str, str]]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import domain_digest
 from warehouse.project import Project
-from warehouse.transform.check import CheckedProject, check_project
+from warehouse.transform.check import check_project
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.digests import Envelope, envelopes, landing_leaf
 from warehouse.transform.duck import PINNED_SETTINGS, engine_version
 from warehouse.transform.landing_tables import LandingTables
@@ -60,7 +61,7 @@ class Material:
 def gather(project: Project, landing: LandingTables, known: Mapping[str, FileState]) -> Material:
     """Check a project and look at all it reads; `known` are files as an earlier build found them. Raises what the static
     check raises, and WH220 for a file that cannot be read."""
-    checked = check_project(project, landing.types)
+    checked = check_project(project, landing.types).sound()
     made = envelopes(checked, landing_leaves(landing))
     root = project.root.resolve()
     reads = {read.call: read for found in checked.graph.files.values() for read in found}

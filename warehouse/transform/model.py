@@ -7,18 +7,18 @@ tests. Reading a model touches the disk once; a `Model` is a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from warehouse.digest import canonical_json
-from warehouse.errors import WarehouseError
+from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printable, together
 from warehouse.project import Project
 from warehouse.transform.header import Header, read_header
 from warehouse.transform.header_tests import HeaderTest, column_tests, table_tests
-from warehouse.transform.sql_text import canonical
+from warehouse.transform.sql_text import canonical, fault_at, first_token, output_column
 
 MATERIALISATIONS = ("table", "view", "incremental")
 # A model's folder gives its schema.
@@ -65,6 +65,17 @@ class Model:
     def qualified(self) -> str:
         return f"{self.schema}.{self.name}"
 
+    def header_fault(self, code: str, message: str, *path: str, hint: str | None = None) -> WarehouseError:
+        """A fault of this model at a part of its header (`columns`, `run_id`, `type`)."""
+        return Header({}, self.text, self.place).fault(message, *path, hint=hint, code=code)
+
+    def column_fault(self, code: str, message: str, column: str, hint: str, occurrence: int = 0) -> WarehouseError:
+        """A fault of this model where its select list names an output column; at the statement when it does not, as with
+        a star."""
+        places = (output_column(self.text, column, number) for number in (occurrence, 0))
+        offset = next((place for place in places if place is not None), first_token(self.text))
+        return fault_at(code, message, self.text, self.place, offset, hint)
+
     @cached_property
     def canonical_sql(self) -> str:
         return canonical(self.text)
@@ -80,9 +91,24 @@ class Model:
         }
 
 
+@dataclass(frozen=True)
+class Sources:
+    """The files of one kind: models by name, the faults of files that cannot be models, and the names of those files."""
+
+    models: Mapping[str, Model]
+    faults: tuple[WarehouseError, ...]
+    unreadable: frozenset[str]
+
+    def sound(self) -> dict[str, Model]:
+        """The models. Raises all faults together when there are any."""
+        if self.faults:
+            raise together(self.faults)
+        return dict(self.models)
+
+
 def load_models(project: Project) -> dict[str, Model]:
     """The project's models by name. Raises WH201 for a bad header and WH205 for a name given twice in a layer."""
-    return _load(project, "models", lambda path, layer: _schema_of(path, layer))
+    return read_models(project).sound()
 
 
 def model_names(models: Mapping[str, Model]) -> dict[str, str]:
@@ -92,28 +118,50 @@ def model_names(models: Mapping[str, Model]) -> dict[str, str]:
 
 def load_queries(project: Project) -> dict[str, Model]:
     """The project's query specs by name: models of the schema `rollup` whose header must state a grain."""
-    specs = _load(project, "queries", lambda path, layer: "rollup")
-    for spec in specs.values():
-        if not spec.grain:
-            raise WarehouseError(
-                "WH201", "a query spec states its grain", spec.place, "add to the header: grain: [column, ...]"
-            )
-    return specs
+    return read_queries(project).sound()
 
 
-def _load(project: Project, kind: str, schema_of: Any) -> dict[str, Model]:
+def read_models(project: Project) -> Sources:
+    """The project's models, and what is wrong with the files that are none (WH201, WH205)."""
+    return _read(project, "models", read_model, _schema_of)
+
+
+def read_queries(project: Project) -> Sources:
+    """The project's query specs, and what is wrong with the files that are none (WH201, WH205)."""
+    return _read(project, "queries", _read_query, lambda path, layer: "rollup")
+
+
+def _read(
+    project: Project,
+    kind: str,
+    read: Callable[[Path, str, str], Model],
+    schema_of: Callable[[Path, Path], str],
+) -> Sources:
     models: dict[str, Model] = {}
+    faults: list[WarehouseError] = []
+    unreadable: set[str] = set()
     for layer in project.layers(kind):
         in_layer: dict[str, Model] = {}
         for path in sorted(layer.rglob("*.sql")):
             if any(part.startswith((".", "_")) for part in path.relative_to(layer).parts):
                 continue
-            model = read_model(path, schema_of(path, layer), project.shown(path))
+            try:
+                model = read(path, schema_of(path, layer), printable(project.shown(path)))
+            except WarehouseError as fault:
+                faults.append(fault)
+                unreadable.add(path.stem)
+                continue
             if model.name in in_layer:
-                raise WarehouseError("WH205", f"also defined in {in_layer[model.name].place}", model.place, "rename one")
-            in_layer[model.name] = model
+                other = in_layer[model.name].place
+                faults.append(
+                    WarehouseError(
+                        "WH205", f"the name {model.name} is taken by {other}", model.place,
+                        "a name is used once in all folders, for models read each other by it: rename one file",
+                    )
+                )
+            in_layer.setdefault(model.name, model)
         models.update(in_layer)
-    return models
+    return Sources(models, tuple(faults), frozenset(unreadable))
 
 
 def _schema_of(path: Path, layer: Path) -> str:
@@ -146,29 +194,57 @@ def read_sql_file(path: Path, place: str, known: Collection[str]) -> Header:
     """One SQL file and its header, whose keys are among `known`. Raises WH201 for a name that no table can have, text
     that is not UTF-8, and a header that is not valid."""
     if not _NAME.fullmatch(path.stem):
-        raise WarehouseError("WH201", f"{path.stem!r} is no table name", place, "use lower-case letters, digits and _")
+        raise WarehouseError(
+            "WH201", f'"{printable(path.stem)}" is no table name', place,
+            "a file's name is its table's: lower-case letters, digits and _, a letter first",
+        )
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise WarehouseError("WH201", f"cannot be read: {error}", place) from error
+        text = path.read_text(encoding="utf-8-sig")  # some editors put a byte order mark first
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error, place) from error
+    except OSError as error:
+        raise WarehouseError("WH201", f"cannot be read: {error.strerror}", place, "a model is a file you may read") from error
+    _refuse_nul(text, place)
     header = read_header(text, place)
     for key in header.values:
         if key not in known:
-            raise header.fault(
-                f"unknown key {key!r} in the header", str(key), hint=f"known: {', '.join(sorted(known))}"
-            )
+            raise header.unknown_key(key, known=known)
     return header
+
+
+def _read_query(path: Path, schema: str, place: str) -> Model:
+    spec = read_model(path, schema, place)
+    if not spec.grain:
+        hint = "say which columns tell its rows apart, in the header: grain: [run_id]"
+        raise spec.header_fault("WH201", "a query spec states its grain", "grain", hint=hint)
+    return spec
+
+
+def _not_utf8(error: UnicodeDecodeError, place: str) -> WarehouseError:
+    return WarehouseError(
+        "WH201", f"the byte 0x{error.object[error.start]:02x} is not UTF-8", f"{place}:{place_of_byte(error)}",
+        "save the file as UTF-8",
+    )
+
+
+def _refuse_nul(text: str, place: str) -> None:
+    # The engine reads a text up to its first NUL: the rest of the model would silently be no part of it.
+    if "\0" in text:
+        raise fault_at("WH202", "a NUL character is not SQL", text, place, text.index("\0"), "take it out")
 
 
 def _materialized(header: Header) -> str:
     value = header.text("materialized") or "table"
     if value not in MATERIALISATIONS:
-        raise header.fault(
-            f"materialized {value!r} is not known", "materialized", hint=f"one of: {', '.join(MATERIALISATIONS)}"
-        )
-    if (value == "incremental") != bool(header.names("key")):
-        at = "key" if header.value("key") else "materialized"
-        raise header.fault("an incremental model, and no other, states its key", at, hint="key: [run_id]")
+        hint = did_you_mean(value, MATERIALISATIONS) or f"one of: {', '.join(MATERIALISATIONS)}"
+        raise header.fault(f"materialized {value!r} is not known", "materialized", hint=hint)
+    has_key = bool(header.names("key"))
+    if value == "incremental" and not has_key:
+        hint = "add the columns by which it is brought up to date: key: [run_id]"
+        raise header.fault("an incremental model states its key", "materialized", hint=hint)
+    if value != "incremental" and has_key:
+        hint = "add materialized: incremental, or take the key out"
+        raise header.fault("only an incremental model states a key", "key", hint=hint)
     return value
 
 
@@ -176,8 +252,8 @@ def _claim(header: Header) -> Mapping[str, Any]:
     claim = header.mapping("claim")
     try:
         canonical_json(claim)
-    except (TypeError, ValueError) as error:
-        raise header.fault(f"claim cannot be written as JSON: {error}", "claim", hint="put dates in quotes") from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise header.fault("claim cannot be written as JSON", "claim", hint="a date goes in quotes") from error
     return claim
 
 
@@ -185,7 +261,7 @@ def _column(header: Header, name: str) -> Column:
     path = ("columns", name)
     body = header.value(*path)
     if not isinstance(body, dict) or not isinstance(body.get("type"), str):
-        raise header.fault(f"column {name} states no type", *path, hint=f"{name}: {{type: varchar}}")
+        raise header.fault(f"column {name} states no type", *path, hint=f"write it so: {name}: {{type: varchar}}")
     header.mapping(*path, known=_COLUMN_KEYS)
     return Column(
         name=name,

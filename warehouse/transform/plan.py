@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from warehouse.transform.check import CheckedProject
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.state import Inputs, Logic, TableState, view_content
 
 # Actions. A model that may be kept, when what it reads comes out the same, is planned as MAYBE.

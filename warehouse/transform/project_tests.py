@@ -11,17 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.landing.batches import schemas
-from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.transform.builds import current_build
 from warehouse.transform.check import check_project
 from warehouse.transform.data_tests import DataTest, data_tests, load_sql_tests
-from warehouse.transform.landing_tables import landing_types
+from warehouse.transform.landing_tables import project_landing_types
 from warehouse.transform.model import Model, load_models, load_queries
 from warehouse.transform.query import open_build
 from warehouse.transform.run_tests import TestResult, run_tests
-from warehouse.transform.sql_tree import parse, readings
+from warehouse.transform.sql_tree import references
 from warehouse.transform.unit_cases import load_unit_cases
 from warehouse.transform.unit_tests import UnitResult, run_unit_cases
 
@@ -49,8 +47,8 @@ def run_unit_tests(
 ) -> tuple[UnitResult, ...]:
     """Check the project and run its unit tests: all, or those whose own name or whose model's matches one of `names`.
     Raises what the check raises, WH240 for a case that is not valid and WH241 for a name that nothing has."""
-    landing = landing_types(schemas(load_ingestors(project)))
-    checked = check_project(project, landing)
+    landing = project_landing_types(project)
+    checked = check_project(project, landing).sound()
     cases = chosen(load_unit_cases(project), names, lambda case: {case.name, str(case.model.content)})
     return run_unit_cases(cases, checked, landing, on_result)
 
@@ -58,9 +56,8 @@ def run_unit_tests(
 def _models_of(con: "duckdb.DuckDBPyConnection", test: DataTest) -> Iterable[str]:
     if test.model is not None:
         return [test.model]
-    model = Model(test.name, "", test.place, test.source.text)
-    (tree,) = parse(con, [model])
-    return [reference.name.rpartition(".")[2] for reference in readings(tree, model).tables]
+    read = references(con, Model(test.name, "", test.place, test.source.text))
+    return [reference.name.rpartition(".")[2] for reference in read]
 
 
 def chosen(

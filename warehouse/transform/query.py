@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.duck import SEARCH_PATH, connect, translated
+from warehouse.transform.duck import SEARCH_PATH, connect
+from warehouse.transform.engine_faults import translated
 
 if TYPE_CHECKING:
     import duckdb

@@ -18,7 +18,8 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import fsync_folder
 from warehouse.transform.builds import FAILURES, FAILURES_SCRATCH
 from warehouse.transform.data_tests import DataTest
-from warehouse.transform.duck import connect, message_of, quote
+from warehouse.transform.duck import connect, quote
+from warehouse.transform.engine_faults import message_of
 from warehouse.transform.row_table import row_table
 
 if TYPE_CHECKING:

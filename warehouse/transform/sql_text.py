@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from dataclasses import dataclass
+
+from warehouse.errors import WarehouseError
 
 CANONICAL_FORM = "wh-tokens/2"
 
@@ -31,6 +34,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_SHOWN_CHARACTERS = 120
+_AFTER_SELECT_LIST = frozenset("from where group having window qualify union intersect except order limit".split())
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -126,7 +131,57 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 
 def pointed(text: str, offset: int) -> str:
-    """The line of `text` at `offset` and a caret under it."""
+    """The line of `text` at `offset` and a caret under it; of a long line, what is around the caret."""
     line, column = line_and_column(text, offset)
     shown = text.split("\n")[line - 1].rstrip("\r")
-    return f"{shown}\n{' ' * (column - 1)}^"
+    start = max(0, column - 1 - _SHOWN_CHARACTERS // 2) if len(shown) > _SHOWN_CHARACTERS else 0
+    before = ("..." if start else "") + shown[start : column - 1]
+    after = shown[column - 1 : start + _SHOWN_CHARACTERS]
+    rest = "..." if len(shown) > start + _SHOWN_CHARACTERS else ""
+    shown = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in f"{before}{after}{rest}")
+    return f"{shown}\n{''.join(map(_blank, before))}^"
+
+
+def _blank(character: str) -> str:
+    """A blank as wide as `character`: a tab as it is, two columns for a wide letter, none for a combining mark."""
+    if character == "\t":
+        return "\t"
+    if unicodedata.combining(character):
+        return ""
+    return "  " if unicodedata.east_asian_width(character) in "WF" else " "
+
+
+def fault_at(
+    code: str, message: str, text: str, place: str, offset: int, hint: str | None = None
+) -> WarehouseError:
+    """A fault at an offset (in characters) of a file: its line and column, and the line itself under the message."""
+    line, column = line_and_column(text, offset)
+    shown = pointed(text, offset)
+    message = f"{message}\n{shown}" if shown.strip() != "^" else message
+    return WarehouseError(code, message, f"{place}:{line}:{column}", hint)
+
+
+def first_token(sql: str) -> int:
+    """The offset of the first token of `sql`: where the statement begins, after a header and comments."""
+    return next((token.offset for token in tokens(sql)), 0)
+
+
+def output_column(sql: str, name: str, occurrence: int = 0) -> int | None:
+    """The offset at which the outermost select list of `sql` names an output column (the given occurrence of it); None
+    when it stands nowhere, as with a star."""
+    found, depth, in_list = [], 0, False
+    after = [*tokens(sql)[1:], Token("operator", ";", len(sql))]
+    for token, following in zip(tokens(sql), after):
+        word = token.text.lower() if token.kind == "word" else ""
+        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+        if depth == 0 and word in ("select", "from"):
+            in_list = word == "select"
+        elif depth == 0 and in_list and token.kind in ("word", "quoted") and _unquoted(token) == name.lower():
+            if following.text in (",", ";", ")") or following.text.lower() in _AFTER_SELECT_LIST:
+                found.append(token.offset)
+    return found[occurrence] if occurrence < len(found) else None
+
+
+def _unquoted(token: Token) -> str:
+    quoted = token.kind == "quoted"
+    return (token.text[1:-1].replace('""', '"') if quoted else token.text).lower()

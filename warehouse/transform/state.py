@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warehouse.digest import domain_digest
-from warehouse.transform.check import CheckedProject
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.content import Content
 from warehouse.transform.data_tests import DataTest
 from warehouse.transform.digests import Envelope

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.check import CheckedProject, arrow_types, create_schemas
-from warehouse.transform.duck import connect, quote, quoted, translated
+from warehouse.transform.check import create_schemas
+from warehouse.transform.checked_project import CheckedProject
+from warehouse.transform.duck import connect, quote, quoted
+from warehouse.transform.engine_faults import translated
 from warehouse.transform.model import model_names
 from warehouse.transform.row_table import row_table
 from warehouse.transform.unit_cases import Rows, UnitCase

@@ -12,7 +12,8 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.duck import message_of, quote, text_literal
+from warehouse.transform.duck import quote, text_literal
+from warehouse.transform.engine_faults import message_of
 from warehouse.transform.unit_cases import Value, parsed_text
 
 if TYPE_CHECKING:

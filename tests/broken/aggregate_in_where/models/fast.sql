@@ -1,0 +1,1 @@
+select host from run where sum(speed) > 1 group by host

@@ -1,0 +1,3 @@
+select host_id
+from run
+join host on host.host_id = run.host_id

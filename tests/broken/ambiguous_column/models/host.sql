@@ -1,0 +1,1 @@
+select 7 as host_id, 'eu' as region

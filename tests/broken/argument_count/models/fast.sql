@@ -1,0 +1,3 @@
+select
+    strptime(host) as at
+from run

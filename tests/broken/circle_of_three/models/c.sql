@@ -1,0 +1,2 @@
+with t as (select x from a)
+select x from t

@@ -1,0 +1,5 @@
+/*
+description: one
+feeds: outcome
+*/
+select run_id, speed from outcome_fact

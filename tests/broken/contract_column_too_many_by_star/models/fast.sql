@@ -1,0 +1,7 @@
+/*
+columns:
+  run_id: {type: varchar}
+  host: {type: varchar}
+  speed: {type: double}
+*/
+select * from run

@@ -1,0 +1,5 @@
+/*
+materialized: incremental
+key: [runid]
+*/
+select run_id, speed from run

@@ -1,0 +1,4 @@
+/*
+description: rows
+*/
+select rowid as rowid, run_id from run

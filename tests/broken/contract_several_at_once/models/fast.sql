@@ -1,0 +1,6 @@
+/*
+columns:
+  run_id: {type: integer}
+  sped: {type: double}
+*/
+select run_id, speed from run

@@ -1,0 +1,5 @@
+select
+    run_id,
+    speed,
+    host as run_id
+from run

@@ -1,0 +1,4 @@
+/*
+feeds: outcome
+*/
+select 'r' as run_id

@@ -1,0 +1,4 @@
+/*
+feeds: outcom
+*/
+select 'r' as run_id

@@ -1,0 +1,6 @@
+/*
+feeds: outcome
+*/
+select
+    'r' as run_id,
+    1 as speed

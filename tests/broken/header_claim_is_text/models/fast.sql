@@ -1,0 +1,4 @@
+/*
+claim: fastest
+*/
+select run_id, speed from run

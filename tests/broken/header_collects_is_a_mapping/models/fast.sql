@@ -1,0 +1,4 @@
+/*
+collects: {outcome: 1}
+*/
+select run_id, speed from run

@@ -1,0 +1,6 @@
+/*
+columns:
+  run_id: varchar
+  speed: double
+*/
+select run_id, speed from run

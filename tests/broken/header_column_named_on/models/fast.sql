@@ -1,0 +1,5 @@
+/*
+columns:
+  on: {type: varchar}
+*/
+select run_id, speed from run

@@ -1,0 +1,6 @@
+/*
+columns:
+  run_id: {type: varchar, desc: The run}
+  speed: {type: double}
+*/
+select run_id, speed from run

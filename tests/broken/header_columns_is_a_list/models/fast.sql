@@ -1,0 +1,4 @@
+/*
+columns: [run_id, speed]
+*/
+select run_id, speed from run

@@ -1,0 +1,4 @@
+/*
+description:  bell
+*/
+select run_id, speed from run

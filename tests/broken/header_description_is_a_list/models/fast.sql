@@ -1,0 +1,4 @@
+/*
+description: [fast, runs]
+*/
+select run_id, speed from run

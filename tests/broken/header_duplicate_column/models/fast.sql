@@ -1,0 +1,7 @@
+/*
+columns:
+  run_id: {type: varchar}
+  speed: {type: double}
+  run_id: {type: varchar}
+*/
+select run_id, speed from run

@@ -1,0 +1,4 @@
+/*
+feeds: [outcome]
+*/
+select run_id, speed from run

@@ -1,0 +1,5 @@
+/*
+description: fast
+materialized: incremental
+*/
+select run_id, speed from run

@@ -1,0 +1,5 @@
+/*
+materialized: incremental
+key: run_id
+*/
+select run_id, speed from run

@@ -1,0 +1,4 @@
+/*
+key: [run_id]
+*/
+select run_id, speed from run

@@ -1,0 +1,4 @@
+/*
+materialized: viw
+*/
+select run_id, speed from run

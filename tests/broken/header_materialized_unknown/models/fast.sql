@@ -1,0 +1,4 @@
+/*
+materialized: snapshot
+*/
+select run_id, speed from run

@@ -1,0 +1,4 @@
+/*
+description: fast runs: those above 3
+*/
+select run_id, speed from run

@@ -1,0 +1,4 @@
+/*
+tags: nightly
+*/
+select run_id, speed from run

@@ -1,0 +1,4 @@
+/*
+descripton: fast runs
+*/
+select run_id, speed from run

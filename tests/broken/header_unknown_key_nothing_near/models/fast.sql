@@ -1,0 +1,4 @@
+/*
+owner: benchmarking
+*/
+select run_id, speed from run

@@ -1,0 +1,1 @@
+select raw_path from evidence_bundle

@@ -1,0 +1,4 @@
+/*
+grain: [run_id]
+*/
+select run_id, speed from run

@@ -1,0 +1,1 @@
+select a from pg_class

@@ -1,0 +1,1 @@
+select sum(count(*)) as runs from run group by host

@@ -1,0 +1,4 @@
+/*
+grian: [run_id]
+*/
+select run_id from run

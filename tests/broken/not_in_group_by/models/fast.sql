@@ -1,0 +1,3 @@
+select host, speed, count(*) as runs
+from run
+group by host

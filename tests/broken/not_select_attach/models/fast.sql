@@ -1,0 +1,1 @@
+attach 'other.duckdb' as other

@@ -1,0 +1,1 @@
+copy (select * from run) to 'run.csv'

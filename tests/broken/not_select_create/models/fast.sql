@@ -1,0 +1,2 @@
+create table fast as
+select run_id from run

@@ -1,0 +1,1 @@
+pivot run on host using sum(speed)

@@ -1,0 +1,2 @@
+-- threads
+pragma threads = 4

@@ -1,0 +1,3 @@
+select
+    'café' as place
+from run

@@ -1,0 +1,4 @@
+/*
+grain: [runid]
+*/
+select run_id, speed from run

@@ -1,0 +1,4 @@
+/*
+description: fastest
+*/
+select run_id, speed from run

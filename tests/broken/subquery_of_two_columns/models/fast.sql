@@ -1,0 +1,1 @@
+select run_id from run where host_id in (select host_id, host from run)

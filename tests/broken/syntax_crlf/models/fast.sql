@@ -1,0 +1,5 @@
+select
+    run_id,
+    spedd,
+    host
+from run

@@ -1,0 +1,3 @@
+select run_id
+from run
+where

@@ -1,0 +1,2 @@
+selct run_id
+from run

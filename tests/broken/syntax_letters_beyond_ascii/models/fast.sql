@@ -1,0 +1,1 @@
+select 'é漢字' as note, hostid from run

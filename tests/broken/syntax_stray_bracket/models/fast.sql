@@ -1,0 +1,2 @@
+select speed) as speed
+from run

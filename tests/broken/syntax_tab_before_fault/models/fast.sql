@@ -1,0 +1,3 @@
+select
+	run_id,	hostid
+from run

@@ -1,0 +1,2 @@
+select run_id
+from {{ ref('run') }}

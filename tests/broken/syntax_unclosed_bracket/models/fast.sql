@@ -1,0 +1,3 @@
+select
+    round(speed, 2 as rounded
+from run

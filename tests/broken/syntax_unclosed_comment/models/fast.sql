@@ -1,0 +1,2 @@
+/* description: fast runs
+select run_id from run

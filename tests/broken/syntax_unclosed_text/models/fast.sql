@@ -1,0 +1,4 @@
+select
+    run_id,
+    'fast as kind
+from run

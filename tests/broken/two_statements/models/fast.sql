@@ -1,0 +1,2 @@
+select run_id from run;
+select host from run;

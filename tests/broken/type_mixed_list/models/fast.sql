@@ -1,0 +1,1 @@
+select [1, 'a', date '2025-01-01'] as mixed from run

@@ -1,0 +1,1 @@
+select sum(host) as hosts from run

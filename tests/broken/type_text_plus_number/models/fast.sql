@@ -1,0 +1,1 @@
+select run_id + 1 as next from run

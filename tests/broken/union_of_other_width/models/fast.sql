@@ -1,0 +1,3 @@
+select run_id from run
+union all
+select run_id, host from run

@@ -1,0 +1,1 @@
+select x.speed from run as r

@@ -1,0 +1,4 @@
+select
+    run_id,
+    hostid
+from run

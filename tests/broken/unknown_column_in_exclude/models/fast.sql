@@ -1,0 +1,1 @@
+select * exclude (sped) from run

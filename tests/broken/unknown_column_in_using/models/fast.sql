@@ -1,0 +1,1 @@
+select run.run_id from run join run as other using (run_idd)

@@ -1,0 +1,1 @@
+select latency_ms from run

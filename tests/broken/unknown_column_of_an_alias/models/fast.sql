@@ -1,0 +1,2 @@
+select r.sped
+from run as r

@@ -1,0 +1,1 @@
+select lenght(host) as letters from run

@@ -1,0 +1,1 @@
+select median_of_medians(speed) as m from run

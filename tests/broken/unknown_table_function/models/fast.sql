@@ -1,0 +1,1 @@
+select * from generate_serie(1, 3)

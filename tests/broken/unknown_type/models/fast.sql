@@ -1,0 +1,1 @@
+select host_id::bigin as host_id from run

@@ -1,0 +1,1 @@
+select sum(speed) over per_host as s from run

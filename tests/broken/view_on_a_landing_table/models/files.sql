@@ -1,0 +1,5 @@
+/*
+description: files
+materialized: view
+*/
+select raw_path from evidence_file

@@ -1,0 +1,2 @@
+-- nobody asks
+select 1 as a

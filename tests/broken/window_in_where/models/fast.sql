@@ -1,0 +1,2 @@
+select run_id from run
+where row_number() over (order by speed) = 1

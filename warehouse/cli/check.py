@@ -1,0 +1,41 @@
+"""`wh check`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from warehouse.cli.output import notice, print_json
+from warehouse.errors import ExitCode, WarehouseError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.claims.rollup import check
+    from warehouse.project import find_project
+
+    found = check(find_project())
+    queries = sum(model.schema == "rollup" for model in found.checked.models.values())
+    models = sum(model.schema not in ("rollup", "feed") for model in found.checked.models.values())
+    if args.json:
+        faults = {"errors": _documents(found.faults), "warnings": _documents(found.warnings)}
+        print_json({"models": models, "queries": queries, **faults})
+    for warning in found.warnings:
+        notice(f"warning {warning}\n")
+    if found.faults:
+        for fault in found.faults:
+            notice(f"{fault}\n")
+        notice(f"{len(found.faults)} error{'s' if len(found.faults) > 1 else ''}")
+        return ExitCode.FAILED
+    notice(f"ok: {models} models, {queries} queries")
+    return ExitCode.OK
+
+
+def _documents(faults: Iterable[WarehouseError]) -> list[dict[str, Any]]:
+    return [
+        {"code": fault.code, "place": fault.place, "message": fault.message, "hint": fault.hint} for fault in faults
+    ]

@@ -1,0 +1,45 @@
+"""A project that the static check found sound: the value that planning, building, lineage and documentation start from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from warehouse.transform.data_tests import DataTest
+from warehouse.transform.graph import Graph
+from warehouse.transform.keys import KeyPlan
+from warehouse.transform.model import Model
+
+
+@dataclass(frozen=True)
+class CheckedProject:
+    """Models with their feeds, sources and queries, in build order; the columns (name to type) that binding gave each and
+    every call that reads files; how each incremental model's keys are found; and every test of their data."""
+
+    models: Mapping[str, Model]
+    graph: Graph
+    columns: Mapping[str, Mapping[str, str]]
+    file_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    key_plans: Mapping[str, KeyPlan] = field(default_factory=dict)
+    tests: tuple[DataTest, ...] = ()
+
+    def is_stored(self, name: str) -> bool:
+        """Whether a finished build holds it: all but views over files, which would change under the build."""
+        return name not in self._over_files
+
+    def place_of(self, name: str) -> int:
+        """A model's place in build order."""
+        return self._places[name]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.graph.order)}
+
+    @cached_property
+    def _over_files(self) -> frozenset[str]:
+        found: set[str] = set()
+        for name in self.graph.order:
+            if self.models[name].materialized == "view" and (self.graph.files[name] or found & self.graph.models[name]):
+                found.add(name)
+        return frozenset(found)

@@ -58,6 +58,8 @@ CODES: dict[str, str] = {
     "WH212": "another build is running",
     "WH213": "the query could not be run",
     "WH218": "a build's database is not the one that was built",
+    "WH220": "the folder for the documentation holds something else",
+    "WH221": "lineage events could not be delivered",
     # claims
     "WH301": "no query spec has this name",
     "WH302": "a query spec's rows are not unique at its grain",

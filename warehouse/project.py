@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from warehouse.errors import ExitCode, WarehouseError
 
@@ -44,6 +45,9 @@ class Project:
     builds: Path
     kept_builds: int
     uses_standard: bool
+    # Where a build tells OpenLineage events, if anywhere.
+    lineage_file: Path | None = None
+    lineage_url: str | None = None
 
     def layers(self, kind: str) -> tuple[Path, ...]:
         """The folders of one kind (`models`, `queries`, `ingest`), the standard one first. A file in a later layer
@@ -104,6 +108,10 @@ def read_project(root: Path) -> Project:
         url = _value(document, "store", "url", str, ".wh/store")
         if "://" in url:
             raise ValueError(f"store.url {url!r}: only a local folder can be written by this version")
+        lineage_file = _value(document, "openlineage", "file", str, "")
+        lineage_url = os.environ.get("OPENLINEAGE_URL") or _value(document, "openlineage", "url", str, "")
+        if lineage_url and not _is_http_address(lineage_url):
+            raise ValueError(f"openlineage.url {lineage_url!r} is no http or https address")
         return Project(
             root=root,
             name=_value(document, "project", "name", str, root.name),
@@ -111,9 +119,19 @@ def read_project(root: Path) -> Project:
             builds=root / _value(document, "build", "folder", str, ".wh/builds"),
             kept_builds=keep,
             uses_standard=_value(document, "project", "standard", bool, True),
+            lineage_file=root / lineage_file if lineage_file else None,
+            lineage_url=lineage_url or None,
         )
     except (OSError, ValueError) as error:
         raise WarehouseError("WH002", str(error), str(file)) from error
+
+
+def _is_http_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of a port that is no number
+        return False
 
 
 def _value(document: Mapping[str, Any], section: str, key: str, kind: type, default: Any) -> Any:

@@ -21,6 +21,7 @@ COMMANDS = {
     "record": "run a command under observation and keep it as evidence",
     "ingest": "copy evidence into the store and recognise it",
     "build": "bring facts, dimensions and rollups up to date",
+    "docs": "make the documentation site, and manifest.json for catalogues",
     "sql": "query the current build",
     "publish": "freeze a rollup under its query_spec_digest",
     "lineage": "walk a number back to the bytes",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -75,7 +75,7 @@ def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
             promises=[(promise, description.promise_outcomes.get((table.name, promise.text))) for promise in table.promises],
             sql=sql_markup(_sql(table.model), _links(table, tables)) if table.model else None,
         )
-    yield "assets/search-index.js", search_index(tables.values())
+    yield "assets/search-index.js", search_index([table for group in _groups(tables.values()).values() for table in group])
 
 
 def page_name(table: str) -> str:
@@ -83,9 +83,8 @@ def page_name(table: str) -> str:
     return re.sub(r"[^a-z0-9_.]", lambda match: f"-{ord(match[0]):x}-", table) + ".html"
 
 
-def search_index(tables: Iterable[Table]) -> str:
+def search_index(tables: Sequence[Table]) -> str:
     """A script that holds what search looks through: a page opened from disk may not fetch a file, but may run one."""
-    tables = list(tables)
     document = {
         "tables": [[table.name, table.kind, f"tables/{page_name(table.name)}", table.description] for table in tables],
         "columns": [

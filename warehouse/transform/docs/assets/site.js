@@ -18,19 +18,21 @@ function entries() {
   return [...tables, ...columns].map((entry) => ({
     ...entry,
     lowerName: entry.name.toLowerCase(),
-    lowerText: `${entry.name} ${entry.what} ${entry.description}`.toLowerCase(),
+    lowerText: `${entry.name} ${entry.description}`.toLowerCase(),
+    lowerWhat: entry.what.toLowerCase(),
   }));
 }
 
 // Lower is better; null: not every word is there.
 function rank(entry, words) {
-  if (!words.every((word) => entry.lowerText.includes(word))) return null;
+  if (!words.every((word) => entry.lowerText.includes(word) || entry.lowerWhat.includes(word))) return null;
   const bare = entry.lowerName.slice(entry.lowerName.lastIndexOf(".") + 1);
   const whole = words.join(" ");
   const place = bare === whole || entry.lowerName === whole ? 0
     : bare.startsWith(whole) ? 1
     : words.every((word) => entry.lowerName.includes(word)) ? 2
-    : 3;
+    : words.every((word) => entry.lowerText.includes(word)) ? 3
+    : 4;
   return place * 2 + (entry.isTable ? 0 : 1);
 }
 
@@ -40,7 +42,7 @@ function find(all, query) {
   return all
     .map((entry) => [rank(entry, words), entry])
     .filter(([place]) => place !== null)
-    .sort(([one, a], [other, b]) => one - other || a.name.length - b.name.length || a.address.localeCompare(b.address))
+    .sort(([one, a], [other, b]) => one - other || a.name.length - b.name.length)  // else in the index's own order
     .map(([, entry]) => entry);
 }
 

@@ -20,6 +20,12 @@ import pytest
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
+_MIDDLE = """element => {
+    element.scrollIntoView({block: 'center', inline: 'center'});
+    const {x, y, width, height} = element.getBoundingClientRect();
+    return [x + width / 2, y + height / 2];
+}"""
+
 
 class Page:
     """One page: commands go in, `requests` holds the address of everything it has asked for."""
@@ -91,9 +97,7 @@ class Page:
 
     def click(self, selector: str) -> None:
         """Click an element with the mouse, and wait for the page it leads to."""
-        place = f"(e => {{ e.scrollIntoView({{block: 'center', inline: 'center'}}); const r = e.getBoundingClientRect();" \
-                f" return [r.x + r.width / 2, r.y + r.height / 2]; }})(document.querySelector({json.dumps(selector)}))"
-        x, y = self.run(place)
+        x, y = self.run(f"({_MIDDLE})(document.querySelector({json.dumps(selector)}))")
 
         def act() -> None:
             for kind in ("mousePressed", "mouseReleased"):
@@ -117,9 +121,10 @@ def offline_page() -> Iterator[Page]:
                 # The browser takes commands at 3 and answers at 4.
                 "bash", "-c", f'exec "$@" 3<&{commands_out} 4>&{answers_in}', "bash", CHROMIUM,
                 "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
-                "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+                "--disable-background-networking", "--disable-component-update", "--disable-sync",
                 f"--user-data-dir={profile}", "--window-size=1280,900", "--remote-debugging-pipe",
-                "--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>",
+                "--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9",
+                "--proxy-bypass-list=<-loopback>", "--disable-extensions",
             ],
             pass_fds=(commands_out, answers_in), stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

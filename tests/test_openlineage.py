@@ -81,7 +81,9 @@ def without_schema(facet: dict[str, Any]) -> dict[str, Any]:
 def test_a_build_and_each_model_it_made_start_and_complete(description: ProjectDescription) -> None:
     started_at = NOW + timedelta(seconds=2)
     events = told(
-        description, ModelOutcome("main.run", "built", 0.5, 4, started_at=started_at), ModelOutcome("staging.arrival", "kept"),
+        description,
+        ModelOutcome("main.run", "built", 0.5, 4, started_at=started_at),
+        ModelOutcome("staging.arrival", "kept"),
         ModelOutcome("rollup.fastest", "updated", 0.25, 2),
     )
     assert names(events) == [
@@ -281,7 +283,8 @@ def test_a_failed_build_is_told_and_stays_failed(case: str, project: Project, ca
     error = capsys.readouterr().err
     events = [json.loads(line) for line in (project.root / "events.ndjson").read_text().splitlines()]
     assert [job for kind, job in names(events) if kind == "FAIL"] == failed
-    assert all(event["run"]["facets"]["errorMessage"]["message"] + "\n" == error for event in events if event["eventType"] == "FAIL")
+    said = [event["run"]["facets"]["errorMessage"]["message"] for event in events if event["eventType"] == "FAIL"]
+    assert {f"{message}\n" for message in said} == {error}
 
 
 @pytest.mark.parametrize("setting", ['url = "ftp://host/x"', 'url = "host:5000"', 'url = "http://host:many"', "file = 1"])

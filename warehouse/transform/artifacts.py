@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any
 
 from warehouse.digest import bytes_digest
 from warehouse.transform.builds import POINTER
+from warehouse.transform.dbt_tests import generic_test, test_name
 from warehouse.transform.description import LANDING, ModelOutcome, ProjectDescription, Promise, PromiseOutcome, Table
 from warehouse.transform.duck import quote
 from warehouse.transform.model import Column, Model
@@ -28,7 +29,6 @@ _DATABASE = POINTER.removesuffix(".duckdb")
 _MODEL_STATUS = {"built": "success", "updated": "success", "kept": "no-op", "failed": "error"}
 _TEST_STATUS = {"pass": "pass", "warn": "warn", "error": "fail"}
 _INVOCATIONS = uuid.UUID("5b0c1d0a-0f0e-5d7b-9b6c-6f1f0c2c7a51")  # any fixed one: equal builds have equal ids
-_LONGEST_TEST_NAME = 63  # dbt's own rule, by which readers recognise a name that nobody chose
 
 
 def manifest(project: ProjectDescription, generated_at: datetime) -> dict[str, Any]:
@@ -144,7 +144,10 @@ def _node(package: str, table: Table, model: Model, reads: Sequence[Table], gene
     meta = {
         name: value
         for name, value in (
-            ("grain", list(model.grain)), ("feeds", model.feeds), ("collects", model.collects), ("claim", dict(model.claim))
+            ("grain", list(model.grain)),
+            ("feeds", model.feeds),
+            ("collects", model.collects),
+            ("claim", dict(model.claim)),
         )
         if value
     }
@@ -222,50 +225,20 @@ def _promises(package: str, table: Table) -> Iterator[tuple[str, Promise]]:
     """The tests of a table and their ids: two of one name differ by the digest of their SQL."""
     for promise in table.promises:
         digest = bytes_digest(f"{table.name} {promise.text} {promise.sql}".encode())
-        yield f"test.{package}.{_test_name(table, promise)}.{digest[:10]}", promise
-
-
-def _test_name(table: Table, promise: Promise) -> str:
-    kind = _test_metadata(table, promise)
-    if kind is None:
-        return re.sub(r"\W+", "_", f"{table.bare_name}_{promise.text}").strip("_")[:_LONGEST_TEST_NAME]
-    prefix = f"{kind['namespace']}_{kind['name']}" if kind["namespace"] else kind["name"]
-    arguments = [value for name, value in sorted(kind["kwargs"].items()) if name != "model"]
-    flat = [str(item) for value in arguments for item in (value if isinstance(value, list) else [value])]
-    name = f"{prefix}_{table.bare_name}_" + "__".join(re.sub(r"[^0-9a-zA-Z_]+", "_", item) for item in flat)
-    if len(name) <= _LONGEST_TEST_NAME:
-        return name
-    return f"{prefix}_{table.bare_name}"[:30] + f"_{bytes_digest(name.encode())[:32]}"
-
-
-def _test_metadata(table: Table, promise: Promise) -> dict[str, Any] | None:
-    """The generic test of dbt, or of its usual package, that says the same; None where there is none."""
-    column = {"column_name": promise.column} if promise.column else {}
-    match promise.test, promise.argument:
-        case (("not_null" | "unique") as name, _):
-            namespace, arguments = None, {}
-        case "accepted_values" as name, values:
-            namespace, arguments = None, {"values": list(values)}
-        case "relationships" as name, other:
-            model, _, key = str(other).rpartition(".")
-            namespace, arguments = None, {"to": f"ref('{model.rpartition('.')[2]}')", "field": key}
-        case "range", bounds:
-            name, namespace = "accepted_range", "dbt_utils"
-            arguments = {f"{bound}_value": value for bound, value in bounds.items()}
-        case None, [*grain] if grain:
-            name, namespace = "unique_combination_of_columns", "dbt_utils"
-            arguments = {"combination_of_columns": grain}
-        case _:
-            return None
-    of_model = {"model": "{{ get_where_subquery(ref('" + table.bare_name + "')) }}"}
-    return {"name": name, "namespace": namespace, "kwargs": {**arguments, **column, **of_model}}
+        yield f"test.{package}.{test_name(table, promise)}.{digest[:10]}", promise
 
 
 def _test(
-    package: str, key: str, promise: Promise, table: Table, model: Model, project: ProjectDescription, generated_at: datetime
+    package: str,
+    key: str,
+    promise: Promise,
+    table: Table,
+    model: Model,
+    project: ProjectDescription,
+    generated_at: datetime,
 ) -> dict[str, Any]:
-    name = _test_name(table, promise)
-    kind = _test_metadata(table, promise)
+    name = test_name(table, promise)
+    kind = generic_test(table, promise)
     other = project.tables.get(str(promise.argument).rpartition(".")[0]) if promise.test == "relationships" else None
     tested = [table, other] if other and other is not table else [table]
     generic = {"column_name": promise.column, "attached_node": _unique_id(package, table), "test_metadata": kind}
@@ -306,8 +279,6 @@ def _model_result(package: str, table: Table, outcome: ModelOutcome) -> dict[str
 def _timing(outcome: ModelOutcome) -> list[dict[str, str]]:
     if outcome.started_at is None:
         return []
-    from datetime import timedelta
-
     ended_at = outcome.started_at + timedelta(seconds=outcome.seconds)
     return [{"name": "execute", "started_at": _time(outcome.started_at), "completed_at": _time(ended_at)}]
 

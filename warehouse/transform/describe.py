@@ -55,7 +55,11 @@ def outcome_of(build: Build, description: ProjectDescription) -> BuildOutcome:
     con = open_build(build.path)
     try:
         built = dict(con.execute("select schema_name || '.' || name, sql from catalog.model").fetchall())
-        same = [table for table in description.tables.values() if table.model and built.get(table.name) == table.model.text]
+        same = [
+            table
+            for table in description.tables.values()
+            if table.model and built.get(table.name) == table.model.text
+        ]
         rows = {
             table.name: con.execute(f"select count(*) from {quoted(table.name)}").fetchall()[0][0]
             for table in same

@@ -59,8 +59,8 @@ class BuildOutcome:
 
 @dataclass(frozen=True)
 class Promise:
-    """One test of a model: `sql` selects the rows that break it. `test` and `column` are None where the header states it
-    otherwise than as a test of one column; then `argument` is the grain, if it is that."""
+    """One test of a model: `sql` selects the rows that break it. `test` and `column` are None where the header states
+    it otherwise than as a test of one column; then `argument` is the grain, if it is that."""
 
     text: str
     sql: str
@@ -128,8 +128,11 @@ class ProjectDescription:
             for name, columns in sorted(self.landing.items())
         )
         modelled = (
-            Table(model.qualified, model.schema, _columns(model, self.checked.columns[name]), reads[model.qualified], (), model)
-            for name, model in ((name, models[name]) for name in graph.order)
+            Table(
+                models[name].qualified, models[name].schema, _columns(models[name], self.checked.columns[name]),
+                reads[models[name].qualified], model=models[name],
+            )
+            for name in graph.order
         )
         return {
             table.name: replace(table, read_by=tuple(sorted(readers.get(table.name, ()))))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -29,7 +30,7 @@ _FACETS = {
     "sql": "1-1-0/SQLJobFacet",
 }
 _JOB_DOCUMENTATION = "1-1-0/DocumentationJobFacet"
-_RUNS = uuid.UUID("9f2f0f0c-3f5e-5f0a-8a55-2f6b1f4f7f10")  # any fixed one: a run's events agree on its id without a state
+_RUNS = uuid.UUID("9f2f0f0c-3f5e-5f0a-8a55-2f6b1f4f7f10")  # any fixed one: so a run's events agree on its id
 _BUILD_JOB = "build"
 
 
@@ -50,7 +51,6 @@ def _model_events(
 ) -> Iterator[dict[str, Any]]:
     started_at = outcome.started_at or build.started_at
     ended_at = outcome.started_at + timedelta(seconds=outcome.seconds) if outcome.started_at else build.ended_at
-    has_failed = outcome.status == "failed"
     parent = {
         "run": {"runId": _run_id(project, build, _BUILD_JOB)},
         "job": {"namespace": project.name, "name": _BUILD_JOB},
@@ -60,17 +60,17 @@ def _model_events(
     if table.description:
         job_facets |= _facet("documentation", {"description": table.description}, _JOB_DOCUMENTATION)
     read = [project.tables[name] for name in table.reads]
-    inputs = [_dataset(project, source, _landing_facets(source)) for source in read]
-    output = _dataset(project, table, _output_facets(project, table))
+    event = partial(
+        _event, project, build, job=table.name, job_facets=job_facets,
+        inputs=[_dataset(project, source, _landing_facets(source)) for source in read],
+    )
+    yield event("START", started_at, run_facets=run_facets, outputs=[_dataset(project, table, {})])
+    if outcome.status == "failed":
+        yield event("FAIL", ended_at, run_facets=run_facets | _error(outcome.message))
+        return
     rows = {} if outcome.rows is None else _facet("outputStatistics", {"rowCount": outcome.rows})
-    job = {"job": table.name, "job_facets": job_facets, "inputs": inputs}
-    yield _event(project, build, "START", started_at, run_facets=run_facets, outputs=[_dataset(project, table, {})], **job)
-    if has_failed:
-        yield _event(project, build, "FAIL", ended_at, run_facets=run_facets | _error(outcome.message), **job)
-    else:
-        yield _event(
-            project, build, "COMPLETE", ended_at, run_facets=run_facets, outputs=[{**output, "outputFacets": rows}], **job
-        )
+    output = {**_dataset(project, table, _output_facets(project, table)), "outputFacets": rows}
+    yield event("COMPLETE", ended_at, run_facets=run_facets, outputs=[output])
 
 
 def _event(
@@ -123,10 +123,10 @@ def _dataset_namespace(project: ProjectDescription) -> str:
 
 
 def _schema(table: Table) -> dict[str, Any]:
-    fields = [
-        {"name": column.name, "type": column.type, **({"description": column.description} if column.description else {})}
-        for column in table.columns.values()
-    ]
+    fields = []
+    for column in table.columns.values():
+        described = {"description": column.description} if column.description else {}
+        fields.append({"name": column.name, "type": column.type, **described})
     return _facet("schema", {"fields": fields})
 
 

@@ -17,8 +17,8 @@ _LONGEST_TREE = 60
 
 @dataclass(frozen=True)
 class Source:
-    """A column some steps upstream (`depth` from 1). `is_condition`: it decides which rows count, not their value, and is
-    followed no further. `is_repeated`: its own sources were shown before."""
+    """A column some steps upstream (`depth` from 1). `is_condition`: it decides which rows count, not their value, and
+    is followed no further. `is_repeated`: its own sources were shown before."""
 
     depth: int
     table: str
@@ -64,7 +64,7 @@ def column_tree(lineage: ColumnLineage, table: str, column: str) -> ColumnTree:
 
 
 def _nearest(lineage: ColumnLineage, start: tuple[str, str]) -> tuple[set[tuple[str, str]], bool]:
-    """The columns whose sources are shown, nearest to `start` first as far as there is room, and whether that cut any."""
+    """The columns whose sources are shown, nearest to `start` first as far as there is room; whether any were cut."""
     followed: set[tuple[str, str]] = set()
     room = _LONGEST_TREE
     pending = deque([start] if start in lineage else [])
@@ -76,7 +76,8 @@ def _nearest(lineage: ColumnLineage, start: tuple[str, str]) -> tuple[set[tuple[
         if room < 0 and followed:
             return followed, True
         followed.add(key)
-        pending.extend((table, column) for table, column, kind in lineage[key] if kind == "value" and (table, column) in lineage)
+        sources = [(table, column) for table, column, kind in lineage[key] if kind == "value"]
+        pending.extend(source for source in sources if source in lineage)
     return followed, False
 
 

@@ -135,7 +135,7 @@ def draw(labels: Mapping[str, str], reads: Mapping[str, Sequence[str]]) -> Drawi
     return Drawing(
         tuple(boxes.values()), arrows,
         max((box.x + box.width for box in boxes.values()), default=0.0) + _MARGIN,
-        max((box.y + box.height for box in boxes.values()), default=0.0) + _MARGIN,
+        max(middles.values(), default=0.0) + _BOX_HEIGHT / 2 + _MARGIN,
     )
 
 
@@ -222,7 +222,10 @@ def _middles(rows: Sequence[Sequence[_Place]], links: _Links) -> dict[_Place, fl
     for sweep in range(_SWEEPS):
         for row in reversed(rows) if sweep % 2 else rows:
             wanted = [
-                _mean([middles[other] for other in (*links.left.get(place, ()), *links.right.get(place, ()))], middles[place])
+                _mean(
+                    [middles[other] for linked in (links.left, links.right) for other in linked.get(place, ())],
+                    middles[place],
+                )
                 for place in row
             ]
             middles |= dict(zip(row, _spread(wanted, _offsets(row))))
@@ -241,7 +244,7 @@ def _offsets(row: Sequence[_Place]) -> list[float]:
 
 
 def _spread(wanted: Sequence[float], offsets: Sequence[float]) -> list[float]:
-    """The places nearest to `wanted` that keep the distances of `offsets`: isotonic regression by pooling neighbours."""
+    """The places nearest to `wanted` that keep the distances of `offsets`: isotonic regression, pooling neighbours."""
     pools: list[tuple[float, int]] = []  # the shift that a run of places shares, and how many they are
     for want, offset in zip(wanted, offsets, strict=True):
         shift, count = want - offset, 1

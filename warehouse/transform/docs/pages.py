@@ -72,10 +72,11 @@ def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
             is_neighbourhood_cut=len(near) == _LARGEST_NEIGHBOURHOOD,
             trees={column: column_tree(description.lineage, table.name, column) for column in table.columns},
             made_of={column: made_of.get((table.name, column), ()) for column in table.columns},
-            promises=[(promise, description.promise_outcomes.get((table.name, promise.text))) for promise in table.promises],
+            promises=[(test, description.promise_outcomes.get((table.name, test.text))) for test in table.promises],
             sql=sql_markup(_sql(table.model), _links(table, tables)) if table.model else None,
         )
-    yield "assets/search-index.js", search_index([table for group in _groups(tables.values()).values() for table in group])
+    in_order = [table for group in _groups(tables.values()).values() for table in group]
+    yield "assets/search-index.js", search_index(in_order)
 
 
 def page_name(table: str) -> str:
@@ -112,7 +113,7 @@ def _environment(description: ProjectDescription) -> "jinja2.Environment":
         schemas=_SCHEMAS,
         page={name: f"tables/{page_name(name)}" for name in tables}.get,
         anchor=lambda column: f"column-{quote(column)}",
-        schemas_of=lambda drawing: [schema for schema in groups if any(tables[box.name].schema == schema for box in drawing.boxes)],
+        schemas_of=lambda drawing: sorted({tables[box.name].schema for box in drawing.boxes}, key=list(groups).index),
         version=__version__,
     )
     environment.filters.update(

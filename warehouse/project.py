@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, place_of_byte
 
@@ -25,6 +26,7 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "project": frozenset({"name", "standard"}),
     "store": frozenset({"url"}),
     "build": frozenset({"folder", "keep"}),
+    "openlineage": frozenset({"file", "url"}),
     "sources": frozenset(),  # its keys are names of tables
 }
 _WRITTEN = {int: "a whole number", str: "text in quotes", bool: "true or false"}
@@ -56,6 +58,9 @@ class Project:
     kept_builds: int
     uses_standard: bool
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name to paths or patterns
+    # Where a build tells OpenLineage events, if anywhere.
+    lineage_file: Path | None = None
+    lineage_url: str | None = None
 
     def layers(self, kind: str) -> tuple[Path, ...]:
         """The folders of one kind (one of `KINDS`), the standard one first. A file in a later layer
@@ -129,6 +134,13 @@ def read_project(root: Path) -> Project:
             text, "store", "url", f"store.url {url!r}: only a local folder can be written by this version",
             'give a path: url = ".wh/store"',
         )
+    lineage_file = _value(document, text, "openlineage", "file", str, "")
+    lineage_url = os.environ.get("OPENLINEAGE_URL") or _value(document, text, "openlineage", "url", str, "")
+    if lineage_url and not _is_http_address(lineage_url):
+        raise _fault(
+            text, "openlineage", "url", f"openlineage.url {lineage_url!r} is no http or https address",
+            'for one: url = "http://localhost:5000"',
+        )
     return Project(
         root=root,
         name=_value(document, text, "project", "name", str, root.name),
@@ -137,6 +149,8 @@ def read_project(root: Path) -> Project:
         kept_builds=keep,
         uses_standard=_value(document, text, "project", "standard", bool, True),
         sources=_sources(document, text),
+        lineage_file=root / lineage_file if lineage_file else None,
+        lineage_url=lineage_url or None,
     )
 
 
@@ -164,6 +178,14 @@ def _read_text(file: Path) -> str:
         ) from error
     except OSError as error:
         raise WarehouseError("WH002", str(error.strerror), str(file), "it is a file that you may read") from error
+
+
+def _is_http_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of a port that is no number
+        return False
 
 
 def _value(document: Mapping[str, Any], text: str, section: str, key: str, kind: type, default: Any) -> Any:

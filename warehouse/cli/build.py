@@ -22,6 +22,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.rollup import build, conflicted_runs
     from warehouse.project import find_project
     from warehouse.transform.build import Progress
+    from warehouse.transform.lineage_delivery import build_with_events
 
     bars: list = []  # one, made when the number of bundles to parse is known
 
@@ -36,7 +37,10 @@ def run(args: argparse.Namespace) -> ExitCode:
         if sys.stderr.isatty():
             notice(f"  {model.name:<48} {model.action:<6} {model.rows or '':>10} rows {model.seconds:8.2f} s")
 
-    report = build(find_project(), Progress(parsed, built))
+    project = find_project()
+    report = build_with_events(
+        project, lambda: build(project, Progress(parsed, built)), lambda error: notice(str(error))
+    )
     _print(report, as_json=args.json)
     for error in report.damaged:
         notice(str(error))

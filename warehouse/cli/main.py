@@ -23,6 +23,7 @@ COMMANDS = {
     "check": "find every fault of the models before a byte moves",
     "build": "bring facts, dimensions and rollups up to date",
     "test": "test the current build, or models on given rows without any data",
+    "docs": "make the documentation site, and manifest.json for catalogues",
     "sql": "query the current build",
     "columns": "say what a column is computed from, down to the landing columns",
     "publish": "freeze a rollup under its query_spec_digest",

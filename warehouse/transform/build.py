@@ -16,6 +16,7 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.store import LocalStore
 from warehouse.project import KINDS, PROJECT_FILE, Project
 from warehouse.transform.builds import (
+    FORM,
     Build,
     build_path,
     builder_lock,
@@ -108,7 +109,7 @@ def _evidence_fingerprint(project: Project, store: LocalStore) -> str:
     read."""
     from importlib.metadata import version
 
-    versions = {"wh": __version__, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
+    versions = {"wh": __version__, "form": FORM, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
     return domain_digest("wh/evidence/1", [_digests(project, "ingest", ".py"), store.digests(), versions])
 
 
@@ -220,7 +221,7 @@ def bring_up_to_date(
         broken = {result.name for result in tests if result.status != "pass"}
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)
-        write_catalog(con, material)
+        write_catalog(con, material, models, tests)
         con.execute("commit")
         con.execute("checkpoint")
     except duckdb.Error as error:

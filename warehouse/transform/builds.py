@@ -22,6 +22,7 @@ from warehouse.project import Project
 from warehouse.transform.sources import FileSet, FileState
 
 POINTER = "current.duckdb"
+FORM = 2  # of a build's database and of how its tables are made: raised with either, and then all is built anew
 FAILURES = "failures.duckdb"  # the rows that broke tests of the last build
 FAILURES_SCRATCH = ".failures-"
 _SHADOW = ".shadow.duckdb"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from warehouse import __version__
@@ -10,13 +11,18 @@ from warehouse.digest import canonical_json
 from warehouse.transform.digests import specification
 from warehouse.transform.duck import PINNED_SETTINGS, engine_version
 from warehouse.transform.material import Material
+from warehouse.transform.run_tests import TestResult
+from warehouse.transform.session import ModelResult
 
 if TYPE_CHECKING:
     import duckdb
 
 
-def write_catalog(con: "duckdb.DuckDBPyConnection", material: Material) -> None:
-    """Write the catalog of a session's database anew."""
+def write_catalog(
+    con: "duckdb.DuckDBPyConnection", material: Material, models: Sequence[ModelResult], tests: Sequence[TestResult]
+) -> None:
+    """Write the catalog of a session's database anew: what it is made of, and how the build that made it went. Of `tests`
+    only those that were run are known; the others passed before on the same rows."""
     checked, made, landing = material.checked, material.made, material.landing
     con.execute("drop schema if exists catalog cascade")
     con.execute("create schema catalog")
@@ -61,3 +67,20 @@ def write_catalog(con: "duckdb.DuckDBPyConnection", material: Material) -> None:
     ]
     if files:
         con.executemany("insert into catalog.landing_file values (?, ?, ?, ?)", files)
+    con.execute(
+        "create table catalog.model_result"
+        " (model varchar, action varchar, reason varchar, rows bigint, keys bigint, seconds double)"
+    )
+    if models:
+        con.executemany(
+            "insert into catalog.model_result values (?, ?, ?, ?, ?, ?)",
+            [[found.name, found.action, found.reason, found.rows, found.keys, found.seconds] for found in models],
+        )
+    con.execute("create table catalog.test_result (test varchar, status varchar, failing_rows bigint, seconds double)")
+    ran = {found.name: found for found in tests}
+    results = [
+        [test.name, *((found.status, found.failing_rows, found.seconds) if found else ("pass", 0, 0.0))]
+        for test in checked.tests for found in [ran.get(test.name)]
+    ]
+    if results:
+        con.executemany("insert into catalog.test_result values (?, ?, ?, ?)", results)

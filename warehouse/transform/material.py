@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import domain_digest
 from warehouse.project import Project
+from warehouse.transform.builds import FORM
 from warehouse.transform.check import check_project
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.digests import Envelope, envelopes, landing_leaf
@@ -40,6 +41,7 @@ class Material:
             "models": {self.checked.models[name].qualified: self.made[name].digest for name in order},
             "landing": [[file.table, file.path.name, file.sha256] for file in self._landing_files],
             "files": [[call, found.content] for call, found in sorted(self.inputs.files.items())],
+            "form": FORM,
             "engine": {"name": "duckdb", "version": engine_version(), "settings": dict(PINNED_SETTINGS)},
             "tests": {
                 **{name: self.checked.models[name].text for name in order},

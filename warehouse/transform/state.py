@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warehouse.digest import domain_digest
+from warehouse.transform.builds import FORM
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.content import Content
 from warehouse.transform.data_tests import DataTest
@@ -20,9 +21,6 @@ from warehouse.transform.sources import FileSet
 
 if TYPE_CHECKING:
     import duckdb
-
-_FORM = 1  # raised when what a state says, or how tables are made, changes: then all is built anew
-
 
 @dataclass(frozen=True)
 class Logic:
@@ -139,7 +137,7 @@ def _test_key(test: DataTest, contents: Mapping[str, str]) -> str:
 
 
 def _engine() -> str:
-    return domain_digest("wh/engine/1", [_FORM, engine_version(), dict(PINNED_SETTINGS)])
+    return domain_digest("wh/engine/1", [FORM, engine_version(), dict(PINNED_SETTINGS)])
 
 
 def _read(document: dict) -> TableState:

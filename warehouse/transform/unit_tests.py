@@ -142,7 +142,7 @@ def _give_inputs(
     for name in sorted(models):
         _give(con, "table", checked.models[name].qualified, checked.columns[name], given.get(name))
     for table in sorted(tables):
-        _give(con, "temp table", table, arrow_types(con, landing[table]), given.get(table))
+        _give(con, "temp table", table, landing[table], given.get(table))
 
 
 def _give(

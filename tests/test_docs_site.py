@@ -1,0 +1,401 @@
+"""`wh docs`: the site says what the project says, escapes all of it, and opens from disk without network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from browser import offline_page
+
+from warehouse.claims.rollup import build
+from warehouse.cli.main import main
+from warehouse.errors import WarehouseError
+from warehouse.project import Project, init_project, standard_folder
+from warehouse.transform.check import CheckedProject
+from warehouse.transform.describe import describe_project, with_current_build
+from warehouse.transform.description import ProjectDescription
+from warehouse.transform.docs.column_tree import column_tree, columns_made_of
+from warehouse.transform.docs.graph_drawing import Drawing, connected_part, draw, neighbourhood
+from warehouse.transform.docs.pages import page_files, page_name
+from warehouse.transform.docs.site import write_site
+from warehouse.transform.docs.sql_markup import sql_markup
+from warehouse.transform.graph import Graph
+from warehouse.transform.model import Model
+
+HOSTILE = "<script>alert('x')</script><i>&amp;"
+FILES = {
+    "models/staging/host_reading.sql": """\
+/*
+feeds: reading
+*/
+-- <i>a comment</i> that "stays"
+select 'r1' as run_id, 12.5::double as power_w""",
+    "models/facts/power_fact.sql": f"""\
+/*
+description: "One row per run. {HOSTILE}"
+grain: [run_id]
+collects: reading
+tags: [nightly]
+columns:
+  run_id: {{type: varchar, description: "The run", tests: [not_null, unique]}}
+  power_w: {{type: double, unit: W, description: "Mean power {HOSTILE}", tests: [{{range: {{min: 0}}}}]}}
+*/
+select * from feed.reading""",
+    "models/marts/odd.sql": """\
+select power_w as "a <i> 'c' ""d"" e", '</pre><script>' as text, power_w < 3 as is_low from power_fact""",
+    "queries/mean_power.sql": """\
+/*
+description: Mean power over runs
+grain: [unit]
+claim: {what: the mean power, population: all runs}
+*/
+select 'W' as unit, avg(power_w) as mean_w from power_fact""",
+}
+LINEAGE = {
+    ("main.power_fact", "power_w"): [("feed.reading", "power_w", "value")],
+    ("feed.reading", "power_w"): [("staging.host_reading", "power_w", "value")],
+    ("rollup.mean_power", "mean_w"): [("main.power_fact", "power_w", "value"), ("main.power_fact", "run_id", "condition")],
+}
+
+
+def write(project: Project, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = project.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def described(project: Project) -> ProjectDescription:
+    return replace(with_current_build(project, describe_project(project)), lineage=LINEAGE)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = init_project(tmp_path_factory.mktemp("docs") / "power <lab>", bare=True)
+    write(project, FILES)
+    build(project)
+    return project
+
+
+@pytest.fixture(scope="module")
+def site(project: Project) -> Path:
+    return write_site(project.root / "site", described(project)).parent
+
+
+@pytest.fixture(scope="module")
+def standard_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = Project(standard_folder(), "standard", Path("store"), Path("builds"), 1, True)
+    return write_site(tmp_path_factory.mktemp("standard") / "site", describe_project(project)).parent
+
+
+class Reader(HTMLParser):
+    """What a browser would see: elements, their ids, addresses, and the text outside scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("dt", "dd", "td", "li", "p"):
+            self.text += " "
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    @property
+    def ids(self) -> list[str]:
+        return [attributes["id"] or "" for _, attributes in self.elements if "id" in attributes]
+
+    @property
+    def addresses(self) -> list[str]:
+        found = [attributes.get(name) for _, attributes in self.elements for name in ("href", "src")]
+        return [address for address in found if address is not None]
+
+
+def read(path: Path) -> Reader:
+    return Reader(path.read_text(encoding="utf-8"))
+
+
+def said(site: Path, page: str) -> str:
+    """The page's text, blanks in one."""
+    return " ".join(read(site / page).text.split())
+
+
+# --- what the pages say ------------------------------------------------------------------------------------------
+
+
+def test_a_table_page_says_what_header_check_and_build_know(site: Path) -> None:
+    text = said(site, "tables/main.power_fact.html")
+    assert f"One row per run. {HOSTILE}" in text
+    assert "one row per run_id" in text
+    assert "Rows 1" in text and "tag nightly" in text and "models/facts/power_fact.sql" in text
+    assert f"power_w DOUBLE W Mean power {HOSTILE}" in text
+    assert "run_id not_null holds" in text
+    assert 'range {"min": 0}' in text
+    assert "Reads feed.reading" in text and "Read by mart.odd, rollup.mean_power" in text
+
+
+def test_lineage_is_told_up_and_down(site: Path) -> None:
+    text = said(site, "tables/rollup.mean_power.html")
+    assert "made of main.power_fact.power_w, under 1 condition" in text
+    up = "main.power_fact.power_w feed.reading.power_w staging.host_reading.power_w main.power_fact.run_id condition"
+    assert up in text
+    assert "goes into 1 column rollup.mean_power.mean_w" in said(site, "tables/main.power_fact.html")
+
+
+def test_the_claim_and_the_sql_of_a_query_are_shown(site: Path) -> None:
+    text = said(site, "tables/rollup.mean_power.html")
+    assert "what the mean power population all runs" in text
+    assert text.count("select 'W' as unit, avg(power_w) as mean_w from power_fact") == 1
+    assert "grain:" not in text  # the header is told in words
+
+
+def test_a_page_without_a_build(project: Project, tmp_path: Path) -> None:
+    folder = write_site(tmp_path / "site", replace(described(project), last_build=None)).parent
+    assert not (folder / "run_results.json").exists()
+    assert "not run" in said(folder, "tables/main.power_fact.html")
+    assert "Nothing has been built yet" in said(folder, "index.html")
+
+
+def test_a_model_edited_since_the_build_has_no_results(tmp_path: Path) -> None:
+    project = init_project(tmp_path / "edited", bare=True)
+    write(project, {"models/a.sql": "/*\ngrain: [n]\n*/ select 1 as n", "models/b.sql": "/*\ngrain: [n]\n*/ select 2 as n"})
+    build(project)
+    write(project, {"models/a.sql": "/*\ngrain: [n, m]\n*/ select 1 as n, 2 as m"})
+    description = with_current_build(project, describe_project(project))
+    assert list(description.outcomes) == ["main.b"]
+    assert list(description.promise_outcomes) == [("main.b", "one row per n")]
+
+
+# --- what the pages are ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("which", ["site", "standard_site"])
+def test_every_address_is_local_and_leads_somewhere(which: str, request: pytest.FixtureRequest) -> None:
+    folder: Path = request.getfixturevalue(which)
+    pages = {path.resolve(): read(path) for path in folder.rglob("*.html")}
+    assert len(pages) == len(list((folder / "tables").iterdir())) + 2
+    for path, page in pages.items():
+        assert len(page.ids) == len(set(page.ids)), path
+        for address in page.addresses:
+            parts = urlsplit(address)
+            assert parts.scheme in ("", "data") and not parts.netloc, (path, address)
+            if parts.scheme == "data":
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.is_file(), (path, address)
+            if parts.fragment:
+                assert unquote(parts.fragment) in pages[target].ids, (path, address)
+
+
+def test_nothing_of_the_project_becomes_markup(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        page = read(path)
+        assert all("src" in attributes for tag, attributes in page.elements if tag == "script"), path
+        assert "i" not in {tag for tag, _ in page.elements}, path
+        assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+
+
+def test_the_style_asks_for_nothing(site: Path) -> None:
+    for path in (site / "assets").iterdir():
+        assert not re.search(r"https?:|url\(|@import|fetch\(|XMLHttp", path.read_text()), path
+
+
+def test_a_page_s_size_does_not_grow_with_the_project() -> None:
+    def page(count: int) -> int:
+        return next(len(text) for name, text in page_files(chain(count)) if name == "tables/main.m0030.html")
+
+    assert page(4000) < page(400) * 1.01
+
+
+def chain(count: int) -> ProjectDescription:
+    """A project of `count` models, each of which reads the one before it."""
+    models = {f"m{i:04}": Model(f"m{i:04}", "main", f"models/m{i:04}.sql", "select 1 as a") for i in range(count)}
+    names = list(models)
+    reads = {name: frozenset(names[max(0, i - 1) : i]) for i, name in enumerate(names)}
+    graph = Graph(tuple(names), reads, dict.fromkeys(names, frozenset()))
+    return ProjectDescription("chain", CheckedProject(models, graph, dict.fromkeys(names, {"a": "INTEGER"})), {})
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "A", "a-2f-b", "é", 'x"y'])
+def test_a_page_stays_in_its_folder_and_is_one_table_s(name: str) -> None:
+    others = ["a", "a-b", "a_b", "a.b", "-2f-", "ab"]
+    assert re.fullmatch(r"[a-z0-9_.-]+\.html", page_name(name)) and "/" not in page_name(name)
+    assert page_name(name) not in map(page_name, others)
+
+
+# --- the folder --------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_with_other_files_is_left_alone(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(WarehouseError) as caught:
+        write_site(tmp_path, described(project))
+    assert (caught.value.code, caught.value.place) == ("WH227", str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_table_that_is_gone_has_no_page_any_more(project: Project, tmp_path: Path) -> None:
+    folder = write_site(tmp_path / "site", chain(3)).parent
+    write_site(folder, chain(2))
+    assert sorted(path.name for path in (folder / "tables").iterdir()) == ["main.m0000.html", "main.m0001.html"]
+
+
+def test_the_command(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--project", str(project.root), "docs"]) == 0
+    out, err = capsys.readouterr()
+    assert out == f"{project.root}/.wh/docs/index.html\n"
+    assert "landing" not in out and "with the last build's results" in err
+    assert {"index.html", "graph.html", "manifest.json", "run_results.json"} <= {
+        path.name for path in (project.root / ".wh" / "docs").iterdir()
+    }
+    assert main(["--project", str(project.root), "docs", "-o", str(project.root / "elsewhere")]) == 0
+    assert (project.root / "elsewhere" / "index.html").is_file()
+
+
+# --- SQL as markup -----------------------------------------------------------------------------------------------
+
+
+def test_marked_up_sql_reads_as_it_is_written() -> None:
+    for folder in ("models", "queries"):
+        for path in (standard_folder() / folder).rglob("*.sql"):
+            text = path.read_text()
+            assert Reader(str(sql_markup(text, {}))).text == text
+
+
+# SQL, and the addresses that it links, given pages for run, feed.x and odd.
+LINKED = {
+    "select run.a from run": ["run"],
+    "select a from main.Run join \"odd\" on true": ["run", "odd"],
+    "select * from feed.x": ["feed.x"],
+    "select run from other": [],
+    "select 'from run' -- from run": [],
+    "with run as (select 1) select 2": [],
+}
+
+
+@pytest.mark.parametrize("sql", LINKED)
+def test_tables_in_sql_are_links(sql: str) -> None:
+    pages = {"run": "run", "main.run": "run", "feed.x": "feed.x", "odd": "odd"}
+    assert Reader(str(sql_markup(sql, pages))).addresses == LINKED[sql]
+
+
+# --- column trees ------------------------------------------------------------------------------------------------
+
+
+def test_a_source_met_twice_is_opened_once() -> None:
+    lineage = {
+        ("c", "x"): [("b", "x", "value"), ("a", "x", "value"), ("b", "k", "condition")],
+        ("b", "x"): [("a", "x", "value")],
+        ("a", "x"): [("landed", "x", "value")],
+        ("b", "k"): [("a", "k", "value")],  # followed no further: it is a condition
+    }
+    tree = column_tree(lineage, "c", "x")
+    shown = [(source.depth, source.table, source.column, source.is_condition, source.is_repeated) for source in tree.sources]
+    assert shown == [
+        (1, "b", "x", False, False), (2, "a", "x", False, False), (3, "landed", "x", False, False),
+        (1, "a", "x", False, True), (1, "b", "k", True, False),
+    ]
+    assert not tree.is_cut
+    assert columns_made_of(lineage)["a", "x"] == [("c", "x", "value"), ("b", "x", "value")]
+
+
+def test_a_long_tree_is_cut_and_a_circle_ends() -> None:
+    lineage = {(f"t{i}", "a"): [(f"t{i - 1}", "a", "value")] for i in range(1, 5000)}
+    tree = column_tree(lineage, "t4999", "a")
+    assert tree.is_cut and len(tree.sources) == 60
+    assert len(column_tree({("a", "x"): [("a", "x", "value")]}, "a", "x").sources) == 1  # a recursive CTE may say so
+    wide = {("t", "a"): [(f"s{i}", "a", "value") for i in range(200)]}
+    assert len(column_tree(wide, "t", "a").values) == 200
+
+
+# --- the drawing -------------------------------------------------------------------------------------------------
+
+GRAPHS: dict[str, dict[str, list[str]]] = {
+    "one": {"a": []},
+    "a diamond with a long way round": {"a": [], "b": ["a"], "c": ["b"], "d": ["a", "c"], "e": ["d", "a"], "lonely": []},
+    "all read one": {"hub": [], **{f"m{i:02}": ["hub"] for i in range(40)}},
+    "each reads all before": {f"m{i:02}": [f"m{j:02}" for j in range(i)] for i in range(25)},
+    "a chain of five thousand": {f"m{i:04}": [f"m{i - 1:04}"] if i else [] for i in range(5000)},
+}
+
+
+@pytest.mark.parametrize("case", GRAPHS)
+def test_a_drawing_runs_from_left_to_right_and_nothing_overlaps(case: str) -> None:
+    reads = GRAPHS[case]
+    drawing = draw({name: name for name in reads}, reads)
+    boxes = {box.name: box for box in drawing.boxes}
+    assert boxes.keys() == reads.keys()
+    assert {(arrow.source, arrow.target) for arrow in drawing.arrows} == {(p, n) for n in reads for p in reads[n]}
+    for arrow in drawing.arrows:
+        assert boxes[arrow.source].x + boxes[arrow.source].width < boxes[arrow.target].x
+    columns: dict[float, list[tuple[float, float]]] = {}
+    for box in drawing.boxes:
+        assert 0 <= box.x and box.x + box.width <= drawing.width
+        assert 0 <= box.y and box.y + box.height <= drawing.height
+        columns.setdefault(box.x, []).append((box.y, box.y + box.height))
+    for column in columns.values():
+        column.sort()
+        assert all(upper[1] < lower[0] for upper, lower in zip(column, column[1:]))
+
+
+def test_the_same_graph_gives_the_same_drawing() -> None:
+    def drawn(reads: Mapping[str, list[str]]) -> Drawing:
+        return draw({name: name for name in reads}, reads)
+
+    reads = GRAPHS["a diamond with a long way round"]
+    assert drawn(reads) == drawn({name: reads[name][::-1] for name in reversed(reads)})
+
+
+def test_a_neighbourhood_is_up_and_down_but_not_round_a_corner() -> None:
+    reads = {"a": [], "b": ["a"], "sibling": ["a"], "c": ["b"], "other": [], "d": ["c", "other"]}
+    read_by = {"a": ["b", "sibling"], "b": ["c"], "c": ["d"], "other": ["d"], "d": [], "sibling": []}
+    assert neighbourhood("b", reads, read_by, 10) == ["b", "a", "c", "d"]
+    assert neighbourhood("b", reads, read_by, 3) == ["b", "a", "c"]
+    assert set(connected_part(reads, read_by, 10)) == set(reads)
+    assert connected_part(reads, read_by, 3) == ["a", "b", "sibling"]  # of those with two neighbours, the first by name
+
+
+# --- a real browser, opened from disk, with the network off --------------------------------------------------------
+
+
+def test_the_site_works_in_a_browser_without_network(site: Path) -> None:
+    with offline_page() as page:
+        page.open((site / "index.html").as_uri())
+        page.press("/")
+        page.type("mean power")
+        assert page.run("[...document.querySelectorAll('#results [role=option] code')].map(e => e.innerText)")[:2] == [
+            "rollup.mean_power", "power_w"
+        ]
+        page.run("document.getElementById('search').value = ''")
+        page.type("is_low")
+        page.press("Enter", loads=True)
+        assert page.run("location.href") == (site / "tables" / "mart.odd.html").as_uri() + "#column-is_low"
+        page.click(".facts a[href*='power_fact']")
+        assert page.run("document.querySelector('h1').innerText") == "main.power_fact"
+        assert page.run("document.querySelectorAll('svg .box').length") == 5
+        assert page.run("document.querySelector('svg .box.here rect').getBoundingClientRect().width") > 50
+        width = "document.querySelector('.graph svg').getBoundingClientRect().width"
+        before = page.run(width)
+        page.run("document.querySelector('[data-zoom=in]').click()")
+        assert page.run(width) == pytest.approx(before * 1.25, rel=0.01)
+        page.open((site / "graph.html").as_uri())
+        page.click("svg .box[data-table='rollup.mean_power']")
+        assert page.run("document.title").startswith("rollup.mean_power")
+        assert page.run("document.querySelectorAll('script').length") == 2
+        assert {urlsplit(address).scheme for address in page.requests} <= {"file", "data"}
+
+
+def test_the_browser_test_would_see_a_request() -> None:
+    with offline_page() as page:
+        page.open("data:text/html,<img src='http://192.0.2.1/picture.png'>")
+        assert "http://192.0.2.1/picture.png" in page.requests

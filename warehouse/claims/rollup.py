@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warehouse.claims.number import exact, row_numbers
 from warehouse.errors import WarehouseError, by_place, together
 from warehouse.project import Project
 from warehouse.transform.build import BuildReport, Progress
@@ -65,6 +64,7 @@ def conflicted_runs(built: Build) -> list[str]:
 def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Envelope") -> None:
     """Create `rollup.<spec>` in the session's database: the query's own columns, then `query_spec_digest` and a struct
     `number_ids` with one field a value column. Raises WH302 when two rows have the same grain."""
+    from warehouse.claims.number import exact, row_numbers
     from warehouse.transform.duck import quote, quoted, text_literal
 
     con.execute(f"create temp table rollup_rows as {spec.text}")

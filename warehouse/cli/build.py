@@ -10,6 +10,9 @@ from warehouse.cli.output import notice, print_json, progress_bar, table
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from warehouse.project import Project
     from warehouse.transform.build import BuildReport
     from warehouse.transform.session import ModelResult
 
@@ -22,7 +25,6 @@ def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.rollup import build, conflicted_runs
     from warehouse.project import find_project
     from warehouse.transform.build import Progress
-    from warehouse.transform.lineage_delivery import build_with_events
 
     bars: list = []  # one, made when the number of bundles to parse is known
 
@@ -38,20 +40,27 @@ def run(args: argparse.Namespace) -> ExitCode:
             notice(f"  {model.name:<48} {model.action:<6} {model.rows or '':>10} rows {model.seconds:8.2f} s")
 
     project = find_project()
-    report = build_with_events(
-        project, lambda: build(project, Progress(parsed, built)), lambda error: notice(str(error))
-    )
+    report = _with_events(project, lambda: build(project, Progress(parsed, built)))
     _print(report, as_json=args.json)
     for error in report.damaged:
         notice(str(error))
     for test in report.tests:
         if test.status == "warn":
             notice(test.told())
-    conflicts = conflicted_runs(report.build) if report.is_new else []
+    has_runs = any(model.name == "main.benchmark_run_fact" and model.action != "keep" for model in report.models)
+    conflicts = conflicted_runs(report.build) if has_runs else []
     if conflicts:
         shown = ", ".join(map(printable, conflicts[:3])) + (", ..." if len(conflicts) > 3 else "")
         notice(f"{len(conflicts)} runs are stated differently by several bundles and not published: {shown}")
     return ExitCode.FAILED if report.damaged else ExitCode.OK
+
+
+def _with_events(project: "Project", build: "Callable[[], BuildReport]") -> "BuildReport":
+    if not (project.lineage_file or project.lineage_url):
+        return build()
+    from warehouse.transform.lineage_delivery import build_with_events
+
+    return build_with_events(project, build, lambda error: notice(str(error)))
 
 
 def _print(report: "BuildReport", *, as_json: bool) -> None:

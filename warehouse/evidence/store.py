@@ -10,7 +10,6 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,6 +169,8 @@ class Incoming:
     def copy(self, sources: Sequence[Path]) -> list[Staged | WarehouseError]:
         """One result a source: the staged copy, or why it could not be read (WH102) or changed meanwhile (WH108).
         Raises WH109 when the store cannot be written. Memory: one chunk a thread, however large the files."""
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(_COPY_THREADS) as threads:
             return list(threads.map(self._copy, sources))
 

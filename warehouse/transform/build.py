@@ -207,9 +207,10 @@ def bring_up_to_date(
     from warehouse.transform.session import Session
     from warehouse.transform.state import read_states, record_passed, tests_to_run
 
+    is_there = database.exists()
     con = connect(database, files_root=material.root)
     try:
-        if not read_states(con):  # made by another engine: nothing in it can be kept
+        if is_there and not read_states(con):  # made by another engine: nothing in it can be kept
             con.close()
             database.unlink()
             con = connect(database, files_root=material.root)
@@ -217,7 +218,7 @@ def bring_up_to_date(
         models = session.run()
         asked = material.checked.tests
         # Outside a transaction: a test that cannot run would end it.
-        tests = run_tests(con, tests_to_run(con, asked, session.contents))
+        tests = run_tests(con, tests_to_run(con, asked, session.contents, session.unique))
         broken = {result.name for result in tests if result.status != "pass"}
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)

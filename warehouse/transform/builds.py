@@ -19,7 +19,7 @@ from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import fsync_folder, make_folder, replace_durably
 from warehouse.project import Project
-from warehouse.transform.sources import FileSet, FileState
+from warehouse.transform.sources import FileSet, FileState, file_stamp
 
 POINTER = "current.duckdb"
 FORM = 2  # of a build's database and of how its tables are made: raised with either, and then all is built anew
@@ -40,6 +40,7 @@ class Build:
     files: tuple[FileSet, ...] = ()  # the files it read, one set for each call that reads them
     evidence: str = ""  # fingerprint of the evidence and of what parsed it
     landing: Mapping[str, Any] = field(default_factory=dict)  # the landing tables (`landing_tables.from_json`)
+    stamp: str = ""  # of the database file, once it has its name
 
     def check(self) -> None:
         """Raise WH218 when the database file is not the one that was built: its numbers would be somebody else's."""
@@ -106,7 +107,7 @@ def _read_record(path: Path) -> Build | None:
         )
         return Build(
             record["build_digest"], path, record["fingerprint"], record["sha256"], files, record["evidence"],
-            record["landing"],
+            record["landing"], record["stamp"],
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -117,7 +118,7 @@ def build_path(project: Project, digest: str) -> Path:
 
 
 def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path:
-    """The database to build in, which no reader sees: a copy of the last build, checked; with `is_retry` the one that a
+    """The database to build in, which no reader sees: a copy of the last build; with `is_retry` the one that a
     failed or interrupted build left. Raises WH224 when there is none."""
     shadow = project.builds / _SHADOW
     if is_retry:
@@ -125,14 +126,12 @@ def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path
             raise WarehouseError("WH224", "no build has failed or was interrupted since the last good one", str(shadow))
         return shadow
     remove_leftovers(project)
-    if base:
-        try:
-            base.check()
-            scratch = shadow.with_name(f"{_SHADOW}.copy")
-            _copy(base.path, scratch)
-            os.replace(scratch, shadow)  # half a copy must not look like something to go on from
-        except WarehouseError:  # altered since: nothing of it may be built upon
-            shadow.unlink(missing_ok=True)
+    # Of a file that was touched since it was built nothing may be kept. Its stamp tells, and costs nothing; its digest is
+    # checked when a number is traced.
+    if base and base.stamp == file_stamp(base.path):
+        scratch = shadow.with_name(f"{_SHADOW}.copy")
+        _copy(base.path, scratch)
+        os.replace(scratch, shadow)  # half a copy must not look like something to go on from
     return shadow
 
 
@@ -176,6 +175,7 @@ def publish_build(project: Project, shadow: Path, build: Build) -> Build:
         os.close(descriptor)
     os.replace(shadow, build.path)
     fsync_folder(project.builds)
+    build = replace(build, stamp=file_stamp(build.path))
     switch_to(project, build)
     remove_leftovers(project)
     return build
@@ -190,6 +190,7 @@ def switch_to(project: Project, build: Build) -> None:
         "bytes": build.path.stat().st_size,
         "evidence": build.evidence,
         "landing": build.landing,
+        "stamp": build.stamp,
         "files": [
             [list(found.patterns), [[file.path, file.content, file.stamp] for file in found.files]]
             for found in build.files

@@ -1,15 +1,16 @@
-"""What a build is made of, written inside it: a number's lineage needs no project, only the build and the store."""
+"""What a build is made of and how making it went, written inside it: a number's lineage needs no project, only the build
+and the store."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
 from warehouse.digest import canonical_json
 from warehouse.transform.digests import specification
-from warehouse.transform.duck import PINNED_SETTINGS, engine_version
+from warehouse.transform.duck import PINNED_SETTINGS, engine_version, quote
 from warehouse.transform.material import Material
 from warehouse.transform.run_tests import TestResult
 from warehouse.transform.session import ModelResult
@@ -17,70 +18,80 @@ from warehouse.transform.session import ModelResult
 if TYPE_CHECKING:
     import duckdb
 
+_TABLES: Mapping[str, Mapping[str, Any]] = {
+    "build": dict.fromkeys(("build_digest", "wh_version", "engine", "settings"), "VARCHAR"),
+    "model": {
+        **dict.fromkeys(
+            ("name", "schema_name", "materialized", "digest", "place", "description", "sql"), "VARCHAR"
+        ),
+        "grain": ["VARCHAR"], "reads": ["VARCHAR"], "specification": "VARCHAR",
+    },
+    "landing_column": {"table_name": "VARCHAR", "position": "BIGINT", "column_name": "VARCHAR", "type": "VARCHAR"},
+    # Paths from the landing folder: a project that was moved still finds them, and its build is the same.
+    "landing_file": {"table_name": "VARCHAR", "path": "VARCHAR", "sha256": "VARCHAR", "rows": "BIGINT"},
+    "damaged": {"code": "VARCHAR", "place": "VARCHAR", "message": "VARCHAR"},
+    "model_result": {
+        "model": "VARCHAR", "action": "VARCHAR", "reason": "VARCHAR", "rows": "BIGINT", "keys": "BIGINT",
+        "seconds": "DOUBLE",
+    },
+    "test_result": {"test": "VARCHAR", "status": "VARCHAR", "failing_rows": "BIGINT", "seconds": "DOUBLE"},
+}
+
 
 def write_catalog(
     con: "duckdb.DuckDBPyConnection", material: Material, models: Sequence[ModelResult], tests: Sequence[TestResult]
 ) -> None:
-    """Write the catalog of a session's database anew: what it is made of, and how the build that made it went. Of `tests`
-    only those that were run are known; the others passed before on the same rows."""
-    checked, made, landing = material.checked, material.made, material.landing
+    """Write the catalog of a session's database anew. Of `tests` only those that were run are known; the others passed
+    before on the same rows."""
     con.execute("drop schema if exists catalog cascade")
     con.execute("create schema catalog")
-    con.execute("create table catalog.build (build_digest varchar, wh_version varchar, engine varchar, settings varchar)")
-    settings = canonical_json(dict(PINNED_SETTINGS)).decode()
-    con.execute("insert into catalog.build values (?, ?, ?, ?)", [material.digest, __version__, f"duckdb {engine_version()}", settings])
-    con.execute(
-        "create table catalog.model (name varchar, schema_name varchar, materialized varchar, digest varchar, place varchar,"
-        " description varchar, sql varchar, grain varchar[], reads varchar[], specification varchar)"
-    )
-    rows = []
-    for name in checked.graph.order:
-        model = checked.models[name]
-        reads = sorted(checked.models[parent].qualified for parent in checked.graph.models[name])
-        whole = canonical_json(specification(name, checked, made)).decode() if model.schema == "rollup" else None
-        rows.append(
-            {
-                "name": model.name, "schema_name": model.schema, "materialized": model.materialized,
-                "digest": made[name].digest, "place": model.place, "description": model.description, "sql": model.text,
-                "grain": list(model.grain), "reads": reads + sorted(checked.graph.landing[name]), "specification": whole,
-            }
-        )
-    # One statement: a thousand inserts take a second.
-    form = {name: "VARCHAR" for name in rows[0]} | {"grain": ["VARCHAR"], "reads": ["VARCHAR"]} if rows else {}
-    if rows:
-        con.execute(
-            "insert into catalog.model select unnest(from_json(?, ?), recursive := true)",
-            [json.dumps(rows), json.dumps([form])],
-        )
-    con.execute("create table catalog.landing_column (table_name varchar, position bigint, column_name varchar, type varchar)")
-    columns = [[table.name, i, *item] for table in landing.tables.values() for i, item in enumerate(table.types.items())]
-    if columns:
-        con.executemany("insert into catalog.landing_column values (?, ?, ?, ?)", columns)
-    con.execute("create table catalog.damaged (code varchar, place varchar, message varchar)")
-    for error in landing.damaged:
-        con.execute("insert into catalog.damaged values (?, ?, ?)", [error.code, error.place, error.message])
-    con.execute("create table catalog.landing_file (table_name varchar, path varchar, sha256 varchar, rows bigint)")
-    # Paths from the landing folder: a project that was moved still finds them, and its build is the same.
-    files = [
-        [file.table, f"{file.path.parent.name}/{file.path.name}", file.sha256, file.rows]
-        for table in landing.tables.values() for file in table.files
-    ]
-    if files:
-        con.executemany("insert into catalog.landing_file values (?, ?, ?, ?)", files)
-    con.execute(
-        "create table catalog.model_result"
-        " (model varchar, action varchar, reason varchar, rows bigint, keys bigint, seconds double)"
-    )
-    if models:
-        con.executemany(
-            "insert into catalog.model_result values (?, ?, ?, ?, ?, ?)",
-            [[found.name, found.action, found.reason, found.rows, found.keys, found.seconds] for found in models],
-        )
-    con.execute("create table catalog.test_result (test varchar, status varchar, failing_rows bigint, seconds double)")
+    landing = material.landing.tables.values()
     ran = {found.name: found for found in tests}
-    results = [
-        [test.name, *((found.status, found.failing_rows, found.seconds) if found else ("pass", 0, 0.0))]
-        for test in checked.tests for found in [ran.get(test.name)]
-    ]
-    if results:
-        con.executemany("insert into catalog.test_result values (?, ?, ?, ?)", results)
+    rows: dict[str, Iterable[Sequence[Any]]] = {
+        "build": [(material.digest, __version__, f"duckdb {engine_version()}", canonical_json(dict(PINNED_SETTINGS)).decode())],
+        "model": [_model(name, material) for name in material.checked.graph.order],
+        "landing_column": [
+            (table.name, place, *item) for table in landing for place, item in enumerate(table.types.items())
+        ],
+        "landing_file": [
+            (file.table, f"{file.path.parent.name}/{file.path.name}", file.sha256, file.rows)
+            for table in landing for file in table.files
+        ],
+        "damaged": [(error.code, error.place, error.message) for error in material.landing.damaged],
+        "model_result": [
+            (found.name, found.action, found.reason, found.rows, found.keys, found.seconds) for found in models
+        ],
+        "test_result": [_test(test.name, ran.get(test.name)) for test in material.checked.tests],
+    }
+    for table, columns in _TABLES.items():
+        _write(con, table, columns, [dict(zip(columns, row, strict=True)) for row in rows[table]])
+
+
+def _model(name: str, material: Material) -> tuple[Any, ...]:
+    checked, made = material.checked, material.made
+    model = checked.models[name]
+    reads = sorted(checked.models[parent].qualified for parent in checked.graph.models[name])
+    whole = canonical_json(specification(name, checked, made)).decode() if model.schema == "rollup" else None
+    return (
+        model.name, model.schema, model.materialized, made[name].digest, model.place, model.description, model.text,
+        list(model.grain), reads + sorted(checked.graph.landing[name]), whole,
+    )
+
+
+def _test(name: str, found: TestResult | None) -> tuple[Any, ...]:
+    return (name, found.status, found.failing_rows, found.seconds) if found else (name, "pass", 0, 0.0)
+
+
+def _write(
+    con: "duckdb.DuckDBPyConnection", table: str, columns: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    listed = ", ".join(
+        f"{quote(name)} {kind if isinstance(kind, str) else f'{kind[0]}[]'}" for name, kind in columns.items()
+    )
+    con.execute(f"create table catalog.{table} ({listed})")
+    if rows:
+        # One statement: a thousand inserts take a second.
+        form = json.dumps([columns])
+        con.execute(
+            f"insert into catalog.{table} select unnest(from_json(?, ?), recursive := true)", [json.dumps(rows), form]
+        )

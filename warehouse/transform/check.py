@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, together
 from warehouse.project import STANDARD_PREFIX
-from warehouse.transform.bind_tests import bind_tests
-from warehouse.transform.check_inputs import check_files, columns_of_calls, key_plans
+from warehouse.transform.binding_session import BindingSession
+from warehouse.transform.check_inputs import key_plans
+from warehouse.transform.check_memory import CheckMemory, read_memory
 from warehouse.transform.checked_project import CheckedProject
-from warehouse.transform.contract import contract_faults, contract_types
+from warehouse.transform.contract import contract_types
 from warehouse.transform.data_tests import SqlTest, data_tests, load_sql_tests
-from warehouse.transform.duck import connect, quote, quoted
-from warehouse.transform.engine_faults import translated
-from warehouse.transform.feeds import FEED_SCHEMA, feeder_faults, with_feeds
+from warehouse.transform.duck import connect
+from warehouse.transform.feeds import FEED_SCHEMA, with_feeds
 from warehouse.transform.graph import build_graph
-from warehouse.transform.landing_tables import open_landing_table
 from warehouse.transform.model import Model, read_models, read_queries
 from warehouse.transform.sources import SOURCE_SCHEMA, source_models
 from warehouse.transform.sql_text import fault_at, first_token
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 # Columns (name to type) of landing tables.
 LandingTypes = Mapping[str, Mapping[str, str]]
 SCHEMAS = ("staging", FEED_SCHEMA, SOURCE_SCHEMA, "mart", "rollup")
-# Binds as the plain statement does, and its errors have places.
-_BIND = "describe "
 
 
 @dataclass(frozen=True)
@@ -65,68 +62,58 @@ def check(
 
 
 def check_project(project: "Project", landing: LandingTypes) -> Findings:
-    """Read and check a project's files. Raises WH004 when it has no folder of models and none of queries, and what is wrong
-    with its SQL tests or its sources (WH201, WH220)."""
+    """Read and check a project's files; what an earlier check found sound is not bound again (`check_memory`). Raises WH004
+    when it has no folder of models and none of queries, and what is wrong with its SQL tests or its sources (WH201,
+    WH220)."""
     if not project.layers("models") and not project.layers("queries"):
         raise WarehouseError(
             "WH004", "the project has neither models nor queries", "models/",
             "make the folder models/ beside warehouse.toml, with one SQL file a table",
         )
     models, queries = read_models(project), read_queries(project)
+    memory = read_memory(project)
     checked, faults = inspect(
         {**source_models(project), **models.models}, queries.models, landing, project.root, load_sql_tests(project),
-        models.unreadable | queries.unreadable,
+        models.unreadable | queries.unreadable, memory,
     )
     faults = [*models.faults, *queries.faults, *faults]
+    if not faults:
+        memory.write(project)
     # What a model with a fault reads is not known.
     return Findings(checked, tuple(faults), () if faults else tuple(unread_models(checked)))
 
 
 def inspect(
     models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path = Path(),
-    sql_tests: Sequence[SqlTest] = (), unreadable: Collection[str] = (),
+    sql_tests: Sequence[SqlTest] = (), unreadable: Collection[str] = (), memory: CheckMemory | None = None,
 ) -> tuple[CheckedProject, list[WarehouseError]]:
     """Check what can be checked, and list the faults: WH202 to WH208, WH220, WH221, WH226. A model that reads one with a
     fault is not looked at: what it would be told is a consequence. Paths of files are from `root`; `unreadable` names
-    files that are no models for now."""
+    files that are no models for now; what `memory` knows is taken from there."""
+    memory = memory or CheckMemory()
     everything, faults = with_feeds(models, is_whole=not unreadable)
     con = connect(files_root=root)
     create_schemas(con)
-    faults += _name_faults(con, models, queries, landing)
+    faults += _name_faults(con, models, queries, landing, memory)
     everything |= {name: query for name, query in queries.items() if name not in everything}
-    for table, types in landing.items():
-        open_landing_table(con, table, types, ())
     contracts, found = contract_types(con, everything)
     faults += found
     # A feed's SQL is made of its collector's types: where one is none, it is no SQL, and nobody wrote it.
     promising = {name: model for name, model in everything.items() if name in contracts}
     graph, found = build_graph(con, promising, landing.keys(), {*unreadable, *(everything.keys() - contracts.keys())})
     faults += found
-    columns: dict[str, Mapping[str, str]] = {}
+    session = BindingSession(con, everything, graph, landing, root, memory)
     for name in graph.order:
-        model = everything[name]
-        if not graph.models[name] <= columns.keys():
-            continue
-        found = []
-        try:
-            check_files(con, model, graph.files[name], root)
-            bound = _bind(con, model)
-        except WarehouseError as fault:
-            faults.append(fault)
-            continue
-        if model.feeds:
-            found += feeder_faults(model, bound, contracts.get(f"{FEED_SCHEMA}.{model.feeds}", bound))
-        found += _output_faults(model, bound, graph.landing[name])
-        found += contract_faults(model, bound, contracts[name])
-        if not found:
-            columns[name] = bound
-        faults += found
+        if graph.models[name] <= session.columns.keys():
+            feed = contracts.get(f"{FEED_SCHEMA}.{everything[name].feeds}", {})
+            faults += session.bind(name, contracts[name], feed)
+    columns = session.columns
     if faults:
         return CheckedProject(everything, graph, columns), faults
     # What follows rests on all tables being there.
-    file_columns = columns_of_calls(con, graph)
-    plans, faults = key_plans(con, everything, graph, columns, file_columns, landing)
-    tests, found = bind_tests(con, data_tests(everything, sql_tests), everything, columns, landing)
+    file_columns = session.columns_of_calls()
+    plans, faults = key_plans(con, everything, graph, columns, file_columns, landing, session.keys, memory)
+    tests, found = session.bind_tests(data_tests(everything, sql_tests))
     return CheckedProject(everything, graph, columns, file_columns, plans, tests), [*faults, *found]
 
 
@@ -163,9 +150,12 @@ def _name_faults(
     models: Mapping[str, Model],
     queries: Mapping[str, Model],
     landing: Collection[str],
+    memory: CheckMemory,
 ) -> Iterator[WarehouseError]:
     """WH205 for names that are taken, WH201 for those that no query could write without quotes."""
     named = [*models.items(), *queries.items()]
+    if all(memory.knows("models", name) and name not in landing for name, _ in named) and not models.keys() & queries.keys():
+        return
     engine = {
         row[0]
         for row in con.execute(
@@ -183,52 +173,4 @@ def _name_faults(
             yield WarehouseError(
                 "WH201", f"{name} is a word of SQL: whoever reads the table would have to quote it", model.place,
                 f"rename the file, to {name}_fact or {name}s for one",
-            )
-
-
-def _bind(con: "duckdb.DuckDBPyConnection", model: Model) -> dict[str, str]:
-    """The columns of a model, from binding its SQL, which runs nothing; the session then has it as an empty table.
-    Raises WH204."""
-    import duckdb
-
-    try:
-        relation = con.sql(model.text)
-    except duckdb.Error as plain:
-        raise translated(_with_place(con, model) or plain, "WH204", model.text, model.place, _BIND) from plain
-    names = relation.columns
-    seen: set[str] = set()
-    for name in names:
-        if name.lower() in seen:
-            hint = f"rename one with as, or leave it out: select * exclude ({name})"
-            raise model.column_fault("WH204", f"two columns are named {name}", name, hint, occurrence=1)
-        seen.add(name.lower())
-    columns = dict(zip(names, map(str, relation.types), strict=True))
-    # A view too: a chain of views would be bound to its beginning at every step.
-    listed = ", ".join(f"{quote(name)} {kind}" for name, kind in columns.items())
-    con.execute(f"create table {quoted(model.qualified)} ({listed})")
-    return columns
-
-
-def _with_place(con: "duckdb.DuckDBPyConnection", model: Model) -> Exception | None:
-    """The error of a text that does not bind, as the engine tells it with its place."""
-    import duckdb
-
-    try:
-        con.execute(_BIND + model.text)
-    except duckdb.Error as error:
-        return error
-    return None
-
-
-def _output_faults(model: Model, found: Mapping[str, str], landing: Collection[str]) -> Iterator[WarehouseError]:
-    if model.materialized == "view" and landing:
-        # A view is opened by readers who have no landing tables.
-        yield model.header_fault(
-            "WH204", f"a view cannot read a landing table, and {min(landing)} is one", "materialized",
-            hint="drop `materialized: view` from the header: it is a table then",
-        )
-    for name in found:
-        if name.lower() == "rowid":
-            yield model.column_fault(
-                "WH207", "rowid is the engine's own name for a row's place", name, "rename the column: rowid as row_number"
             )

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
+from warehouse.transform.check_memory import CheckMemory, key_of, plan_as_json, plan_from_json
 from warehouse.transform.graph import Graph
 from warehouse.transform.keys import KeyPlan, key_plan
 from warehouse.transform.model import Model, model_names
-from warehouse.transform.sources import has_match, open_remote
+from warehouse.transform.sources import file_stamps, has_match, open_remote
 from warehouse.transform.sql_tree import FileRead, fault
 
 if TYPE_CHECKING:
@@ -28,28 +29,19 @@ def check_files(con: "duckdb.DuckDBPyConnection", model: Model, files: Sequence[
                 raise fault("WH220", f"no file matches {pattern}", model, read.offset, hint)
 
 
-def columns_of_calls(con: "duckdb.DuckDBPyConnection", graph: Graph) -> dict[str, dict[str, str]]:
-    """The columns (name to type) of every call that reads files."""
-    calls = sorted({read.call for files in graph.files.values() for read in files})
-    return {
-        call: {row[0]: row[1] for row in con.execute(f"describe select * from {call}").fetchall()} for call in calls
-    }
+def stamp_of(read: FileRead, root: Path) -> str:
+    """What the file system says of the files that a call reads; empty where they may have changed without a trace, or lie
+    in a remote store."""
+    return key_of(stamps) if (stamps := file_stamps(read.patterns, root)) else ""
 
 
 def key_plans(
     con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], graph: Graph,
     columns: Mapping[str, Mapping[str, str]], file_columns: Mapping[str, Mapping[str, str]],
-    landing: Mapping[str, Mapping[str, str]],
+    landing: Mapping[str, Mapping[str, str]], keys: Mapping[str, str], memory: CheckMemory,
 ) -> tuple[dict[str, KeyPlan], list[WarehouseError]]:
-    """How the keys of every incremental model are found, and WH221 for those that are not local to theirs."""
-    incremental = [name for name in graph.order if models[name].materialized == "incremental"]
-    if not incremental:
-        return {}, []
-    aggregates = {
-        row[0] for row in con.execute(
-            "select distinct function_name from duckdb_functions() where function_type = 'aggregate'"
-        ).fetchall()
-    }
+    """How the keys of every incremental model are found, and WH221 for those that are not local to theirs. `keys` are those
+    under which the models were bound."""
     names = model_names(models)
 
     def columns_of(written: str) -> Sequence[str] | None:
@@ -59,10 +51,26 @@ def key_plans(
         found = columns.get(names.get(name, name), landing.get(name))
         return tuple(found) if found is not None else None
 
-    plans, faults = {}, []
-    for name in incremental:
+    plans: dict[str, KeyPlan] = {}
+    faults: list[WarehouseError] = []
+    aggregates: frozenset[str] | None = None
+    for name in graph.order:
+        if models[name].materialized != "incremental":
+            continue
+        known = memory.recall("plans", name, keys[name])
+        if known:
+            plans[name] = plan_from_json(known)
+            continue
+        aggregates = aggregates or _aggregates(con)  # 40 ms
         try:
             plans[name] = key_plan(con, name, models, graph, columns_of, aggregates)
         except WarehouseError as fault:
             faults.append(fault)
+        else:
+            memory.keep("plans", name, keys[name], plan_as_json(plans[name]))
     return plans, faults
+
+
+def _aggregates(con: "duckdb.DuckDBPyConnection") -> frozenset[str]:
+    rows = con.execute("select distinct function_name from duckdb_functions() where function_type = 'aggregate'").fetchall()
+    return frozenset(row[0] for row in rows)

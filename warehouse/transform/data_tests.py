@@ -50,6 +50,11 @@ class DataTest:
     telling: tuple[str, ...] = ()
 
     @property
+    def is_grain(self) -> bool:
+        """Whether it promises that the grain tells a table's rows apart."""
+        return isinstance(self.source, Model) and self.stated is None
+
+    @property
     def model(self) -> str | None:
         """The model whose header states it; None for a SQL file."""
         return self.source.name if isinstance(self.source, Model) else None

@@ -35,10 +35,12 @@ _LARGEST_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Updated:
-    """What an update did: the table's content and how many keys changed."""
+    """What an update did: the table's content, how many keys changed, and whether the grain is seen to tell the new rows of
+    these keys apart."""
 
     content: Content
     keys: int
+    is_unique: bool
 
 
 def order_of(model: Model, types: Mapping[str, str]) -> list[str]:
@@ -56,10 +58,17 @@ def joins_as_written(con: "duckdb.DuckDBPyConnection") -> Iterator[None]:
         con.execute("reset disabled_optimizers")
 
 
-def put_in_order(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> None:
-    """Sort a table that was just built; one that is in order already, as most are, stays."""
+def put_in_order(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> bool:
+    """Sort a table that was just built; one that is in order already, as most are, stays. Returns whether its grain is seen
+    to tell its rows apart."""
     if not _is_in_order(con, model, types):
         rewrite(con, model, types)
+    return has_grain_over_key(model) and _is_in_order(con, model, types, strictly=True)
+
+
+def has_grain_over_key(model: Model) -> bool:
+    """Whether the order of a table's rows is that of its grain: then rows in strict order are all different."""
+    return bool(model.grain) and set(model.key) <= set(model.grain)
 
 
 def rewrite(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> None:
@@ -73,10 +82,12 @@ def rewrite(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, 
     con.execute(f"alter table {spare} rename to {quote(model.name)}")
 
 
-def _is_in_order(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> bool:
+def _is_in_order(
+    con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], *, strictly: bool = False
+) -> bool:
     row = f"row({_names(order_of(model, types))})"
     sql = f"select {row} as here, lag({row}) over () as before, row_number() over () as place from {quoted(model.qualified)}"
-    return not con.execute(f"select 1 from ({sql}) where place > 1 and before > here limit 1").fetchall()
+    return not con.execute(f"select 1 from ({sql}) where place > 1 and before {'>=' if strictly else '>'} here limit 1").fetchall()
 
 
 def record_keys(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf]) -> None:
@@ -117,7 +128,13 @@ def update(
         _swap(con, model)
     _record_changed_keys(con, model, plan, leaves)
     keys, rows, hashes = con.execute(f"select count(*), sum(rows), sum(hash_sum) from {_CHANGED}").fetchall()[0]
-    return Updated(Content(before.rows + int(rows or 0), before.hash_sum + int(hashes or 0)), keys)
+    content = Content(before.rows + int(rows or 0), before.hash_sum + int(hashes or 0))
+    return Updated(content, keys, has_grain_over_key(model) and not _repeats(con, model))
+
+
+def _repeats(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
+    sql = f"select 1 from {_FRESH} group by {_names(model.grain)} having count(*) > 1 limit 1"
+    return bool(con.execute(sql).fetchall())
 
 
 def delta_name(qualified: str) -> str:

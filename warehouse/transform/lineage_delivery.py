@@ -33,8 +33,6 @@ def build_with_events(
 ) -> "BuildReport":
     """Build, and tell the project's lineage targets how it went: its report or its error is what comes back, whatever
     becomes of the events. A build that had nothing to do tells nothing."""
-    if not (project.lineage_file or project.lineage_url):
-        return build()
     started_at = datetime.now(UTC)
     try:
         report = build()

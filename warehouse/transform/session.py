@@ -21,7 +21,7 @@ from warehouse.transform.keys import KeyPlan
 from warehouse.transform.material import Material
 from warehouse.transform.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
 from warehouse.transform.readers import Leaf, Readers
-from warehouse.transform.state import TableState, create_state_table, read_states, view_content, write_states
+from warehouse.transform.state import TableState, create_state_table, has_passed, read_states, view_content, write_states
 
 if TYPE_CHECKING:
     import duckdb
@@ -62,6 +62,7 @@ class Session:
         self._on_model = on_model
         self._before = read_states(con)
         self._now = dict(self._before)
+        self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
         self.contents: dict[str, str] = material.inputs.content_ids()  # by name, of all that is up to date
         self._readers = Readers(con, material)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
@@ -158,7 +159,8 @@ class Session:
         elif plan:
             with incremental.joins_as_written(self._con):
                 execute(self._con, model, f"create table {quoted(model.qualified)} as ")
-            incremental.put_in_order(self._con, model, types)
+            if incremental.put_in_order(self._con, model, types):
+                self.unique.add(name)
             files = {path.leaf for path in plan.paths} - self._checked.models.keys()
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in files}
             incremental.record_keys(self._con, model, plan, leaves)
@@ -188,11 +190,18 @@ class Session:
         if updated is None:
             return None
         self._deltas.add(name)
+        if updated.is_unique and self._is_tested(name):
+            self.unique.add(name)
         self._made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name), updated.content.id(types),
             updated.content, self._files_of(name), is_whole=self._now[name].is_whole and not updated.keys,
         ))
         return updated.keys
+
+    def _is_tested(self, name: str) -> bool:
+        """Whether the grain of a table was seen to hold before this build touched it."""
+        before = {name: self._before[name].content_id}
+        return any(has_passed(self._con, test, before) for test in self._checked.tests if test.is_grain and test.model == name)
 
     def _changed_leaves(self, plan: KeyPlan, before: TableState) -> dict[str, Leaf] | None:
         """What changed of each leaf since a table was made; None where that cannot be told any more."""

@@ -83,6 +83,14 @@ def has_match(pattern: str, root: Path) -> bool:
     return any(map(os.path.isfile, (root / path for path in _paths(pattern, root))))
 
 
+def file_stamps(patterns: Sequence[str], root: Path) -> list[str]:
+    """Paths and stamps of the local files that patterns name; empty where one has none, or lies in a remote store."""
+    if any("://" in pattern for pattern in patterns):
+        return []
+    found = [(path, _telling_stamp(root / path)) for pattern in patterns for path in _paths(pattern, root) if (root / path).is_file()]
+    return [f"{path} {stamp}" for path, stamp in found] if all(stamp for _, stamp in found) else []
+
+
 def file_set(patterns: Sequence[str], root: Path, known: Mapping[str, FileState]) -> FileSet:
     """What `patterns` name now; relative ones from `root`. `known` are files as they were found before."""
     found = [_remote(pattern) if "://" in pattern else _local(pattern, root, known) for pattern in patterns]
@@ -129,7 +137,7 @@ def _paths(pattern: str, root: Path) -> list[str]:
 
 def _state(path: str, root: Path, before: FileState | None) -> FileState:
     try:
-        stamp = _stamp(root / path)
+        stamp = _telling_stamp(root / path)
         if before and stamp and before.stamp == stamp:
             return before
         return FileState(path, file_digest(root / path), stamp)
@@ -137,12 +145,17 @@ def _state(path: str, root: Path, before: FileState | None) -> FileState:
         raise WarehouseError("WH220", f"cannot be read: {error.strerror}", path) from error
 
 
-def _stamp(path: Path) -> str:
+def file_stamp(path: Path) -> str:
+    """What the file system says of a file: another stamp, maybe other bytes. Raises OSError."""
     status = os.stat(path)
-    # Written again in the same tick it would look the same.
-    if max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - _RACY_NS:
-        return ""
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+
+
+def _telling_stamp(path: Path) -> str:
+    """The stamp of a file; empty while a write in the same tick of the clock would leave it the same."""
+    status = os.stat(path)
+    is_recent = max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - _RACY_NS
+    return "" if is_recent else file_stamp(path)
 
 
 def _remote(pattern: str) -> list[FileState]:

@@ -6,7 +6,7 @@ A state is true or absent: it is written in the transaction that writes its tabl
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -116,11 +116,21 @@ def write_states(con: "duckdb.DuckDBPyConnection", states: Mapping[str, TableSta
 
 
 def tests_to_run(
-    con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], contents: Mapping[str, str]
+    con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], contents: Mapping[str, str], unique: Collection[str]
 ) -> list[DataTest]:
-    """The tests that did not pass on just these rows before."""
+    """The tests that did not pass on just these rows before, and are not known to hold: the grain of the tables `unique`
+    does."""
     passed = dict(con.execute("select test, key from state.passed").fetchall())
-    return [test for test in tests if passed.get(test.name) != _test_key(test, contents)]
+    return [
+        test for test in tests
+        if passed.get(test.name) != _test_key(test, contents) and not (test.is_grain and test.model in unique)
+    ]
+
+
+def has_passed(con: "duckdb.DuckDBPyConnection", test: DataTest, contents: Mapping[str, str]) -> bool:
+    """Whether a test is recorded to hold for rows of these contents."""
+    rows = con.execute("select key from state.passed where test = ?", [test.name]).fetchall()
+    return rows == [(_test_key(test, contents),)]
 
 
 def record_passed(con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], contents: Mapping[str, str]) -> None:

@@ -214,6 +214,8 @@ def bring_up_to_date(
             con.close()
             database.unlink()
             con = connect(database, files_root=material.root)
+        # One checkpoint, at the end: those that each commit would make write every table's metadata again.
+        con.execute("set checkpoint_threshold = '1 TB'")
         session = Session(con, material, write_rollup, progress.built)
         models = session.run()
         asked = material.checked.tests

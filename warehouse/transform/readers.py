@@ -13,7 +13,7 @@ from warehouse.transform.duck import execute, quote, quoted, text_literal
 from warehouse.transform.keys import FILE_COLUMN
 from warehouse.transform.landing_tables import landing_rows, open_landing_table
 from warehouse.transform.material import Material
-from warehouse.transform.sources import engine_path, open_remote
+from warehouse.transform.sources import check_as_engine_finds, engine_path, open_remote
 from warehouse.transform.state import TableState
 
 if TYPE_CHECKING:
@@ -56,7 +56,10 @@ class Readers:
             pending += views
         for found in sorted(needed, key=self._checked.place_of):
             for read in graph.files[found]:
-                open_remote(self._con, read.patterns)
+                if read.call not in self._opened:
+                    open_remote(self._con, read.patterns)
+                    check_as_engine_finds(self._con, self._material.inputs.files[read.call], self._material.root)
+                    self._opened.add(read.call)
             self._open_landing(table for table in graph.landing[found] if table not in by_key or not self._has_rows(table))
             for other in graph.models[found] - set(by_key):
                 state = rewritten.get(other) or states.get(other)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +51,7 @@ class FileSet:
     patterns: tuple[str, ...]
     files: tuple[FileState, ...]
 
-    @property
+    @cached_property
     def content(self) -> str:
         """A digest of what is read: names and bytes. A file that only moved in time is the same."""
         return domain_digest("wh/file-set/1", [[file.path, file.content] for file in self.files])
@@ -80,15 +82,19 @@ def _call(name: str, patterns: Sequence[str], place: str) -> str:
 
 def has_match(pattern: str, root: Path) -> bool:
     """Whether a local pattern names any file."""
-    return any(map(os.path.isfile, (root / path for path in _paths(pattern, root))))
+    return any(os.path.isfile(os.path.join(root, path)) for path in _paths(pattern, root))
 
 
 def file_stamps(patterns: Sequence[str], root: Path) -> list[str]:
     """Paths and stamps of the local files that patterns name; empty where one has none, or lies in a remote store."""
     if any("://" in pattern for pattern in patterns):
         return []
-    found = [(path, _telling_stamp(root / path)) for pattern in patterns for path in _paths(pattern, root) if (root / path).is_file()]
-    return [f"{path} {stamp}" for path, stamp in found] if all(stamp for _, stamp in found) else []
+    paths = [path for pattern in patterns for path in _paths(pattern, root)]
+    try:
+        stamps = [_telling_stamp(os.path.join(root, path)) for path in paths]
+    except OSError:
+        return []
+    return [f"{path} {stamp}" for path, stamp in zip(paths, stamps, strict=True)] if all(stamps) else []
 
 
 def file_set(patterns: Sequence[str], root: Path, known: Mapping[str, FileState]) -> FileSet:
@@ -105,10 +111,12 @@ def check_unchanged(sets: Sequence[FileSet], root: Path) -> None:
             raise WarehouseError("WH222", "its files changed during the build", ", ".join(before.patterns), "build again")
 
 
-def is_as_engine_finds(con: "duckdb.DuckDBPyConnection", files: FileSet, root: Path) -> bool:
-    """Whether the engine finds the same files under the patterns as we do; it has the last word."""
+def check_as_engine_finds(con: "duckdb.DuckDBPyConnection", files: FileSet, root: Path) -> None:
+    """Raise WH220 when the engine finds other files under the patterns than were looked at: it has the last word."""
     named = [row[0] for pattern in files.patterns for row in con.execute("from glob(?)", [pattern]).fetchall()]
-    return named == [engine_path(file.path, root) for file in files.files]
+    if named != [engine_path(file.path, root) for file in files.files]:
+        where = ", ".join(files.patterns)
+        raise WarehouseError("WH220", "the engine finds other files under it than are tracked", where, "list the files")
 
 
 def engine_path(path: str, root: Path) -> str:
@@ -125,7 +133,8 @@ def open_remote(con: "duckdb.DuckDBPyConnection", patterns: Sequence[str]) -> No
 
 
 def _local(pattern: str, root: Path, known: Mapping[str, FileState]) -> list[FileState]:
-    return [_state(path, root, known.get(path)) for path in _paths(pattern, root) if os.path.isfile(root / path)]
+    found = (_state(path, os.path.join(root, path), known.get(path)) for path in _paths(pattern, root))
+    return [state for state in found if state]
 
 
 def _paths(pattern: str, root: Path) -> list[str]:
@@ -135,27 +144,39 @@ def _paths(pattern: str, root: Path) -> list[str]:
     return sorted(glob.glob(pattern, root_dir=root, recursive=True, include_hidden=True), key=os.fsencode)
 
 
-def _state(path: str, root: Path, before: FileState | None) -> FileState:
+def _state(path: str, whole: str, before: FileState | None) -> FileState | None:
+    """One file as it is; None for a folder, or what is not there."""
     try:
-        stamp = _telling_stamp(root / path)
+        status = os.stat(whole)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        stamp = _telling(status)
         if before and stamp and before.stamp == stamp:
             return before
-        return FileState(path, file_digest(root / path), stamp)
+        return FileState(path, file_digest(Path(whole)), stamp)
+    except FileNotFoundError:
+        return None
     except OSError as error:
         raise WarehouseError("WH220", f"cannot be read: {error.strerror}", path) from error
 
 
 def file_stamp(path: Path) -> str:
     """What the file system says of a file: another stamp, maybe other bytes. Raises OSError."""
-    status = os.stat(path)
-    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+    return _stamp(os.stat(path))
 
 
-def _telling_stamp(path: Path) -> str:
+def _telling_stamp(path: str) -> str:
+    return _telling(os.stat(path))
+
+
+def _telling(status: os.stat_result) -> str:
     """The stamp of a file; empty while a write in the same tick of the clock would leave it the same."""
-    status = os.stat(path)
     is_recent = max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - _RACY_NS
-    return "" if is_recent else file_stamp(path)
+    return "" if is_recent else _stamp(status)
+
+
+def _stamp(status: os.stat_result) -> str:
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 
 def _remote(pattern: str) -> list[FileState]:

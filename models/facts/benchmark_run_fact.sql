@@ -2,6 +2,8 @@
 description: >
   One row per run: what was run, on what, when, and how it ended. A run that several bundles state is read from one of
   them (staging.run_bundle); where their bytes differ, has_conflict is true and the run is not publishable.
+materialized: incremental
+key: [run_id]
 grain: [run_id]
 collects: benchmark_run
 columns:

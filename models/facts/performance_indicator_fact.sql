@@ -2,6 +2,8 @@
 description: >
   One row per run and key of a performance indicator's JSON, long form: a new indicator needs no migration. Units are in
   the key's suffix where the indicator states them, else unknown.
+materialized: incremental
+key: [run_id]
 grain: [run_id, kind, key]
 collects: performance_indicator
 columns:

@@ -2,6 +2,8 @@
 description: >
   One row per run, workload point and concurrency point: what a client of the served model saw. A latency, rate or cost
   that was not measured is NULL, also when every request failed.
+materialized: incremental
+key: [run_id]
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 collects: serving_outcome
 columns:

@@ -2,6 +2,8 @@
 description: >
   One row per run, time window and scope (node, channel, rank, request group): infrastructure and service metrics at
   reduced cardinality. Counters are deltas over the window; what was not exported is NULL.
+materialized: incremental
+key: [run_id]
 grain: [run_id, scope, scope_name, window_start]
 collects: telemetry_slice
 columns:

@@ -1,6 +1,8 @@
 /*
 description: >
   One row per run, phase and scale point of a training benchmark. What was not measured is NULL.
+materialized: incremental
+key: [run_id]
 grain: [run_id, phase, node_count, accelerator_count]
 collects: training_outcome
 columns:

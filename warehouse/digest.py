@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,12 @@ def workload_spec_digest(document: dict[str, Any]) -> str:
 def domain_digest(domain: str, document: Any) -> str:
     """sha256 of a canonical document under a domain such as `wh/query-spec/1`, 64 hex characters."""
     return hashlib.sha256(domain.encode() + b"\0" + canonical_json(document)).hexdigest()
+
+
+def memo_digest(domain: str, document: Any) -> str:
+    """sha256 of a JSON document under a domain, for what one machine remembers and nobody else compares: a fifth of the
+    cost of `domain_digest`, but its form is that of Python's writer of JSON."""
+    return hashlib.sha256(domain.encode() + b"\0" + json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def number_id(query: str, canonical_text: str, grain: list[Any], column: str, value: Any) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
-from warehouse.digest import bytes_digest
+from warehouse.digest import memo_digest
 from warehouse.evidence.durable import replace_durably
 from warehouse.transform.builds import FORM
 from warehouse.transform.duck import engine_version
@@ -69,7 +69,7 @@ def read_memory(project: "Project") -> CheckMemory:
 
 def key_of(*parts: Any) -> str:
     """A key for what `parts` (JSON) say."""
-    return bytes_digest(json.dumps(parts, sort_keys=True).encode())
+    return memo_digest("wh/check/1", parts)
 
 
 def plan_as_json(plan: KeyPlan) -> dict[str, Any]:

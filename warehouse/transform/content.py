@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.digest import domain_digest
+from warehouse.digest import memo_digest
 from warehouse.transform.duck import quote, quoted
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Content:
 
     def id(self, types: Mapping[str, str]) -> str:
         """A digest of rows, columns and types."""
-        return domain_digest("wh/content/1", [self.rows, str(self.hash_sum), [[*item] for item in types.items()]])
+        return memo_digest("wh/content/1", [self.rows, str(self.hash_sum), [[*item] for item in types.items()]])
 
 
 def row_hash(types: Mapping[str, str], *first: str) -> str:

@@ -20,7 +20,7 @@ from warehouse.transform.keys import FILE_COLUMN, KeyPlan
 from warehouse.transform.landing_tables import LANDING_ORDER
 from warehouse.transform.locality import INPUT_ALIAS
 from warehouse.transform.model import Model
-from warehouse.transform.sql_text import body
+from warehouse.transform.sql_text import body, first_token
 
 if TYPE_CHECKING:
     import duckdb
@@ -201,7 +201,7 @@ def _compute(
 
 def _narrowed(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, reads: Mapping[str, str]) -> str:
     """The model's SQL over only those rows of its inputs that carry an affected key."""
-    text, last = body(model.text), model.text.index(body(model.text))
+    text, last = body(model.text), first_token(model.text)
     for number, found in sorted(enumerate(plan.inputs), key=lambda item: -item[1].start):
         written = model.text[found.start : found.end]
         on = " and ".join(

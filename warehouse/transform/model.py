@@ -15,7 +15,7 @@ from typing import Any
 
 from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printable, together
-from warehouse.project import Project
+from warehouse.project import Project, parts_below
 from warehouse.transform.header import Header, read_header
 from warehouse.transform.header_tests import HeaderTest, column_tests, table_tests
 from warehouse.transform.sql_text import canonical, fault_at, first_token, output_column
@@ -143,7 +143,7 @@ def _read(
     for layer in project.layers(kind):
         in_layer: dict[str, Model] = {}
         for path in sorted(layer.rglob("*.sql")):
-            if any(part.startswith((".", "_")) for part in path.relative_to(layer).parts):
+            if any(part.startswith((".", "_")) for part in parts_below(path, layer)):
                 continue
             try:
                 model = read(path, schema_of(path, layer), printable(project.shown(path)))
@@ -165,7 +165,7 @@ def _read(
 
 
 def _schema_of(path: Path, layer: Path) -> str:
-    parts = path.relative_to(layer).parts
+    parts = parts_below(path, layer)
     return _SCHEMAS.get(parts[0], "main") if len(parts) > 1 else "main"
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 RollupWriter = Callable[["duckdb.DuckDBPyConnection", "Model", Envelope], None]
 
 # Work that a kill may cost. A commit for each model would take as long again as a thousand small models do.
-_GROUP_S = 0.1
+_GROUP_S = 0.5
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from warehouse.digest import domain_digest
+from warehouse.digest import memo_digest
 from warehouse.transform.builds import FORM
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.content import Content
@@ -56,7 +56,7 @@ class Inputs:
     files: Mapping[str, FileSet]
 
     def content_ids(self) -> dict[str, str]:
-        landing = {table: domain_digest("wh/landing/1", dict(files)) for table, files in self.landing.items()}
+        landing = {table: memo_digest("wh/landing/1", dict(files)) for table, files in self.landing.items()}
         return landing | {call: found.content for call, found in self.files.items()}
 
     def by_file(self, leaf: str) -> dict[str, str]:
@@ -79,14 +79,14 @@ def logics(checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, L
             if checked.models[parent].materialized == "view":
                 views |= {parent: found[parent].own, **found[parent].views}
         found[name] = Logic(
-            domain_digest("wh/sql/1", model.canonical_sql), domain_digest("wh/table/1", document), views
+            memo_digest("wh/sql/1", model.canonical_sql), memo_digest("wh/table/1", document), views
         )
     return found
 
 
 def view_content(logic: Logic, inputs: Mapping[str, str]) -> str:
     """The content id of a view: what it says and what it reads."""
-    return domain_digest("wh/view/1", [logic.own, dict(inputs)])
+    return memo_digest("wh/view/1", [logic.own, dict(inputs)])
 
 
 def create_state_table(con: "duckdb.DuckDBPyConnection") -> None:
@@ -111,7 +111,7 @@ def write_states(con: "duckdb.DuckDBPyConnection", states: Mapping[str, TableSta
     names = [*states, *gone]
     if names:
         con.execute("delete from state.tables where name in (select unnest(?::varchar[]))", [names])
-        texts = [json.dumps(asdict(state)) for state in states.values()]
+        texts = [json.dumps(state, default=vars) for state in states.values()]
         con.execute("insert into state.tables select unnest(?::varchar[]), unnest(?::varchar[])", [list(states), texts])
 
 
@@ -143,11 +143,11 @@ def record_passed(con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], c
 
 
 def _test_key(test: DataTest, contents: Mapping[str, str]) -> str:
-    return domain_digest("wh/test/1", [test.sql, {name: contents[name] for name in test.reads}])
+    return memo_digest("wh/test/1", [test.sql, {name: contents[name] for name in test.reads}])
 
 
 def _engine() -> str:
-    return domain_digest("wh/engine/1", [FORM, engine_version(), dict(PINNED_SETTINGS)])
+    return memo_digest("wh/engine/1", [FORM, engine_version(), dict(PINNED_SETTINGS)])
 
 
 def _read(document: dict) -> TableState:

@@ -196,7 +196,7 @@ def assert_refused(project: Project, files: Mapping[str, str], code: str) -> War
     assert caught.value.code == code
     assert find_current(project) == before
     assert contents(project) == tables
-    kept = {".lock", "current.duckdb", ".shadow.duckdb", "failures.duckdb"}
+    kept = {".lock", "current.duckdb", ".shadow.duckdb", ".checked.json", "failures.duckdb"}
     names = {path.name for path in project.builds.iterdir()} - kept
     assert before and names == {before.path.name, before.path.with_suffix(".json").name}
     return caught.value
@@ -263,7 +263,7 @@ def test_one_builder_at_a_time(tiny: Project) -> None:
 
 
 def test_a_dead_builder_s_shadow_is_removed(tiny: Project) -> None:
-    shadow = tiny.builds / ".shadow-1.duckdb"
+    shadow = tiny.builds / ".shadow.duckdb"
     shadow.write_bytes(b"half")
     write(tiny, {"models/more.sql": "select 1 as a"})
     build(tiny)

@@ -108,7 +108,7 @@ def inspect(
             feed = contracts.get(f"{FEED_SCHEMA}.{everything[name].feeds}", {})
             faults += session.bind(name, contracts[name], feed)
     columns = session.columns
-    if faults:
+    if faults or unreadable:
         return CheckedProject(everything, graph, columns), faults
     # What follows rests on all tables being there.
     file_columns = session.columns_of_calls()

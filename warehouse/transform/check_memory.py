@@ -23,7 +23,7 @@ from warehouse.transform.locality import KeyedInput
 if TYPE_CHECKING:
     from warehouse.project import Project
 
-_FILE = "checked.json"
+_FILE = ".checked.json"
 _KINDS = ("models", "calls", "plans", "tests")
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, did_you_mean
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.data_tests import DataTest, SqlTest, bound_literal
 from warehouse.transform.duck import quote, quoted
 from warehouse.transform.engine_faults import message_of, translated, translated_within
@@ -27,22 +28,28 @@ _BIND = "explain "
 
 
 def bind_tests(
-    con: "duckdb.DuckDBPyConnection",
-    tests: Iterable[DataTest],
-    models: Mapping[str, Model],
-    columns: Mapping[str, Mapping[str, str]],
-    landing: Iterable[str],
+    con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], checked: CheckedProject, landing: Iterable[str]
 ) -> tuple[tuple[DataTest, ...], list[WarehouseError]]:
-    """The tests, each with all models that it reads, and WH202 to WH204 for those whose SQL does not parse or bind, or whose
-    table or column is not there. `con` holds every table of the project, empty, and `columns` says what is in them."""
-    names = model_names(models)
+    """The tests, each with all models that it reads, and what is wrong with the others: WH202 to WH204 for SQL that does not
+    parse or bind, for a table or column that is not there, or not when tests run; WH220 and WH226 for what is no function
+    of tables. `con` holds every table of the project, empty."""
+    names = model_names(checked.models)
     bound, faults = [], []
     for test in tests:
         try:
-            bound.append(_bound(con, test, names, columns, frozenset(landing)))
+            found = _bound(con, test, names, checked.columns, frozenset(landing))
+            _refuse_unstored(found, checked)
+            bound.append(found)
         except WarehouseError as fault:
             faults.append(fault)
     return tuple(bound), faults
+
+
+def _refuse_unstored(test: DataTest, checked: CheckedProject) -> None:
+    for name in sorted(test.reads):
+        if not checked.is_stored(name):
+            message = f"a test cannot read {checked.models[name].qualified}: it is a view over files, no build holds it"
+            raise _fault(test, "WH203", message, "test a table that reads it")
 
 
 def _bound(

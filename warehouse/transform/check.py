@@ -7,7 +7,7 @@ analyst's own line and column, and what a model yields is compared with what its
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,8 +126,9 @@ def inspect(
     # What follows rests on all tables being there.
     file_columns = columns_of_calls(con, graph)
     plans, faults = key_plans(con, everything, graph, columns, file_columns, landing)
-    tests, found = bind_tests(con, data_tests(everything, sql_tests), everything, columns, landing)
-    return CheckedProject(everything, graph, columns, file_columns, plans, tests), [*faults, *found]
+    checked = CheckedProject(everything, graph, columns, file_columns, plans)
+    tests, found = bind_tests(con, data_tests(everything, sql_tests), checked, landing)
+    return replace(checked, tests=tests), [*faults, *found]
 
 
 def unread_models(checked: CheckedProject) -> Iterator[WarehouseError]:

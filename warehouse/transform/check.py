@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, together
-from warehouse.project import STANDARD_PREFIX
+from warehouse.project import STANDARD_PREFIX, source_fault
 from warehouse.transform.bind_tests import bind_tests
 from warehouse.transform.check_inputs import check_files, columns_of_calls, key_plans
 from warehouse.transform.checked_project import CheckedProject
@@ -24,7 +24,7 @@ from warehouse.transform.feeds import FEED_SCHEMA, feeder_faults, with_feeds
 from warehouse.transform.graph import build_graph
 from warehouse.transform.landing_tables import open_landing_table
 from warehouse.transform.model import Model, read_models, read_queries
-from warehouse.transform.sources import SOURCE_SCHEMA, source_models
+from warehouse.transform.sources import SOURCE_SCHEMA, at_its_source, source_models
 from warehouse.transform.sql_text import fault_at, first_token
 from warehouse.transform.sql_tree import parsed
 
@@ -73,11 +73,15 @@ def check_project(project: "Project", landing: LandingTypes) -> Findings:
             "make the folder models/ beside warehouse.toml, with one SQL file a table",
         )
     models, queries = read_models(project), read_queries(project)
+    sources = source_models(project)
     checked, faults = inspect(
-        {**source_models(project), **models.models}, queries.models, landing, project.root, load_sql_tests(project),
+        {**sources, **models.models}, queries.models, landing, project.root, load_sql_tests(project),
         models.unreadable | queries.unreadable,
     )
-    faults = [*models.faults, *queries.faults, *faults]
+    faults = [*models.faults, *queries.faults, *(at_its_source(project, fault) for fault in faults)]
+    for name in sorted(sources.keys() & models.models.keys()):
+        message = f"the name {name} is taken by {models.models[name].place}"
+        faults.append(source_fault(project.root, name, "WH205", message, "give the source another name"))
     # What a model with a fault reads is not known.
     return Findings(checked, tuple(faults), () if faults else tuple(unread_models(checked)))
 

@@ -205,7 +205,7 @@ def _check_is_function_of_inputs(node: Node, model: Model) -> None:
     elif word == "age" and len(node["arguments"]) == 1:
         # The engine calls it consistent all the same.
         raise fault(
-            "WH226", "age of one value counts from the day it is asked", model, node["query_location"], "age(later, earlier)"
+            "WH226", "age of one value counts from the day it is asked", model, node["query_location"], "write both: age(later, earlier)"
         )
     elif word not in VOLATILE_FUNCTIONS:
         word = None

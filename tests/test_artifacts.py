@@ -154,9 +154,9 @@ BUILD = BuildOutcome(
         ModelOutcome("main.run_fact", "failed", 0.5, message="WH209 no room"),
     ),
     (
-        PromiseOutcome("main.run_fact", "run_id: not_null", "pass"),
-        PromiseOutcome("main.run_fact", "one row per run_id", "error", 2),
-        PromiseOutcome("main.run_fact", "speed_ms: range", "warn", 1),
+        PromiseOutcome("run_fact.run_id_not_null", "pass"),
+        PromiseOutcome("run_fact.grain", "error", 2),
+        PromiseOutcome("run_fact.speed_ms_range", "warn", 1),
     ),
 )
 

@@ -263,11 +263,11 @@ def test_one_builder_at_a_time(tiny: Project) -> None:
 
 
 def test_a_dead_builder_s_shadow_is_removed(tiny: Project) -> None:
-    shadow = tiny.builds / ".shadow.duckdb"
-    shadow.write_bytes(b"half")
+    for name in (".shadow.duckdb", ".shadow.duckdb.wal", ".shadow.duckdb.copy"):
+        (tiny.builds / name).write_bytes(b"half")
     write(tiny, {"models/more.sql": "select 1 as a"})
-    build(tiny)
-    assert not shadow.exists()
+    assert build(tiny).is_new
+    assert not list(tiny.builds.glob(".shadow*"))
 
 
 def test_old_builds_are_pruned(tiny: Project) -> None:

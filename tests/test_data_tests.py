@@ -138,11 +138,18 @@ UNBOUND_HEADERS = {
     "landing table of a subquery": (
         "tests:\n  - expression: a in (select 1 from evidence_file)", "WH203", "3:5",
         "cannot read landing table evidence_file", "staging model", None),
+    "the time of day: the entry": (
+        "tests:\n  - expression: a > hour(now())", "WH226", "3:5", "now gives another value", None,
+        "  - expression: a > hour(now())"),
+    "a place in a file, in a condition": (
+        "tests:\n  - {row_count: {min: 1}, where: rowid > 0}", "WH226", "3:27", "rowid is a row's place", None, None),
+    "a file in a condition": (
+        "tests:\n  - expression: a in (from 'x.csv')", "WH220", "3:5", "a test cannot read files", "test a model", None),
     "relationship to no model": (
-        CONTRACT % "{relationships: hosts.id}", "WH203", "4:28", "no model or feed is named hosts", "host.id?", None),
+        CONTRACT % "{relationships: hosts.id}", "WH203", "4:28", "no model or feed is named hosts", "did you mean host?", None),
     "relationship to no column": (
         CONTRACT % "{relationships: staging.host.idd}", "WH204", "4:28", "staging.host has no column idd",
-        "did you mean staging.host.id?", None),
+        "did you mean id?", None),
     "relationship to a landing table": (
         CONTRACT % "{relationships: evidence_file.raw_path}", "WH203", "4:28", "no model or feed", None, None),
     "relationship of other types": (CONTRACT % "{relationships: host.id}", "WH204", "4:28", "DATE", None, None),
@@ -170,9 +177,11 @@ BAD_SQL_TESTS = {
     "unknown column": ("/*\nseverity: warn\n*/\nselect é, idd from host", "WH204", "4:8", "é", None),
     "unknown table": ("select *\nfrom hots", "WH203", "2:6", "hots", "host"),
     "landing table": ("select * from evidence_file", "WH203", None, "cannot read landing table", "staging model"),
-    "two statements": ("select 1; select 2", "WH202", None, "2 statements", None),
-    "not a query": ("drop table staging.host", "WH202", None, "", None),
-    "nothing": ("-- nothing", "WH202", None, "", None),
+    "the time of day": ("select * from host\nwhere now() > '2030-01-01'", "WH226", "2:7", "now gives another value", None),
+    "a file": ("select * from host\nsemi join 'ids.csv' using (id)", "WH220", "2:11", "a test cannot read files", None),
+    "two statements": ("select 1; select 2", "WH202", "1:11", "a second statement", "file of its own"),
+    "not a query": ("drop table staging.host", "WH202", "1:1", "not drop", "select alone"),
+    "nothing": ("-- nothing", "WH202", "1:1", "no SQL", "delete the file"),
     "unknown key": ("/*\ngrain: [a]\n*/ select 1", "WH201", "2:1", "unknown key 'grain'", "description, severity"),
     "unknown severity": ("/*\nseverity: fatal\n*/ select 1", "WH201", "2:1", "severity 'fatal'", "error, warn"),
 }
@@ -371,14 +380,26 @@ def test_tests_of_a_query_spec_run_on_its_rollup(project: Project) -> None:
 
 
 def test_a_test_that_cannot_run_is_a_failure_of_any_severity(project: Project) -> None:
-    header = "tests:\n  - {expression: a::int > 0, severity: warn}\n  - row_count: {min: 1}"
+    header = "tests:\n  - {expression: a::int > 0, severity: warn}\n  - row_count: {min: 2}"
     write(project, {"models/m.sql": f"/*\n{header}\n*/ select 'one' as a"})
     with pytest.raises(WarehouseError) as caught:
         build(project)
     assert (caught.value.code, caught.value.place) == ("WH210", "models/m.sql:3:5")
-    assert "1 of 2 tests failed" in caught.value.message
-    assert "could not run: Could not convert string 'one'" in caught.value.message
-    assert caught.value.message.endswith("\nnot run after that: 1")
+    assert "2 of 2 tests failed" in caught.value.message
+    assert "could not run: could not convert string 'one'" in caught.value.message
+    assert "row_count min 2" in caught.value.message, "the tests after it run all the same"
+
+
+def test_of_tests_that_are_not_run_again_nothing_is_said(project: Project) -> None:
+    tested = "/*\ntests: [{row_count: {min: 1}}]\n*/\nselect 1 as a"
+    write(project, {"models/run.sql": tested, "models/host.sql": tested})
+    assert [result.status for result in build(project).tests] == ["pass", "pass"]
+    write(project, {"models/host.sql": f"{tested} where false"})
+    with pytest.raises(WarehouseError) as caught:
+        build(project)
+    first, told, *_ = caught.value.message.splitlines()
+    assert (first, told.split(" ")[:2]) == ("1 of 2 tests failed", ["fail", "host.row_count"])
+    assert "run.row_count" not in caught.value.message and "not run" not in caught.value.message
 
 
 def test_long_wide_and_odd_rows_stay_readable(project: Project) -> None:

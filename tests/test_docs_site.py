@@ -173,7 +173,7 @@ def test_a_model_edited_since_the_build_has_no_results(tmp_path: Path) -> None:
     write(project, {"models/a.sql": "/*\ngrain: [n, m]\n*/ select 1 as n, 2 as m"})
     description = with_current_build(project, describe_project(project))
     assert list(description.outcomes) == ["main.b"]
-    assert list(description.promise_outcomes) == [("main.b", "one row per n")]
+    assert list(description.promise_outcomes) == ["b.grain"]
 
 
 # --- what the pages are ------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def chain(count: int) -> ProjectDescription:
     models = {f"m{i:04}": Model(f"m{i:04}", "main", f"models/m{i:04}.sql", "select 1 as a") for i in range(count)}
     names = list(models)
     reads = {name: frozenset(names[max(0, i - 1) : i]) for i, name in enumerate(names)}
-    graph = Graph(tuple(names), reads, dict.fromkeys(names, frozenset()))
+    graph = Graph(tuple(names), reads, dict.fromkeys(names, frozenset()), dict.fromkeys(names, ()), {})
     return ProjectDescription("chain", CheckedProject(models, graph, dict.fromkeys(names, {"a": "INTEGER"})), {})
 
 

@@ -23,6 +23,7 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project
 from warehouse.record.command import record
 from warehouse.transform.builds import current_build
+from warehouse.transform.query import open_build
 
 VALUES_INGESTOR = """
 import pyarrow as pa
@@ -136,18 +137,24 @@ def test_numbers_do_not_depend_on_when_the_evidence_arrived(tmp_path: Path) -> N
     assert digests[0] == digests[1]
 
 
-def test_landing_that_was_altered_is_not_built_from(tmp_path: Path) -> None:
+def alter_landing(project: Project) -> None:
+    """Raise every value of the one landing file there is by 1000."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    project = values_project(tmp_path / "p", "select key, avg(value) as mean from reading group by key")
-    take_in(project, value_files(tmp_path / "in", "a=1.5\n", "a=2.5\n"))
-    build(project)
     (path,) = (project.store_root / "landing" / "value").glob("*.parquet")
     table = pq.read_table(path)
     pq.write_table(table.set_column(1, "value", pc.add(table["value"], 1000.0)), path)
-    (project.root / "queries" / "claim.sql").open("a").write("\n-- edited\n")
+
+
+def test_landing_that_was_altered_is_not_built_from(tmp_path: Path) -> None:
+    project = values_project(tmp_path / "p", "select key, avg(value) as mean from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n", "a=2.5\n"))
+    build(project)
+    alter_landing(project)
     (project.root / "models" / "other.sql").write_text("select 1 as one")
+    build(project)  # what is kept was made before the file was altered
+    (project.root / "models" / "reading.sql").open("a").write(" where value is not null")
     with pytest.raises(WarehouseError) as caught:
         build(project)
     assert caught.value.code == "WH123"
@@ -155,6 +162,24 @@ def test_landing_that_was_altered_is_not_built_from(tmp_path: Path) -> None:
     build(project)
     publish(project, "claim")
     assert lineage(project, "claim[key=a].mean").value == 2.0
+
+
+def test_landing_that_was_altered_brings_no_incremental_table_up_to_date(tmp_path: Path) -> None:
+    """The keys of the new evidence are among those of the altered file: an update reads that file too."""
+    project = values_project(tmp_path / "p", "select key, mean from reading")
+    (project.root / "models" / "reading.sql").write_text(
+        "/*\nmaterialized: incremental\nkey: [key]\n*/\nselect key, avg(value) as mean from value group by key"
+    )
+    take_in(project, value_files(tmp_path / "in", "a=1.5\nb=7.0\nc=7.0\n"))
+    build(project)
+    alter_landing(project)
+    take_in(project, value_files(tmp_path / "more", "a=2.5\n"))
+    with pytest.raises(WarehouseError) as caught:
+        build(project)
+    assert caught.value.code == "WH123"
+    shutil.rmtree(project.store_root / "landing")
+    with open_build(build(project).build.path) as con:
+        assert con.execute("select mean from reading where key = 'a'").fetchall() == [(2.0,)]
 
 
 def test_a_build_whose_database_was_edited_publishes_nothing(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -174,6 +174,11 @@ def _sources(document: Mapping[str, Any], text: str) -> dict[str, tuple[str, ...
             raise _fault(text, "sources", name, f"{name} is no table name", "use lower-case letters, digits and _")
         found[name] = tuple(patterns)
     return found
+
+
+def source_fault(root: Path, name: str, code: str, message: str, hint: str | None) -> WarehouseError:
+    """A fault of a named source, at its line in the project's file."""
+    return replace(_fault(_read_text(root / PROJECT_FILE), "sources", name, message, ""), code=code, hint=hint)
 
 
 def _read_text(file: Path) -> str:

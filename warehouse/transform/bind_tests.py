@@ -11,13 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, did_you_mean
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.data_tests import DataTest, SqlTest, bound_literal
 from warehouse.transform.duck import quote, quoted
 from warehouse.transform.engine_faults import message_of, translated, translated_within
 from warehouse.transform.header import Header, PathPart, text_offset
 from warehouse.transform.header_tests import HeaderTest
 from warehouse.transform.model import Model, model_names
-from warehouse.transform.sql_tree import references
+from warehouse.transform.sql_tree import fault, parsed, readings, statement
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,22 +28,28 @@ _BIND = "explain "
 
 
 def bind_tests(
-    con: "duckdb.DuckDBPyConnection",
-    tests: Iterable[DataTest],
-    models: Mapping[str, Model],
-    columns: Mapping[str, Mapping[str, str]],
-    landing: Iterable[str],
+    con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], checked: CheckedProject, landing: Iterable[str]
 ) -> tuple[tuple[DataTest, ...], list[WarehouseError]]:
-    """The tests, each with all models that it reads, and WH202 to WH204 for those whose SQL does not parse or bind, or whose
-    table or column is not there. `con` holds every table of the project, empty, and `columns` says what is in them."""
-    names = model_names(models)
+    """The tests, each with all models that it reads, and what is wrong with the others: WH202 to WH204 for SQL that does not
+    parse or bind, for a table or column that is not there, or not when tests run; WH220 and WH226 for what is no function
+    of tables. `con` holds every table of the project, empty."""
+    names = model_names(checked.models)
     bound, faults = [], []
     for test in tests:
         try:
-            bound.append(_bound(con, test, names, columns, frozenset(landing)))
+            found = _bound(con, test, names, checked.columns, frozenset(landing))
+            _refuse_unstored(found, checked)
+            bound.append(found)
         except WarehouseError as fault:
             faults.append(fault)
     return tuple(bound), faults
+
+
+def _refuse_unstored(test: DataTest, checked: CheckedProject) -> None:
+    for name in sorted(test.reads):
+        if not checked.is_stored(name):
+            message = f"a test cannot read {checked.models[name].qualified}: it is a view over files, no build holds it"
+            raise _fault(test, "WH203", message, "test a table that reads it")
 
 
 def _bound(
@@ -63,8 +70,7 @@ def _bound(
             conditions.append(("expression", stated.argument))
         for key, sql in conditions:
             if sql:
-                _bind_condition(con, test, rows, sql, (*stated.path, key))
-                reads |= _reads(con, test, f"{rows}\n{sql}\n)", names, landing)
+                reads |= _bind_condition(con, test, rows, sql, (*stated.path, key), names, landing)
         if stated.kind == "relationships":
             reads.add(_related(test, stated.argument, names, columns))
         if stated.kind in ("range", "relationships"):
@@ -82,25 +88,28 @@ def _bind_file(con: "duckdb.DuckDBPyConnection", test: SqlTest) -> None:
 
 
 def _bind_condition(
-    con: "duckdb.DuckDBPyConnection", test: DataTest, rows: str, sql: str, path: tuple[PathPart, ...]
-) -> None:
-    """Bind a condition by itself, so that an error's place lies in its own text."""
+    con: "duckdb.DuckDBPyConnection", test: DataTest, rows: str, sql: str, path: tuple[PathPart, ...],
+    names: Mapping[str, str], landing: frozenset[str],
+) -> set[str]:
+    """Bind a condition by itself, so that an error's place lies in its own text; the models that it reads."""
     import duckdb
 
     prefix, source = f"{_BIND}{rows}\n", test.source
-    statement = f"{prefix}{sql}\n)"
+    bound = f"{prefix}{sql}\n)"
     try:
-        if len(con.extract_statements(statement)) != 1:
+        if len(con.extract_statements(bound)) != 1:
             raise WarehouseError("WH202", "not one condition", test.place, "write no semicolon")
-        con.execute(statement)
+        reads = _condition_reads(con, test, f"{rows}\n{sql}\n)", names, landing, path)
+        con.execute(bound)
     except duckdb.Error as error:
         offset = text_offset(source.text, path)
         if offset is not None:
             raise translated_within(
-                error, _code(error), statement, source.text, source.place, offset - len(prefix)
+                error, _code(error), bound, source.text, source.place, offset - len(prefix)
             ) from error
         fault = translated(error, _code(error), sql, test.place, prefix)
         raise replace(fault, place=test.place) from error
+    return reads
 
 
 def _bind_argument(con: "duckdb.DuckDBPyConnection", test: DataTest, stated: HeaderTest, kind: str) -> None:
@@ -137,17 +146,37 @@ def _related(
     return names[table]
 
 
-def _fault(test: DataTest, code: str, message: str, hint: str | None = None) -> WarehouseError:
-    return Header({}, test.source.text, test.source.place).fault(
-        message, *test.path, *([test.stated.kind] if test.stated else []), hint=hint, code=code
-    )
+def _fault(
+    test: DataTest, code: str, message: str, hint: str | None = None, path: tuple[PathPart, ...] = ()
+) -> WarehouseError:
+    """A fault at `path` in the header, or where it states the test."""
+    stated = (*test.path, *([test.stated.kind] if test.stated else []))
+    return Header({}, test.source.text, test.source.place).fault(message, *(path or stated), hint=hint, code=code)
+
+
+def _condition_reads(
+    con: "duckdb.DuckDBPyConnection", test: DataTest, sql: str, names: Mapping[str, str], landing: frozenset[str],
+    path: tuple[PathPart, ...],
+) -> set[str]:
+    """The models that a condition reads, of the header's entry that `path` leads to."""
+    try:
+        return _reads(con, test, sql, names, landing)
+    except WarehouseError as error:  # placed in a statement that nobody wrote
+        message = error.message.partition("\n")[0]
+        raise _fault(test, error.code, message, error.hint, path) from error
 
 
 def _reads(
     con: "duckdb.DuckDBPyConnection", test: DataTest, sql: str, names: Mapping[str, str], landing: frozenset[str]
 ) -> set[str]:
-    """The models that SQL reads. A test may read no landing table: `wh test` runs it on a build, which has none."""
-    read = {reference.name for reference in references(con, Model(test.name, "", test.source.place, sql))}
+    """The models that SQL reads. A test may read no landing table and no file: `wh test` runs it on a build, which has
+    none, and what passed once is not asked again of the same tables."""
+    model = Model(test.name, "", test.source.place, sql)
+    (document,) = parsed(con, [sql])
+    found = readings(statement(document, model), model)
+    for file in found.files:
+        raise fault("WH220", "a test cannot read files", model, file.offset, "test a model that reads them")
+    read = {reference.name for reference in found.tables}
     for name in sorted(read - names.keys()):
         if name in landing:
             raise WarehouseError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.errors import WarehouseError
 from warehouse.transform.bind_tests import bind_tests
 from warehouse.transform.check_inputs import check_files, stamp_of
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.check_memory import CheckMemory, key_of
 from warehouse.transform.contract import contract_faults
 from warehouse.transform.data_tests import DataTest
@@ -80,7 +81,9 @@ class BindingSession:
             found[read.call] = columns
         return found
 
-    def bind_tests(self, tests: Iterable[DataTest]) -> tuple[tuple[DataTest, ...], list[WarehouseError]]:
+    def bind_tests(
+        self, tests: Iterable[DataTest], checked: CheckedProject
+    ) -> tuple[tuple[DataTest, ...], list[WarehouseError]]:
         """The tests, each with all that it reads, and the faults of those that do not bind."""
         bound: list[DataTest] = []
         faults: list[WarehouseError] = []
@@ -90,7 +93,7 @@ class BindingSession:
                 bound.append(replace(test, reads=frozenset(reads)))
                 continue
             self._give(self.columns, self._landing)
-            made, found = bind_tests(self._con, [test], self._models, self.columns, self._landing)
+            made, found = bind_tests(self._con, [test], checked, self._landing)
             bound += made
             faults += found
             for one in made:

@@ -7,12 +7,12 @@ analyst's own line and column, and what a model yields is compared with what its
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, together
-from warehouse.project import STANDARD_PREFIX
+from warehouse.project import STANDARD_PREFIX, source_fault
 from warehouse.transform.binding_session import BindingSession
 from warehouse.transform.check_inputs import key_plans
 from warehouse.transform.check_memory import CheckMemory, read_memory
@@ -23,7 +23,7 @@ from warehouse.transform.duck import connect
 from warehouse.transform.feeds import FEED_SCHEMA, with_feeds
 from warehouse.transform.graph import build_graph
 from warehouse.transform.model import Model, read_models, read_queries
-from warehouse.transform.sources import SOURCE_SCHEMA, source_models
+from warehouse.transform.sources import SOURCE_SCHEMA, at_its_source, source_models
 from warehouse.transform.sql_text import fault_at, first_token
 from warehouse.transform.sql_tree import parsed
 
@@ -72,11 +72,15 @@ def check_project(project: "Project", landing: LandingTypes) -> Findings:
         )
     models, queries = read_models(project), read_queries(project)
     memory = read_memory(project)
+    sources = source_models(project)
     checked, faults = inspect(
-        {**source_models(project), **models.models}, queries.models, landing, project.root, load_sql_tests(project),
+        {**sources, **models.models}, queries.models, landing, project.root, load_sql_tests(project),
         models.unreadable | queries.unreadable, memory,
     )
-    faults = [*models.faults, *queries.faults, *faults]
+    faults = [*models.faults, *queries.faults, *(at_its_source(project, fault) for fault in faults)]
+    for name in sorted(sources.keys() & models.models.keys()):
+        message = f"the name {name} is taken by {models.models[name].place}"
+        faults.append(source_fault(project.root, name, "WH205", message, "give the source another name"))
     if not faults:
         memory.write(project)
     # What a model with a fault reads is not known.
@@ -113,8 +117,9 @@ def inspect(
     # What follows rests on all tables being there.
     file_columns = session.columns_of_calls()
     plans, faults = key_plans(con, everything, graph, columns, file_columns, landing, session.keys, memory)
-    tests, found = session.bind_tests(data_tests(everything, sql_tests))
-    return CheckedProject(everything, graph, columns, file_columns, plans, tests), [*faults, *found]
+    checked = CheckedProject(everything, graph, columns, file_columns, plans)
+    tests, found = session.bind_tests(data_tests(everything, sql_tests), checked)
+    return replace(checked, tests=tests), [*faults, *found]
 
 
 def unread_models(checked: CheckedProject) -> Iterator[WarehouseError]:

@@ -155,5 +155,8 @@ def _at_reference(
 
 
 def _unknown_table(reference: Reference, model: Model, known: list[str]) -> WarehouseError:
-    hint = did_you_mean(reference.name, known) or "a table is a model's file, a feed or a landing table: is one missing?"
+    if "/" in reference.name:
+        hint = "a file whose name does not show its format is read by a function: read_csv('data/runs.txt')"
+    else:
+        hint = did_you_mean(reference.name, known) or "a table is a model's file, a feed or a landing table: is one missing?"
     return _at_reference("WH203", f"no model, feed or landing table is named {reference.name}", model, reference, hint)

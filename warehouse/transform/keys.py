@@ -58,9 +58,9 @@ def key_plan(
     resolve = _resolver(models)
     top = locality(con, models[name], graph.trees[name], models[name].key, columns_of, aggregates)
     if not top.keyed:
-        raise WarehouseError(
-            "WH221", f"no input carries {', '.join(models[name].key)}", models[name].place, "drop the key from the header"
-        )
+        message = f"no input carries {', '.join(models[name].key)}"
+        hint = "drop the key and `materialized: incremental` from the header"
+        raise models[name].header_fault("WH221", message, "key", hint=hint)
     paths: list[KeyPath] = []
     whole = {resolve(found) for found in top.whole}
     pending = [(found, (_layer(found, models[name].key),)) for found in top.keyed]
@@ -78,7 +78,7 @@ def key_plan(
     both = whole & {path.leaf for path in paths}
     if both:
         message = f"{', '.join(sorted(both))} is read by key, and over all keys too"
-        raise WarehouseError("WH221", message, models[name].place, "read it once")
+        raise models[name].header_fault("WH221", message, "key", hint="read it once")
     inputs = tuple(replace(found, name=resolve(found.name)) for found in top.keyed)
     return KeyPlan(inputs, tuple(paths), frozenset(whole))
 
@@ -92,7 +92,8 @@ def _view_locality(
     except WarehouseError as error:
         message, _, pointed = error.message.partition("\n")
         told = f"{message} (so {reader.qualified}, which reads {view.qualified}, is not local to its key)"
-        raise replace(error, message=f"{told}\n{pointed}" if pointed else told) from error
+        hint = f"rewrite the clause, or drop `materialized: incremental` and the key from the header of {reader.place}"
+        raise replace(error, message=f"{told}\n{pointed}" if pointed else told, hint=hint) from error
 
 
 def _layer(found: KeyedInput, names: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -289,6 +289,8 @@ class _Proof:
 
     def _relation(self, node: Node, ctes: Mapping[str, Any]) -> Relation | None:
         """One relation; None for a function that reads nothing but its arguments."""
+        if node.get("sample"):
+            raise self.refusal("a sample is not local to any key", _offset(node))
         alias = (node.get("alias") or "").lower()
         match node["type"]:
             case "BASE_TABLE":

@@ -4,10 +4,12 @@ incremental tables in one piece. What no model of this build reads is never open
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warehouse.landing.batches import LandingFile, check_landing_file
 from warehouse.transform import incremental
 from warehouse.transform.duck import execute, quote, quoted, text_literal
 from warehouse.transform.keys import FILE_COLUMN
@@ -38,6 +40,7 @@ class Readers:
         self._material = material
         self._checked = material.checked
         self._opened: set[str] = set()
+        self._intact: set[Path] = set()  # landing files whose digests this session has checked
 
     def forget(self) -> None:
         """After a rollback nothing is open."""
@@ -76,14 +79,23 @@ class Readers:
             found = self._material.landing.tables[table]
             open_landing_table(self._con, table, found.types, found.files)
             self._opened.add(table)
+            self._intact.update(file.path for file in found.files)
 
     def _has_rows(self, table: str) -> bool:
         return bool(self._material.inputs.landing[table])
 
     def landing_rows(self, tables: Iterable[str]) -> dict[str, str]:
-        """SQL for the rows of landing tables, in no order, with what orders them; those without any rows are left out."""
+        """SQL for the rows of landing tables, in no order, with what orders them; those without any rows are left out. Raises
+        WH123 when a file is missing or not what its batch says."""
         files = {table: self._material.landing.tables[table].files for table in tables}
-        return {table: landing_rows(found) for table, found in files.items() if found}
+        return {table: self._landing_rows(found) for table, found in files.items() if found}
+
+    def _landing_rows(self, files: Sequence[LandingFile], *more: str) -> str:
+        for file in files:
+            if file.path not in self._intact:
+                check_landing_file(file)
+                self._intact.add(file.path)
+        return landing_rows(files, *more)
 
     def leaf(self, leaf: str, before: TableState | None) -> Leaf:
         """The rows of a landing table or of files that changed since `before` (all, without it)."""
@@ -97,7 +109,7 @@ class Readers:
             files = [file for file in self._material.landing.tables[leaf].files if file.path.name in set(come)]
             if not files:
                 return Leaf(f"select *, '' as {quote(FILE_COLUMN)} from {quote(leaf)} limit 0", gone)
-            return Leaf(landing_rows(files, f"parse_filename(filename) as {quote(FILE_COLUMN)}"), gone)
+            return Leaf(self._landing_rows(files, f"parse_filename(filename) as {quote(FILE_COLUMN)}"), gone)
         root = self._material.root
         inside = text_literal(f"{root}{os.sep}")
         path = f"case when starts_with(filename, {inside}) then substr(filename, length({inside}) + 1) else filename end"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project import PROJECT_FILE, Project, source_fault
 from warehouse.transform.duck import text_literal
 from warehouse.transform.model import Model
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import duckdb
 
 SOURCE_SCHEMA = "source"
+_PLACE = f"{PROJECT_FILE} [sources] "
 # FAT keeps times to two seconds; nothing in use is coarser.
 _RACY_NS = 2_000_000_000
 _READERS = {
@@ -59,24 +60,33 @@ class FileSet:
 
 def source_models(project: Project) -> dict[str, Model]:
     """The project's named sources as views over their files. Raises WH220 for a name whose format is not known."""
-    place = project.shown(project.root / "warehouse.toml")
     return {
         name: Model(
-            name=name, schema=SOURCE_SCHEMA, place=f"{place} [sources] {name}", materialized="view",
-            text=f"select * from {_call(name, patterns, place)}", description=f"Files: {', '.join(patterns)}",
+            name=name, schema=SOURCE_SCHEMA, place=f"{_PLACE}{name}", materialized="view",
+            text=f"select * from {_call(name, patterns, project.root)}", description=f"Files: {', '.join(patterns)}",
         )
         for name, patterns in project.sources.items()
     }
 
 
-def _call(name: str, patterns: Sequence[str], place: str) -> str:
+def at_its_source(project: Project, fault: WarehouseError) -> WarehouseError:
+    """A fault in the SQL of a source, which nobody wrote, at the source's line in the project's file; any other as it is."""
+    if not (fault.place or "").startswith(_PLACE):
+        return fault
+    name = str(fault.place).removeprefix(_PLACE).partition(":")[0]
+    # A hint to a syntax error counts columns of that SQL.
+    hint = "write one call: read_csv('data/*.csv')" if fault.code == "WH202" else fault.hint
+    return source_fault(project.root, name, fault.code, fault.message.partition("\n")[0], hint)
+
+
+def _call(name: str, patterns: Sequence[str], root: Path) -> str:
     if len(patterns) == 1 and patterns[0].startswith("read_"):
         return patterns[0]
     suffixes = {Path(pattern.removesuffix(".gz").removesuffix(".zst")).suffix for pattern in patterns}
     reader = _READERS.get(suffixes.pop()) if len(suffixes) == 1 else None
     if reader is None:
-        hint = f'{name} = "read_csv(\'data/*.txt\', delim = \'|\')"'
-        raise WarehouseError("WH220", f"source {name}: the format does not show in the name", place, hint)
+        hint = f'write how it is read: {name} = "read_csv(\'data/*.txt\', delim = \'|\')"'
+        raise source_fault(root, name, "WH220", f"source {name}: the format does not show in the name", hint)
     return f"{reader}([{', '.join(map(text_literal, patterns))}])"
 
 

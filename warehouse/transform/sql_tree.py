@@ -50,18 +50,20 @@ UNTRACKED_FUNCTIONS = frozenset(
     )
 )
 _FILE_NAME = re.compile(r"\.(parquet|csv|tsv|jsonl?|ndjson)(\.gz|\.zst)?$", re.IGNORECASE)
-# What duckdb_functions() calls VOLATILE or CONSISTENT_WITHIN_QUERY and a model could name; a test compares.
+# What duckdb_functions() calls VOLATILE or CONSISTENT_WITHIN_QUERY, and macros over these; a test compares.
 VOLATILE_FUNCTIONS = frozenset(
     (
-        "current_connection_id", "current_database", "current_query", "current_query_id", "current_schema",
-        "current_schemas", "current_setting", "current_transaction_id", "currval", "gen_random_uuid", "get_current_time",
-        "get_current_timestamp", "getvariable", "in_search_path", "nextval", "now", "random", "setseed", "setval",
-        "sleep_ms", "stats", "today", "transaction_timestamp", "txid_current", "uuid", "uuidv4", "uuidv7", "vector_type",
-        "write_log",
+        "ago", "current_catalog", "current_connection_id", "current_database", "current_date", "current_query",
+        "current_query_id", "current_schema", "current_schemas", "current_setting", "current_transaction_id", "currval",
+        "gen_random_uuid", "get_current_time", "get_current_timestamp", "getvariable", "in_search_path", "nextval", "now",
+        "pg_conf_load_time", "pg_postmaster_start_time", "pg_sleep", "random", "setseed", "setval", "sleep_ms", "stats",
+        "today", "transaction_timestamp", "txid_current", "uuid", "uuidv4", "uuidv7", "vector_type", "write_log",
     )
 )
-# The standard's functions that are written without brackets.
-_VOLATILE_WORDS = frozenset(("current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"))
+# Those that are written without brackets; a test compares.
+VOLATILE_WORDS = frozenset(
+    ("current_catalog", "current_date", "current_time", "current_timestamp", "localtime", "localtimestamp")
+)
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,8 @@ def readings(tree: Node, model: Model) -> Readings:
     files: dict[str, FileRead] = {}
     for node, scope in _nodes(tree, model):
         kind = node.get("type")
+        if (node.get("sample") or {}).get("repeatable") is False:
+            raise _unseeded(node, model)
         if kind == "BASE_TABLE":
             schema, table = node["schema_name"].lower(), node["table_name"].lower()
             if not schema and _FILE_NAME.search(node["table_name"]):
@@ -185,11 +189,24 @@ def _writes(body: Mapping[str, Any], model: Model) -> WarehouseError:
     return fault_at("WH202", f"a model reads only, it cannot {word}", model.text, model.place, at, hint)
 
 
+def _unseeded(node: Node, model: Model) -> WarehouseError:
+    places = (token.offset for token in tokens(model.text) if token.text.lower() in ("sample", "tablesample"))
+    return fault_at(
+        "WH226", "a sample without a seed takes other rows each time", model.text, model.place,
+        next(places, first_token(model.text)), "give it one: using sample reservoir(100 rows) repeatable (1)",
+    )
+
+
 def _check_is_function_of_inputs(node: Node, model: Model) -> None:
     names = node.get("column_names") if node.get("class") == "COLUMN_REF" else None
     word = str(node["function_name"]).lower() if node.get("class") == "FUNCTION" else None
-    if names and len(names) == 1 and names[0].lower() in _VOLATILE_WORDS:
+    if names and len(names) == 1 and names[0].lower() in VOLATILE_WORDS:
         word = names[0].lower()
+    elif word == "age" and len(node["arguments"]) == 1:
+        # The engine calls it consistent all the same.
+        raise fault(
+            "WH226", "age of one value counts from the day it is asked", model, node["query_location"], "write both: age(later, earlier)"
+        )
     elif word not in VOLATILE_FUNCTIONS:
         word = None
     if word:
@@ -210,14 +227,14 @@ def _file_call(node: Node, model: Model) -> FileRead | None:
     call = node["function"]
     name, offset = call["function_name"].lower(), node["query_location"]
     if name in UNTRACKED_FUNCTIONS or name.startswith("duckdb_"):
-        hint = f"what can be read: tables, and files by {', '.join(sorted(FILE_FUNCTIONS)[:3])}, ..."
+        hint = "what can be read: tables, and files by read_parquet, read_csv, read_json and the like"
         raise fault("WH220", f"nobody can tell when {name} would give something else", model, offset, hint)
     if name not in FILE_FUNCTIONS:
         return None  # or no function at all: the binder says so
     patterns = _constant_paths(call["arguments"][0]["expression"]) if call["arguments"] else None
     if not patterns:
         raise fault(
-            "WH220", f"the paths of {name} are not constant text", model, offset, f"{name}('data/*.parquet')"
+            "WH220", f"the paths of {name} are not constant text", model, offset, f"write them out: {name}('data/*')"
         )
     start = character_offset(model.text, offset)
     end = end_of_reference(model.text, start)

@@ -1,4 +1,4 @@
 /*
 description: rows
 */
-select rowid as rowid, run_id from run
+select host_id as rowid, run_id from run

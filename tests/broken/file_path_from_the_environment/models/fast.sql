@@ -1,0 +1,1 @@
+select run_id, speed from read_csv(getenv('RUNS'))

@@ -1,0 +1,1 @@
+select file from glob('runs/*.csv')

@@ -1,0 +1,2 @@
+select *
+from read_csv(['runs/a.csv', 'runs/b.csv'])

@@ -1,0 +1,5 @@
+/*
+materialized: view
+grain: [run_id]
+*/
+select run_id, speed from 'runs/a.csv'

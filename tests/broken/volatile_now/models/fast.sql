@@ -1,0 +1,5 @@
+select
+    run_id,
+    speed,
+    now() as built_at
+from run

@@ -1,0 +1,3 @@
+select run_id, speed
+from run
+where random() < 0.1

@@ -1,0 +1,1 @@
+select run_id, rowid + 1 as place from run

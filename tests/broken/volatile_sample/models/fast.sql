@@ -1,0 +1,3 @@
+select run_id, speed
+from run
+using sample 10%

@@ -1,0 +1,142 @@
+"""What a model may call: the engine's own list of functions against those that the check refuses or tracks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from warehouse.errors import WarehouseError
+from warehouse.transform.duck import connect
+from warehouse.transform.model import Model
+from warehouse.transform.sql_tree import (
+    FILE_FUNCTIONS,
+    PURE_FUNCTIONS,
+    UNTRACKED_FUNCTIONS,
+    VOLATILE_FUNCTIONS,
+    VOLATILE_WORDS,
+    Readings,
+    parsed,
+    readings,
+    statement,
+)
+
+# Fails, and that with the same arguments always.
+HARMLESS = {"error"}
+# The engine has no users: each of these words is the same text in every session.
+CONSTANT_WORDS = {"current_role", "current_schema", "current_user", "session_user", "user"}
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    con = connect()
+    yield con
+    con.close()
+
+
+def functions(con: duckdb.DuckDBPyConnection, where: str) -> set[str]:
+    return {row[0] for row in con.execute(f"select function_name from duckdb_functions() where {where}").fetchall()}
+
+
+def read_by(con: duckdb.DuckDBPyConnection, sql: str) -> Readings:
+    model = Model("m", "main", "models/m.sql", sql)
+    (document,) = parsed(con, [sql])
+    return readings(statement(document, model), model)
+
+
+def refusal(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
+    """The code that a model's SQL is refused with."""
+    try:
+        read_by(con, sql)
+    except WarehouseError as error:
+        return error.code
+    return None
+
+
+def test_every_table_function_is_of_one_kind(con: duckdb.DuckDBPyConnection) -> None:
+    kinds = (FILE_FUNCTIONS, PURE_FUNCTIONS, UNTRACKED_FUNCTIONS)
+    assert sum(map(len, kinds)) == len(frozenset().union(*kinds))
+    engine = functions(con, "function_type in ('table', 'table_macro')")
+    # Those of the engine's own catalog are told by their name.
+    assert {name for name in engine if not name.startswith("duckdb_")} == frozenset().union(*kinds)
+
+
+def test_every_function_that_answers_otherwise_is_refused(con: duckdb.DuckDBPyConnection) -> None:
+    engine = functions(con, "stability in ('VOLATILE', 'CONSISTENT_WITHIN_QUERY')") - HARMLESS
+    macros = con.execute(
+        "select function_name, macro_definition from duckdb_functions() where function_type = 'macro'"
+    ).fetchall()
+    over_these = {name for name, body in macros if refusal(con, f"select {body}") == "WH226"}
+    assert over_these, "a macro over a volatile function is known"
+    assert engine | over_these == VOLATILE_FUNCTIONS
+
+
+@pytest.mark.parametrize("name", sorted(VOLATILE_FUNCTIONS))
+def test_a_volatile_function_is_refused_wherever_it_stands(name: str, con: duckdb.DuckDBPyConnection) -> None:
+    assert refusal(con, f"select 1 as a from t where {name}() is null") == "WH226"
+    assert refusal(con, f"with c as (select a from t order by main.{name.upper()}(1)) select * from c") == "WH226"
+
+
+def test_words_that_are_functions_without_brackets(con: duckdb.DuckDBPyConnection) -> None:
+    # Some are neither in the engine's list of keywords nor in that of functions.
+    words = {row[0] for row in con.execute("select keyword_name from duckdb_keywords()").fetchall()} | VOLATILE_WORDS
+    words |= functions(con, "function_type in ('scalar', 'macro') and regexp_full_match(function_name, '[a-z_]+')")
+    assert {word for word in words if is_a_value(con, word)} == VOLATILE_WORDS | CONSTANT_WORDS
+    assert {word for word in VOLATILE_WORDS if refusal(con, f"select {word} as a") != "WH226"} == set()
+
+
+def is_a_value(con: duckdb.DuckDBPyConnection, word: str) -> bool:
+    """Whether a word means something by itself, as a name of a column would."""
+    (document,) = parsed(con, [f"select {word}"])
+    if '"class":"COLUMN_REF"' not in document:
+        return False
+    try:
+        con.execute(f"explain select {word}")
+    except duckdb.Error:
+        return False
+    return True
+
+
+# SQL, and the code it is refused with.
+OTHER_WAYS = {
+    "age to this day": ("select age(started_at) as a from t", "WH226"),
+    "age between two": ("select age(ended_at, started_at) as a from t", None),
+    "a sample": ("select a from t using sample 10%", "WH226"),
+    "a sample of a table": ("select a from t tablesample reservoir(5 rows)", "WH226"),
+    "a sample of a query": ("select a from (select a from t) tablesample 5 rows", "WH226"),
+    "a sample with a seed": ("select a from t using sample reservoir(5 rows) repeatable (7)", None),
+    "a sample of a table with a seed": ("select a from t tablesample bernoulli(10%) repeatable (7)", None),
+    "a function in capitals": ("select Now() as a", "WH226"),
+    "a word in capitals": ("select Current_Date as a", "WH226"),
+    "in a lambda": ("select list_transform([1], lambda x: x + random()) as a", "WH226"),
+    "in a filter": ("select count(*) filter (where random() > 0.5) as n from t", "WH226"),
+    "in a window": ("select row_number() over (order by random()) as n from t", "WH226"),
+    "in an argument of a call": ("from range(extract(year from now())::int)", "WH226"),
+    "a column of that name": ("select t.current_date, t.random from t", None),
+    "the engine's catalog": ("from duckdb_tables()", "WH220"),
+    "an unknown function is the binder's": ("from no_such_function(1)", None),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_WAYS)
+def test_other_ways_to_answer_otherwise(case: str, con: duckdb.DuckDBPyConnection) -> None:
+    sql, code = OTHER_WAYS[case]
+    assert refusal(con, sql) == code
+
+
+@pytest.mark.parametrize("name", sorted(FILE_FUNCTIONS))
+def test_a_file_function_s_paths_are_constants(name: str, con: duckdb.DuckDBPyConnection) -> None:
+    (read,) = read_by(con, f"select * from {name}(['a', 'b']) as f").files
+    assert (read.call, read.patterns) == (f"{name}(['a', 'b'])", ("a", "b"))
+    assert [refusal(con, f"from {name}({path})") for path in ("'a' || 'b'", "['a'][1:1]", "$1", "")] == ["WH220"] * 4
+
+
+@pytest.mark.parametrize("name", sorted(UNTRACKED_FUNCTIONS))
+def test_an_untracked_function_is_refused(name: str, con: duckdb.DuckDBPyConnection) -> None:
+    assert refusal(con, f"select * from t, {name}('a')") == "WH220"
+
+
+@pytest.mark.parametrize("name", sorted(PURE_FUNCTIONS))
+def test_a_pure_function_reads_nothing(name: str, con: duckdb.DuckDBPyConnection) -> None:
+    assert read_by(con, f"select * from {name}('a')") == Readings()

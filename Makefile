@@ -1,12 +1,14 @@
 # make demo    record, ingest, build, publish, walk back: the whole job on this machine
 # make test    everything that is tested
 # make bench   the figures, each beside its floor (benchmarks/README.md)
+# make bench-transform   the transform engine beside a plain script, dbt and SQLMesh (needs uv)
 # make lock    resolve the dependencies anew
 
 PYTHON ?= python3
+UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test bench lock clean
+.PHONY: demo test bench bench-transform lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -16,6 +18,14 @@ test: .venv/installed-test
 
 bench: .venv/installed-test
 	$(BIN)/python benchmarks/run.py
+
+bench-transform: .venv/installed-test .cache/benchmark-venvs/made
+	$(BIN)/python benchmarks/transform/run.py
+	$(BIN)/python benchmarks/transform/copy_cost.py
+
+.cache/benchmark-venvs/made: benchmarks/transform/environments.sh
+	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)
+	@touch $@
 
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -13,17 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from transform import measure
+from transform.measure import Cost, medians
+
 HERE = Path(__file__).resolve().parent
 REPEATS = 5
 WH = [sys.executable, "-m", "warehouse.cli.main"]
-
-
-@dataclass(frozen=True)
-class Cost:
-    """CPU seconds of a process tree, and the peak memory of its largest process in MB."""
-
-    cpu_s: float
-    peak_mb: float
 
 
 @dataclass(frozen=True)
@@ -42,19 +37,12 @@ class Figure:
 
 
 def run(command: list[str], folder: Path) -> Cost:
-    """Run a command to its end; output is thrown away, failure is an error."""
-    with open(os.devnull, "wb") as nowhere:
-        process = subprocess.Popen(command, cwd=folder, stdout=nowhere, stderr=nowhere, env={**os.environ, "PYTHONPATH": str(HERE.parent)})
-        _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)} failed with {process.returncode}")
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    """Run a command of this checkout to its end."""
+    return measure.run(command, folder, {"PYTHONPATH": str(HERE.parent)})
 
 
-def median_of(measure: Callable[[], Cost], repeats: int = REPEATS) -> Cost:
-    costs = sorted((measure() for _ in range(repeats)), key=lambda cost: cost.cpu_s)
-    return costs[len(costs) // 2]
+def median_of(measured: Callable[[], Cost], repeats: int = REPEATS) -> Cost:
+    return medians(measured() for _ in range(repeats))
 
 
 def hash_floor(evidence: Path) -> None:
@@ -122,7 +110,7 @@ def figures(evidence: Path, scratch: Path) -> list[Figure]:
         Figure("wh ingest", ingest, "read, sha256, write, fsync, link", stored, None),
         Figure("wh build, everything new", build, "read and sha256", hashed, None),
         Figure(
-            "wh ingest and wh build", Cost(ingest.cpu_s + build.cpu_s, max(ingest.peak_mb, build.peak_mb)),
+            "wh ingest and wh build", Cost(ingest.cpu_s + build.cpu_s, max(ingest.peak_mb, build.peak_mb), ingest.wall_s + build.wall_s),
             "read and sha256", hashed, "< 25 s, < 1024 MB",
         ),
         Figure("wh publish, every row traced", publish, "wh sql", sql, None),

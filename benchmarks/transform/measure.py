@@ -1,0 +1,51 @@
+"""What a command costs: CPU seconds of its whole process tree, peak memory and wall time, in the environment of a user."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+
+class CommandFailed(Exception):
+    """A measured command that ended badly; the message is the end of its output."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds of a process tree (user and system), the peak memory of its largest process in MB, and wall seconds."""
+
+    cpu_s: float
+    peak_mb: float
+    wall_s: float
+
+
+def run(command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> Cost:
+    """Run a command to its end. Raises CommandFailed."""
+    # Python's own switches would change what is measured: without bytecode every start compiles all modules again.
+    base = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    log = folder / "benchmark.log"
+    with log.open("wb") as output:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**base, **(environment or {})}
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        wall_s = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        told = log.read_text(encoding="utf-8", errors="replace").strip()[-600:]
+        raise CommandFailed(f"{' '.join(command)} failed with {process.returncode}:\n{told}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, wall_s)
+
+
+def medians(costs: Iterable[Cost]) -> Cost:
+    """The median of each figure; of memory the largest."""
+    found = list(costs)
+    return Cost(
+        median(cost.cpu_s for cost in found), max(cost.peak_mb for cost in found), median(cost.wall_s for cost in found)
+    )

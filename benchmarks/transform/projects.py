@@ -1,0 +1,71 @@
+"""The projects that are built: models as plain SQL with bare names, and what each tool needs to know to say them its own way."""
+
+from __future__ import annotations
+
+import graphlib
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+STAR = Path(__file__).resolve().parent / "star"
+_WORD = re.compile(r"[a-z]\w*")
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model. `kind` is view, table or incremental. An incremental one has the columns that tell its rows apart
+    (`grain`, by its `key` first) and the SQL of its rows' day, by which tools without keys find what is new."""
+
+    name: str
+    sql: str
+    kind: str = "table"
+    key: tuple[str, ...] = ()
+    grain: tuple[str, ...] = ()
+    day: str = ""
+
+
+_FACTS = {
+    "fct_run": {"key": ("run_id",), "grain": ("run_id",), "day": "r.day"},
+    "fct_sample": {"key": ("run_id",), "grain": ("run_id", "metric_id", "iteration"), "day": "s.day"},
+}
+
+
+def star() -> list[Model]:
+    """Twenty models of a performance warehouse: six views over files, twelve tables, two incremental facts."""
+    return [_star_model(path.stem, path.read_text(encoding="utf-8")) for path in sorted(STAR.glob("*.sql"))]
+
+
+def _star_model(name: str, sql: str) -> Model:
+    if name in _FACTS:
+        return Model(name, sql, "incremental", **_FACTS[name])
+    return Model(name, sql, "view" if name.startswith("stg_") else "table")
+
+
+def chain(length: int) -> list[Model]:
+    """One-row tables, each reading the one before: nothing but what a tool itself costs."""
+    first = Model("m0001", "select 1 as id, 'a' as v\n")
+    rest = [Model(f"m{i:04}", f"select id + 1 as id, v from m{i - 1:04}\n") for i in range(2, length + 1)]
+    return [first, *rest]
+
+
+def changed(models: list[Model]) -> list[Model]:
+    """The same models after an analyst's edit of one, with others downstream of it: a longer window in the star, another
+    step half-way down a chain."""
+    edits = {"mart_commit_delta": ("3 preceding", "4 preceding"), f"m{len(models) // 2:04}": ("id + 1", "id + 2")}
+    return [
+        replace(model, sql=model.sql.replace(*edits[model.name])) if model.name in edits else model for model in models
+    ]
+
+
+def ordered(models: list[Model]) -> list[Model]:
+    """The models in an order in which a plain script can run them."""
+    by_name = {model.name: model for model in models}
+    reads = {model.name: _WORD.findall(model.sql) for model in models}
+    sorter = graphlib.TopologicalSorter({name: by_name.keys() & set(words) - {name} for name, words in reads.items()})
+    return [by_name[name] for name in sorter.static_order()]
+
+
+def renamed(model: Model, names: Collection[str], reference: Callable[[str], str]) -> str:
+    """A model's SQL with every one of `names` written as `reference` writes it; no column is called as a model."""
+    return _WORD.sub(lambda word: reference(word[0]) if word[0] in names else word[0], model.sql)

@@ -1,0 +1,5 @@
+select
+    suite_id,
+    suite_name,
+    team
+from stg_suite

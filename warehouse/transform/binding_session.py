@@ -47,9 +47,9 @@ class BindingSession:
         self.columns: dict[str, Types] = {}
         self.keys: dict[str, str] = {}
 
-    def bind(self, name: str, contract: Types, feed: Types) -> list[WarehouseError]:
+    def bind(self, name: str, contract: Types, feed: Types | None) -> list[WarehouseError]:
         """Bind one model whose inputs are sound, and return its faults. `contract` are the types that its header promises,
-        `feed` those of the feed that it feeds."""
+        `feed` those of the feed that it feeds (None: of none, or of one that has a fault)."""
         model = self._models[name]
         try:
             check_files(self._con, model, self._graph.files[name], self._root)
@@ -109,7 +109,7 @@ class BindingSession:
     def _all_columns(self) -> str:
         return key_of({name: [*types.items()] for name, types in self.columns.items()})
 
-    def _key(self, name: str, contract: Types, feed: Types) -> str:
+    def _key(self, name: str, contract: Types, feed: Types | None) -> str:
         model, graph = self._models[name], self._graph
         stamps = [stamp_of(read, self._root) for read in graph.files[name]]
         if not all(stamps):
@@ -119,7 +119,7 @@ class BindingSession:
             for other in graph.models[name]
         }
         landing = {table: [*self._landing[table].items()] for table in graph.landing[name]}
-        promised = [model.materialized, model.key, model.grain, [*contract.items()], model.feeds, [*feed.items()]]
+        promised = [model.materialized, model.key, model.grain, [*contract.items()], model.feeds, [*(feed or {}).items()]]
         return key_of(model.qualified, model.text, promised, read, landing, stamps)
 
     def _give(self, models: Iterable[str], landing: Iterable[str]) -> None:
@@ -133,9 +133,9 @@ class BindingSession:
             self._con.execute(f"create table {quoted(self._models[name].qualified)} ({listed})")
             self._given.add(name)
 
-    def _faults(self, name: str, bound: Types, contract: Types, feed: Types) -> list[WarehouseError]:
+    def _faults(self, name: str, bound: Types, contract: Types, feed: Types | None) -> list[WarehouseError]:
         model = self._models[name]
-        found = [*feeder_faults(model, bound, feed)] if model.feeds else []
+        found = [] if feed is None else [*feeder_faults(model, bound, feed)]
         return [*found, *_output_faults(model, bound, self._graph.landing[name]), *contract_faults(model, bound, contract)]
 
 

@@ -109,7 +109,7 @@ def inspect(
     session = BindingSession(con, everything, graph, landing, root, memory)
     for name in graph.order:
         if graph.models[name] <= session.columns.keys():
-            feed = contracts.get(f"{FEED_SCHEMA}.{everything[name].feeds}", {})
+            feed = contracts.get(f"{FEED_SCHEMA}.{everything[name].feeds}")
             faults += session.bind(name, contracts[name], feed)
     columns = session.columns
     if faults or unreadable:

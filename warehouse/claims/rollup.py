@@ -65,9 +65,9 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Env
     """Create `rollup.<spec>` in the session's database: the query's own columns, then `query_spec_digest` and a struct
     `number_ids` with one field a value column. Raises WH302 when two rows have the same grain."""
     from warehouse.claims.number import exact, row_numbers
-    from warehouse.transform.duck import quote, quoted, text_literal
+    from warehouse.transform.duck import execute, quote, quoted, text_literal
 
-    con.execute(f"create temp table rollup_rows as {spec.text}")
+    execute(con, spec, "create temp table rollup_rows as ")
     types = {row[0]: row[1] for row in con.execute("describe rollup_rows").fetchall()}
     columns = list(types)
     if faults := list(_column_faults(spec, types)):

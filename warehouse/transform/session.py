@@ -17,6 +17,7 @@ from warehouse.transform.check import create_schemas
 from warehouse.transform.content import content_of
 from warehouse.transform.digests import Envelope
 from warehouse.transform.duck import execute, quote, quoted
+from warehouse.transform.engine_faults import message_of
 from warehouse.transform.keys import KeyPlan
 from warehouse.transform.material import Material
 from warehouse.transform.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
@@ -186,7 +187,12 @@ class Session:
         by_key = {found.name for found in plan.inputs} | {path.leaf for path in plan.paths}
         self._open_inputs(name, by_key)
         reads = self._readers.landing_rows(by_key & self._material.inputs.landing.keys())
-        updated = incremental.update(self._con, model, plan, types, before.content, leaves, reads)
+        import duckdb
+
+        try:
+            updated = incremental.update(self._con, model, plan, types, before.content, leaves, reads)
+        except duckdb.Error as error:
+            raise WarehouseError("WH209", message_of(error), model.place) from error
         if updated is None:
             return None
         self._deltas.add(name)

@@ -35,6 +35,11 @@ class BuiltModel:
     def qualified(self) -> str:
         return f"{self.schema}.{self.name}"
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether the build holds rows of it; a view's are those of what it reads."""
+        return self.materialized != "view"
+
 
 @dataclass(frozen=True)
 class Catalog:

@@ -107,7 +107,7 @@ class _Tracer:
     def descend(self, model: BuiltModel) -> None:
         """Follow every demanded row of one table into what its SQL reads."""
         name = text_literal(model.qualified)
-        if model.materialized == "view" or model.schema == "rollup":
+        if not model.has_rows or model.schema == "rollup":
             return
         if "run_id" in self._catalog.columns[model.qualified]:
             self._keep_own_witnesses(model)
@@ -221,7 +221,7 @@ class _Tracer:
     def _tokens(self) -> dict[str, str]:
         tokens = dict.fromkeys(self._catalog.landing_types, _LANDING_TOKEN)
         for qualified, model in self._catalog.models.items():
-            if model.materialized == "table":
+            if model.has_rows:
                 tokens[qualified] = tokens[model.name] = _ROW_TOKEN
         return tokens
 
@@ -284,7 +284,7 @@ def joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 def _expanded(model: BuiltModel, catalog: Catalog) -> str:
     """A model's SQL with the views it reads written out: a view has no rows of its own to stop at."""
-    views = {name for name in model.reads if name in catalog.models and catalog.models[name].materialized == "view"}
+    views = {name for name in model.reads if name in catalog.models and not catalog.models[name].has_rows}
     if not views:
         return model.sql
     import sqlglot

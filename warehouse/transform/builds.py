@@ -121,7 +121,7 @@ def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path
     failed or interrupted build left. Raises WH224 when there is none."""
     shadow = project.builds / _SHADOW
     if is_retry:
-        if not shadow.exists():
+        if not is_unfinished(project):
             raise WarehouseError("WH224", "no build has failed or was interrupted since the last good one", str(shadow))
         return shadow
     remove_leftovers(project)
@@ -134,6 +134,11 @@ def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path
         except WarehouseError:  # altered since: nothing of it may be built upon
             shadow.unlink(missing_ok=True)
     return shadow
+
+
+def is_unfinished(project: Project) -> bool:
+    """Whether a failed or interrupted build left something to go on from."""
+    return (project.builds / _SHADOW).exists()
 
 
 def _copy(source: Path, target: Path) -> None:

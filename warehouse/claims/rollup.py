@@ -28,9 +28,9 @@ _EXACT_TYPES = re.compile(
 )
 
 
-def build(project: Project, progress: Progress = Progress()) -> BuildReport:
-    """`wh build`: all tables and all rollups. Raises WH2xx, WH302."""
-    return build_tables(project, write_rollup, progress)
+def build(project: Project, progress: Progress = Progress(), *, is_retry: bool = False) -> BuildReport:
+    """`wh build`: all tables and all rollups; with `is_retry` from where the last build stopped. Raises WH2xx, WH302."""
+    return build_tables(project, write_rollup, progress, is_retry=is_retry)
 
 
 def check(project: Project) -> Findings:

@@ -4,44 +4,81 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json, progress_bar, table
-from warehouse.errors import ExitCode, printable
+from warehouse.cli.build_report import BuildTeller
+from warehouse.cli.check import tell_findings
+from warehouse.cli.output import notice, parsing_bar, refused
+from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from warehouse.project import Project
     from warehouse.transform.build import BuildReport
-    from warehouse.transform.session import ModelResult
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--retry", action="store_true", help="go on from where the last build failed or was stopped")
+    parser.add_argument("--watch", action="store_true", help="check and build again on every change, until Ctrl-C")
+    parser.add_argument("--profile", action="store_true", help="say where the time went")
     parser.add_argument("--json", action="store_true", help="print what was built as JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.rollup import build, conflicted_runs
+    return _watch(args) if args.watch else _build(args, is_retry=args.retry)
+
+
+def _watch(args: argparse.Namespace) -> ExitCode:
+    from warehouse.claims.rollup import check
+    from warehouse.project import find_project
+    from warehouse.transform.builds import is_unfinished
+    from warehouse.transform.watch import checks
+
+    is_retry = args.retry
+    for found in checks(check):
+        if isinstance(found, Exception):
+            notice(str(refused(found) if isinstance(found, OSError) else found))
+        elif tell_findings(found):
+            try:
+                _build(args, is_retry=is_retry)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                notice(str(refused(error)))
+            is_retry = is_unfinished(find_project())
+        notice(f"{datetime.now():%H:%M:%S} watching; Ctrl-C ends it\n")
+    return ExitCode.OK
+
+
+def _build(args: argparse.Namespace, *, is_retry: bool) -> ExitCode:
+    from warehouse.claims.rollup import build
     from warehouse.project import find_project
     from warehouse.transform.build import Progress
 
-    bars: list = []  # one, made when the number of bundles to parse is known
-
-    def parsed(done: int, total: int) -> None:
-        if not bars:
-            bars.append(progress_bar(total, " bundles"))
-        bars[0].update(done - bars[0].n)
-
-    def built(model: "ModelResult") -> None:
-        while bars:
-            bars.pop().close()
-        if sys.stderr.isatty():
-            notice(f"  {model.name:<48} {model.action:<6} {model.rows or '':>10} rows {model.seconds:8.2f} s")
-
     project = find_project()
-    report = _with_events(project, lambda: build(project, Progress(parsed, built)))
-    _print(report, as_json=args.json)
+    teller = BuildTeller()
+    try:
+        with parsing_bar() as parsed:
+            progress = Progress(teller.began, parsed, teller.built)
+            report = _with_events(project, lambda: build(project, progress, is_retry=is_retry))
+    except WarehouseError as error:
+        notice(str(error))
+        teller.unfinished()
+        return error.exit_code
+    except (KeyboardInterrupt, RuntimeError):  # the second is how DuckDB tells of Ctrl-C
+        teller.unfinished()
+        raise
+    teller.finished(report, as_json=args.json, with_profile=args.profile)
+    _tell_doubts(report)
+    return ExitCode.FAILED if report.damaged else ExitCode.OK
+
+
+def _tell_doubts(report: "BuildReport") -> None:
+    from warehouse.claims.rollup import conflicted_runs
+
     for error in report.damaged:
         notice(str(error))
     for test in report.tests:
@@ -52,7 +89,6 @@ def run(args: argparse.Namespace) -> ExitCode:
     if conflicts:
         shown = ", ".join(map(printable, conflicts[:3])) + (", ..." if len(conflicts) > 3 else "")
         notice(f"{len(conflicts)} runs are stated differently by several bundles and not published: {shown}")
-    return ExitCode.FAILED if report.damaged else ExitCode.OK
 
 
 def _with_events(project: "Project", build: "Callable[[], BuildReport]") -> "BuildReport":
@@ -61,30 +97,3 @@ def _with_events(project: "Project", build: "Callable[[], BuildReport]") -> "Bui
     from warehouse.transform.lineage_delivery import build_with_events
 
     return build_with_events(project, build, lambda error: notice(str(error)))
-
-
-def _print(report: "BuildReport", *, as_json: bool) -> None:
-    if as_json:
-        print_json(
-            {
-                "build_digest": report.build.digest,
-                "database": str(report.build.path),
-                "is_new": report.is_new,
-                "models": [
-                    {"name": model.name, "action": model.action, "reason": model.reason, "rows": model.rows, "seconds": round(model.seconds, 4)}
-                    for model in report.models
-                ],
-                "damaged": [str(error) for error in report.damaged],
-            }
-        )
-        return
-    if report.models:
-        rows = [
-            [model.name, model.rows, model.seconds]
-            for model in sorted(report.models, key=lambda model: model.name)
-            if not model.name.startswith(("staging.", "feed."))
-        ]
-        print(table(["table", "rows", "seconds"], rows))
-    else:
-        notice("nothing changed")
-    print(report.build.path)

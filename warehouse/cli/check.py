@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warehouse.cli.output import notice, print_json
 from warehouse.errors import ExitCode, WarehouseError
+
+if TYPE_CHECKING:
+    from warehouse.transform.check import Findings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,15 +27,21 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         faults = {"errors": _documents(found.faults), "warnings": _documents(found.warnings)}
         print_json({"models": models, "queries": queries, **faults})
-    for warning in found.warnings:
-        notice(f"warning {warning}\n")
-    if found.faults:
-        for fault in found.faults:
-            notice(f"{fault}\n")
-        notice(f"{len(found.faults)} error{'s' if len(found.faults) > 1 else ''}")
+    if not tell_findings(found):
         return ExitCode.FAILED
     notice(f"ok: {models} models, {queries} queries")
     return ExitCode.OK
+
+
+def tell_findings(found: "Findings") -> bool:
+    """Tell warnings and faults; whether there are no faults."""
+    for warning in found.warnings:
+        notice(f"warning {warning}\n")
+    for fault in found.faults:
+        notice(f"{fault}\n")
+    if found.faults:
+        notice(f"{len(found.faults)} error{'s' if len(found.faults) > 1 else ''}")
+    return not found.faults
 
 
 def _documents(faults: Iterable[WarehouseError]) -> list[dict[str, Any]]:

@@ -12,7 +12,8 @@ import sys
 from collections.abc import Sequence
 
 from warehouse import __version__
-from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.cli.output import refused
+from warehouse.errors import ExitCode, WarehouseError
 
 # Each command is a module here with `add_arguments(parser)` and `run(args) -> ExitCode`, imported only when it runs:
 # name, what it does. The modules that add arguments must stay cheap to import.
@@ -21,7 +22,9 @@ COMMANDS = {
     "record": "run a command under observation and keep it as evidence",
     "ingest": "copy evidence into the store and recognise it",
     "check": "find every fault of the models before a byte moves",
+    "plan": "say what a build would do with every model, and why",
     "build": "bring facts, dimensions and rollups up to date",
+    "builds": "list the builds that are kept",
     "test": "test the current build, or models on given rows without any data",
     "docs": "make the documentation site, and manifest.json for catalogues",
     "sql": "query the current build",
@@ -29,6 +32,8 @@ COMMANDS = {
     "publish": "freeze a rollup under its query_spec_digest",
     "lineage": "walk a number back to the bytes",
 }
+
+_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,14 +51,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return int(error.exit_code)
     except KeyboardInterrupt:
-        return 130
+        return _INTERRUPTED
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":  # so DuckDB tells of Ctrl-C while it runs a statement
+            raise
+        return _INTERRUPTED
     except BrokenPipeError:
         # The reader has gone (`wh sql ... | head`): nothing is wrong, and nothing more can be said.
         _drop_output()
         return int(ExitCode.OK)
     except OSError as error:
-        place = printable(str(error.filename)) if error.filename else None
-        print(WarehouseError("WH005", error.strerror or str(error), place), file=sys.stderr)
+        print(refused(error), file=sys.stderr)
         _drop_output()
         return int(ExitCode.FAILED)
 

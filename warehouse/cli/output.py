@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+from warehouse.errors import WarehouseError, printable
 
 
 def notice(text: str) -> None:
     """A line for people, on stderr."""
     print(text, file=sys.stderr)
+
+
+def refused(error: OSError) -> WarehouseError:
+    """What the operating system refused, as a WH005."""
+    place = printable(str(error.filename)) if error.filename else None
+    return WarehouseError("WH005", error.strerror or str(error), place)
 
 
 def print_json(document: Any) -> None:
@@ -25,6 +34,25 @@ def progress_bar(total: int, unit: str, *, scaled: bool = False) -> Any:
     from tqdm import tqdm
 
     return tqdm(total=total, unit=unit, unit_scale=scaled, disable=not sys.stderr.isatty(), leave=False, file=sys.stderr)
+
+
+@contextmanager
+def parsing_bar() -> Iterator[Callable[[int, int], None]]:
+    """A callback for how many bundles of how many are parsed, and a bar of them while there are any to parse."""
+    bars: list[Any] = []  # one, made when the number of bundles is known
+
+    def parsed(done: int, total: int) -> None:
+        if not bars:
+            bars.append(progress_bar(total, " bundles"))
+        bars[0].update(done - bars[0].n)
+        if done == total:
+            bars[0].close()
+
+    try:
+        yield parsed
+    finally:
+        for bar in bars:
+            bar.close()
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

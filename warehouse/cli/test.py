@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", metavar="NAME", nargs="*", help="a model or test; * and ? as in a shell")
-    parser.add_argument("--unit", action="store_true", help="run the unit tests: no build and no data are needed")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--unit", action="store_true", help="run the unit tests: no build and no data are needed")
+    kind.add_argument(
+        "--equivalence", action="store_true", help="compare each table, brought up to date, with one built from nothing"
+    )
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    if args.equivalence:
+        return _equivalence(args)
     return _unit_tests(args) if args.unit else _data_tests(args)
 
 
@@ -47,6 +53,22 @@ def _unit_tests(args: argparse.Namespace) -> ExitCode:
         named = ((f"{result.model}: {result.name}", result) for result in results)
         _print([[name, result.status, result.failures, result.seconds] for name, result in named])
     return _verdict(results)
+
+
+def _equivalence(args: argparse.Namespace) -> ExitCode:
+    from warehouse.claims.rollup import write_rollup
+    from warehouse.project import find_project
+    from warehouse.transform.equivalence import check_equivalence, refuse_differences
+
+    if args.names:
+        notice("--equivalence compares all tables: give no names")
+        return ExitCode.USAGE
+    found = check_equivalence(find_project(), write_rollup)
+    if args.json:
+        print_json([vars(table) for table in found])
+    refuse_differences(found)
+    notice(f"ok: {len(found)} tables, {sum(table.rows for table in found):,} rows, updated as built from nothing")
+    return ExitCode.OK
 
 
 def _tell(result: "TestResult | UnitResult") -> None:

@@ -43,6 +43,9 @@ def _load(module: Path, name: str) -> object:
     folder = [str(module.parent)] if module.name == "__init__.py" else None
     spec = importlib.util.spec_from_file_location(unique, module, submodule_search_locations=folder)
     assert spec and spec.loader
+    # Loaded again in one process (`wh build --watch`): its own modules may have been edited since.
+    for stale in [other for other in sys.modules if other.startswith(f"{unique}.")]:
+        del sys.modules[stale]
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[unique] = loaded
     try:

@@ -32,17 +32,18 @@ from warehouse.transform.sources import FileSet, file_set
 if TYPE_CHECKING:
     from warehouse.transform.landing_tables import LandingTables
     from warehouse.transform.material import Material
-    from warehouse.transform.plan import Step
     from warehouse.transform.run_tests import TestResult
     from warehouse.transform.session import ModelResult, RollupWriter
 
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a build did. `models` is empty when nothing had changed; `damaged` are bundles that could not be parsed."""
+    """What a build did. `models` is empty when nothing was built: nothing had changed, or with `is_restored` an earlier
+    build of the same digest is current again. `damaged` are bundles that could not be parsed."""
 
     build: Build
     is_new: bool
+    is_restored: bool = False
     models: "tuple[ModelResult, ...]" = ()
     damaged: tuple[WarehouseError, ...] = ()
     tests: tuple["TestResult", ...] = ()
@@ -50,8 +51,10 @@ class BuildReport:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a build tells how far it is."""
+    """Where a build tells how far it is: which part of it begins (`look`, `parse`, `check`, `copy`, `models`, `tests`,
+    `write`), how many bundles are parsed, and each model that is done."""
 
+    began: Callable[[str], None] = lambda part: None
     parsed: Callable[[int, int], None] = lambda done, total: None
     built: "Callable[[ModelResult], None]" = lambda result: None
 
@@ -62,6 +65,7 @@ def build(
     """Bring the warehouse up to date with its evidence, files and models; with `is_retry`, from where the last build
     failed or was interrupted. Raises WH2xx; then the last build stays current."""
     with builder_lock(project):
+        progress.began("look")
         store = LocalStore(project.store_root)
         # Taken before anything is read: what arrives meanwhile is for the next build.
         evidence = _evidence_fingerprint(project, store)
@@ -74,26 +78,16 @@ def build(
         return _build(project, store, evidence, texts, current, write_rollup, progress, is_retry)
 
 
-def plan_build(project: Project, progress: Progress = Progress()) -> "tuple[Material, list[Step]]":
-    """What `build` would do, without doing it; new evidence is parsed all the same."""
-    from warehouse.transform.duck import connect
-    from warehouse.transform.plan import plan
-    from warehouse.transform.state import read_states
-
-    current = find_current(project)
-    material = gather_material(project, progress)
-    states = {}
-    if current:
-        con = connect(current.path, read_only=True)
-        states = read_states(con)
-        con.close()
-    return material, plan(material.checked, material.logic, material.inputs, states)
-
-
 def gather_material(project: Project, progress: Progress = Progress()) -> "Material":
     """What a build of the project as it is now would be made from."""
     store = LocalStore(project.store_root)
     return _gather(project, store, _evidence_fingerprint(project, store), find_current(project), progress)
+
+
+def texts_fingerprint(project: Project) -> str:
+    """A digest of the project's texts and its evidence, cheap to take: all that a build reads but for the files that its
+    SQL names."""
+    return _texts_fingerprint(project, _evidence_fingerprint(project, LocalStore(project.store_root)))
 
 
 def _files_now(project: Project, current: Build | None) -> tuple[FileSet, ...]:
@@ -141,7 +135,10 @@ def _gather(
     from warehouse.transform.material import gather
 
     known = {file.path: file for found in (current.files if current else ()) for file in found.files}
-    return gather(project, _landing(project, store, evidence, current, progress), known)
+    progress.began("parse")
+    landing = _landing(project, store, evidence, current, progress)
+    progress.began("check")
+    return gather(project, landing, known)
 
 
 def _landing(
@@ -175,11 +172,14 @@ def _build(
         build = replace(build, sha256=finished.sha256)
         switch_to(project, build)
         remove_leftovers(project)
-        return BuildReport(build, is_new=False, damaged=damaged)
+        is_restored = current is None or current.digest != build.digest
+        return BuildReport(build, is_new=False, is_restored=is_restored, damaged=damaged)
     from warehouse.transform.run_tests import keep_failures, refuse_failures
 
+    progress.began("copy")
     shadow = open_shadow(project, current, is_retry=is_retry)
     done = bring_up_to_date(shadow, material, write_rollup, progress)
+    progress.began("write")
     keep_failures(project.builds, done.tests)
     refuse_failures(done.tests, len(material.checked.tests))
     material.check_unchanged()
@@ -207,6 +207,7 @@ def bring_up_to_date(
     from warehouse.transform.session import Session
     from warehouse.transform.state import read_states, record_passed, tests_to_run
 
+    progress.began("models")
     is_there = database.exists()
     con = connect(database, files_root=material.root)
     try:
@@ -218,9 +219,11 @@ def bring_up_to_date(
         con.execute("set checkpoint_threshold = '1 TB'")
         session = Session(con, material, write_rollup, progress.built)
         models = session.run()
+        progress.began("tests")
         asked = material.checked.tests
         # Outside a transaction: a test that cannot run would end it.
         tests = run_tests(con, tests_to_run(con, asked, session.contents, session.unique))
+        progress.began("write")
         broken = {result.name for result in tests if result.status != "pass"}
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)

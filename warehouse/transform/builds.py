@@ -122,7 +122,7 @@ def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path
     failed or interrupted build left. Raises WH224 when there is none."""
     shadow = project.builds / _SHADOW
     if is_retry:
-        if not shadow.exists():
+        if not is_unfinished(project):
             raise WarehouseError("WH224", "no build has failed or was interrupted since the last good one", str(shadow))
         return shadow
     remove_leftovers(project)
@@ -133,6 +133,11 @@ def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path
         _copy(base.path, scratch)
         os.replace(scratch, shadow)  # half a copy must not look like something to go on from
     return shadow
+
+
+def is_unfinished(project: Project) -> bool:
+    """Whether a failed or interrupted build left something to go on from."""
+    return (project.builds / _SHADOW).exists()
 
 
 def _copy(source: Path, target: Path) -> None:

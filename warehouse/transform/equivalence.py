@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warehouse.errors import WarehouseError, together
 from warehouse.project import Project
 from warehouse.transform.build import bring_up_to_date, gather_material
 from warehouse.transform.builds import builder_lock, find_current
@@ -55,6 +56,26 @@ def check_equivalence(project: Project, write_rollup: "RollupWriter") -> list[Co
             return _compare(material, updated, full)
         finally:
             shutil.rmtree(folder)
+
+
+def refuse_differences(comparisons: Sequence[Comparison]) -> None:
+    """Raise WH223, one error for all tables that differ, when any does."""
+    faults = [
+        WarehouseError(
+            "WH223", f"brought up to date it differs from a full build in {_told(found)}", found.name,
+            "for now take materialized: incremental and key: out of its header, or of what it reads, and build again",
+        )
+        for found in comparisons if found.difference
+    ]
+    if faults:
+        raise together(faults)
+
+
+def _told(found: Comparison) -> str:
+    if not (found.only_updated or found.only_full):
+        return str(found.difference)
+    only_full = f"{found.only_full:,} only in the full one of {found.rows:,}"
+    return f"its rows: {found.only_updated:,} are only in the updated table, {only_full}"
 
 
 def _compare(material: "Material", updated: Path, full: Path) -> list[Comparison]:

@@ -53,6 +53,8 @@ def decide(
         return Step(name, BUILD, "never built")
     if logic.sql != before.logic.sql:
         return Step(name, BUILD, "its SQL changed")
+    if logic.own != before.logic.own and checked.models[name].schema == "rollup":
+        return Step(name, BUILD, "its query_spec_digest changed: its header, or a model under it")
     if logic.own != before.logic.own:
         return Step(name, BUILD, "its header, or the types of what it reads, changed")
     if checked.models[name].materialized == "view":

@@ -1,7 +1,7 @@
 """Which models a command is about: patterns as a person types them, resolved to names.
 
-A pure function of the models, who reads whom, and what changed. Walks are iterative: a chain of thousands of models is no
-special case.
+A pure function of the models, who reads whom, and what changed. Walks are iterative: a chain of thousands of models is
+no special case.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def select(
     patterns: Iterable[str], models: Mapping[str, Model], graph: Graph, changed: Collection[str]
 ) -> set[str]:
     """The names, keyed as `models` is, that any of `patterns` chooses; within one, a comma stands between conditions that
-    all hold. A condition is a name or glob (bare or `schema.name`), `tag:...`, `path:...` or `changed`; a `+` before it adds
-    all that is read, one after it all that reads. Raises WH225 for a condition that no model could ever meet."""
+    all hold. A condition is a name or glob (bare or `schema.name`), `tag:...`, `path:...` or `changed`; a `+` before it
+    adds all that is read, one after it all that reads. Raises WH225 for a condition that no model could ever meet."""
     readers: dict[str, set[str]] = {name: set() for name in models}
     for name, read in graph.models.items():
         for other in read:
@@ -42,9 +42,8 @@ def _chosen(
 ) -> set[str]:
     parts = _PATTERN.fullmatch(condition.strip())
     if parts is None:
-        raise _no_model(
-            f"{pattern!r} is no selection", "for one: run, staging.*, +run, run+, tag:nightly, path:models/marts, changed"
-        )
+        hint = "for one: run, staging.*, +run, run+, tag:nightly, path:models/marts, changed"
+        raise _no_model(f"{pattern!r} is no selection", hint)
     up, what, down = parts.groups()
     found = _matching(what, models, changed)
     return found | (_walk(found, reads) if up else set()) | (_walk(found, readers) if down else set())
@@ -62,7 +61,8 @@ def _matching(what: str, models: Mapping[str, Model], changed: Collection[str]) 
     if method == "path":
         folder = value.removeprefix("./").rstrip("/")
         return _those("under", folder, models, _paths, str.__eq__)
-    raise _no_model(f"there is no method {method}: to select by", did_you_mean(method, ("tag", "path")) or "tag: or path:")
+    hint = did_you_mean(method, ("tag", "path")) or "tag: or path:"
+    raise _no_model(f"there is no method {method}: to select by", hint)
 
 
 def _those(

@@ -1,0 +1,210 @@
+"""`wh plan`: what a build would do and why, told before it is done, and then done."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from warehouse.claims.rollup import build
+from warehouse.cli.main import main
+from warehouse.project import Project, init_project
+from warehouse.transform.builds import current_build
+
+FILES = {
+    "models/run.sql": "/*\ndescription: runs\ntags: [nightly]\n*/\n"
+    "select i as run_id, i * 1.5 as speed from range(1, 5) as r (i)\n",
+    "models/marts/fast.sql": "select run_id, speed from run where speed > 3\n",
+    "models/marts/alone.sql": "select 1 as a\n",
+    "models/log_total.sql": "/*\nmaterialized: incremental\nkey: [run_id]\n*/\n"
+    "select run_id, sum(ms) as ms from read_parquet('data/*.parquet') group by run_id\n",
+    "queries/fastest.sql": "/*\ngrain: [run_id]\n*/\nselect run_id, speed from fast\n",
+    **{f"data/{number}.parquet": f"select {number} as run_id, 10 as ms" for number in range(1, 5)},
+}
+Plan = dict[str, tuple[str, str]]
+
+
+def write(project: Project, files: Mapping[str, str | None]) -> None:
+    for name, text in files.items():
+        path = project.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if text is None:
+            path.unlink()
+        elif path.suffix == ".parquet":
+            duckdb.sql(text).write_parquet(str(path))
+        else:
+            path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = init_project(tmp_path_factory.mktemp("plan") / "project", bare=True)
+    write(project, FILES)
+    build(project)
+    return project.root
+
+
+@pytest.fixture
+def project(built: Path, tmp_path: Path) -> Project:
+    """A built project. Its own copy: a test may edit it."""
+    from warehouse.project import read_project
+
+    shutil.copytree(built, tmp_path / "project", symlinks=True)
+    return read_project(tmp_path / "project")
+
+
+@pytest.fixture
+def wh(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        status = main(["--project", str(project.root), *arguments])
+        return (status, *capsys.readouterr())
+
+    return run
+
+
+def planned(wh: Callable[..., tuple[int, str, str]], *arguments: str) -> dict[str, dict[str, str]]:
+    status, out, _ = wh("plan", "--json", *arguments)
+    assert status == 0
+    return {model["name"]: model for model in json.loads(out)["models"]}
+
+
+KEPT = {"main.run", "mart.fast", "mart.alone", "main.log_total", "rollup.fastest"}
+# An edit, and what is not kept for it: action and a part of the reason.
+EDITS: dict[str, tuple[dict[str, str | None], Plan]] = {
+    "nothing": ({}, {}),
+    "layout and comments": (
+        {"models/run.sql": FILES["models/run.sql"].replace("select i", "SELECT -- the id\n  i").replace("1.5", " 1.5 ")},
+        {},
+    ),
+    "a description": ({"models/run.sql": FILES["models/run.sql"].replace("runs", "all runs")}, {}),
+    "SQL": (
+        {"models/marts/fast.sql": "select run_id, speed from run where speed > 5\n"},
+        {"mart.fast": ("build", "its SQL changed"), "rollup.fastest": ("build", "a model under it")},
+    ),
+    "SQL at the bottom": (
+        {"models/run.sql": FILES["models/run.sql"].replace("1.5", "2.5")},
+        {
+            "main.run": ("build", "its SQL changed"), "mart.fast": ("maybe", "downstream of run"),
+            "rollup.fastest": ("build", "a model under it"),
+        },
+    ),
+    "SQL that gives another type": (
+        {"models/run.sql": FILES["models/run.sql"].replace("1.5", "1.25")},
+        {
+            "main.run": ("build", "its SQL changed"), "mart.fast": ("build", "the types of what it reads, changed"),
+            "rollup.fastest": ("build", "a model under it"),
+        },
+    ),
+    "a header": (
+        {"models/marts/alone.sql": "/*\ngrain: [a]\n*/\nselect 1 as a\n"}, {"mart.alone": ("build", "its header")}
+    ),
+    "a new model": ({"models/more.sql": "select 1 as b\n"}, {"main.more": ("build", "never built")}),
+    "a model less": ({"models/marts/alone.sql": None}, {"mart.alone": ("drop", "no model makes it any more")}),
+    "a new file": ({"data/5.parquet": "select 5 as run_id, 10 as ms"}, {"main.log_total": ("update", "1 new files")}),
+    "files changed and removed": (
+        {"data/1.parquet": "select 1 as run_id, 20 as ms", "data/2.parquet": None},
+        {"main.log_total": ("update", "1 changed, 1 removed files")},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EDITS)
+def test_what_is_planned_and_why(case: str, project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+    files, expected = EDITS[case]
+    write(project, files)
+    before = current_build(project)
+    found = {name: model for name, model in planned(wh).items() if model["action"] != "keep"}
+    assert found.keys() == expected.keys()
+    for name, (action, reason) in expected.items():
+        assert found[name]["action"] == action and reason in found[name]["reason"]
+    assert current_build(project) == before
+
+
+@pytest.mark.parametrize("case", EDITS)
+def test_a_build_does_what_is_planned(case: str, project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+    write(project, EDITS[case][0])
+    plan = {name: model["action"] for name, model in planned(wh).items()}
+    done = {model.name: model.action for model in build(project).models} or plan  # nothing to do: no models are told
+    assert done.keys() == plan.keys()
+    assert all(done[name] == action for name, action in plan.items() if action != "maybe")
+    assert all(done[name] in ("build", "update", "keep") for name, action in plan.items() if action == "maybe")
+    assert {model["action"] for model in planned(wh).values()} == {"keep"}
+
+
+def test_before_the_first_build_all_is_to_build(project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+    shutil.rmtree(project.builds)
+    assert {name: (model["action"], model["reason"]) for name, model in planned(wh).items()} == dict.fromkeys(
+        KEPT, ("build", "never built")
+    )
+    assert not project.builds.exists()
+
+
+def test_what_is_printed(project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+    write(project, EDITS["SQL at the bottom"][0])
+    status, out, err = wh("plan")
+    assert status == 0
+    assert out == """\
+table           action  why
+--------------  ------  --------------------------------------------------------------
+main.run        build   its SQL changed
+mart.fast       maybe   downstream of run: kept if that comes out the same
+rollup.fastest  build   its query_spec_digest changed: its header, or a model under it
+
+--- main.run (last build)
++++ models/run.sql
+@@ -2,4 +2,4 @@
+ description: runs
+ tags: [nightly]
+ */
+-select i as run_id, i * 1.5 as speed from range(1, 5) as r (i)
++select i as run_id, i * 2.5 as speed from range(1, 5) as r (i)
+"""
+    assert err == "2 to build, 1 maybe, 2 kept\n"
+
+
+def test_nothing_to_do(project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+    write(project, EDITS["layout and comments"][0])
+    assert wh("plan") == (0, "", "nothing to do: 5 kept\n")
+    assert [model["diff"] for model in planned(wh).values()] == [""] * 5
+
+
+# What is selected after the SQL of run changed, and the models told.
+SELECTED = {
+    "changed": {"main.run"},
+    "changed+": {"main.run", "mart.fast", "rollup.fastest"},
+    "+fast": {"main.run", "mart.fast"},
+    "tag:nightly": {"main.run"},
+    "path:models/marts": {"mart.fast", "mart.alone"},
+    "rollup.* alone": {"rollup.fastest", "mart.alone"},
+    "tag:nightly,alone": set(),
+}
+
+
+@pytest.mark.parametrize("typed", SELECTED)
+def test_selections(typed: str, project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+    write(project, EDITS["SQL at the bottom"][0])
+    assert planned(wh, "--select", *typed.split()).keys() == SELECTED[typed]
+
+
+# Edits that make a model changed, whether or not it must be built again.
+CHANGED = {
+    "layout and comments": set(), "a description": {"main.run"}, "a header": {"mart.alone"},
+    "a new model": {"main.more"}, "a new file": set(), "a model less": set(),
+}
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_what_counts_as_changed(case: str, project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+    write(project, EDITS[case][0])
+    assert planned(wh, "--select", "changed").keys() == CHANGED[case]
+
+
+def test_slips(project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+    assert wh("plan", "--select", "fsat") == (5, "", "WH225 no model is named fsat\n  hint: did you mean fast?\n")
+    write(project, {"models/run.sql": "select nonsense"})
+    status, out, err = wh("plan")
+    assert (status, out) == (1, "") and err.startswith("WH204 models/run.sql:1:8:")

@@ -1,0 +1,120 @@
+"""How a build is told: a line a model while it runs, then what was built, how much in all, and where the time went."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from warehouse.cli.output import notice, print_json, table
+from warehouse.transform.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from warehouse.transform.build import BuildReport
+    from warehouse.transform.session import ModelResult
+
+_DONE = {"build": "built", "update": "updated", "drop": "dropped", "keep": "kept"}
+_SHOWN_MODELS = 10
+
+
+class BuildTeller:
+    """Tells one build. On a terminal every model as it is done, but for those that are kept."""
+
+    def __init__(self) -> None:
+        self._stopwatch = Stopwatch()
+        self.began = self._stopwatch.began
+        self._done: list["ModelResult"] = []
+        self._is_live = sys.stderr.isatty()
+
+    def built(self, model: "ModelResult") -> None:
+        if model.action == "keep":
+            return
+        self._done.append(model)
+        self._line(model)
+
+    def _line(self, model: "ModelResult") -> None:
+        if self._is_live:
+            rows = "" if model.rows is None else f"{model.rows:,} rows"
+            keys = "" if model.keys is None else f"{model.keys:,} keys"
+            notice(f"  {model.action:<6}  {model.name:<40} {keys:>12} {rows:>16} {model.seconds:8.2f} s")
+
+    def unfinished(self) -> None:
+        """After a failure or Ctrl-C: what need not be done again."""
+        names = [model.name for model in self._done]
+        if names:
+            more = f" and {len(names) - _SHOWN_MODELS} more" if len(names) > _SHOWN_MODELS else ""
+            notice(f"done before that: {', '.join(names[:_SHOWN_MODELS])}{more}; to go on from there: wh build --retry")
+
+    def finished(self, report: "BuildReport", *, as_json: bool, with_profile: bool) -> None:
+        seconds = self._stopwatch.total()
+        for model in report.models:
+            if model.action == "drop":  # told of only now
+                self._line(model)
+        if as_json:
+            print_json(_document(report, self._stopwatch.parts()))
+        else:
+            self._print(report)
+        if with_profile:
+            notice(_profile(report, self._stopwatch.parts()))
+        notice(_summary(report, seconds))
+
+    def _print(self, report: "BuildReport") -> None:
+        changed = [model for model in report.models if model.action != "keep"]
+        # Where the same lines were shown just above, the table would only repeat them.
+        if changed and not (self._is_live and sys.stdout.isatty()):
+            rows = [[model.name, model.action, model.rows, model.keys, model.seconds] for model in changed]
+            print(table(["table", "action", "rows", "keys", "seconds"], rows))
+        print(report.build.path)
+
+
+def _summary(report: "BuildReport", seconds: float) -> str:
+    if report.is_restored:
+        return "the same as an earlier build, which is current again"
+    if not report.models:
+        return "nothing changed"
+    parts = []
+    for action, word in _DONE.items():
+        found = [model for model in report.models if model.action == action]
+        keys = f" ({sum(model.keys or 0 for model in found):,} keys)" if action == "update" else ""
+        if found:
+            parts.append(f"{word} {len(found):,}{keys}")
+    return f"{', '.join(parts)} in {seconds:.1f} s"
+
+
+def _profile(report: "BuildReport", parts: dict[str, float]) -> str:
+    """Two tables, of the parts of the build and of its models, the slowest first; the share is of the whole build."""
+    whole = sum(parts.values())
+    by_part = [[part, seconds, _share(seconds, whole)] for part, seconds in parts.items()]
+    done = [model for model in report.models if model.action != "keep"]
+    by_model = [
+        [model.name, model.action, model.rows, model.seconds, _share(model.seconds, whole)]
+        for model in sorted(done, key=lambda model: -model.seconds)
+    ]
+    tables = [table(["part", "seconds", "share"], by_part)]
+    if by_model:
+        tables.append(table(["table", "action", "rows", "seconds", "share"], by_model))
+    return "\n\n".join(tables) + "\n"
+
+
+def _share(seconds: float, whole: float) -> str:
+    return f"{seconds / whole:4.0%}"
+
+
+def _document(report: "BuildReport", parts: dict[str, float]) -> dict[str, object]:
+    return {
+        "build_digest": report.build.digest,
+        "database": str(report.build.path),
+        "is_new": report.is_new,
+        "models": [
+            {
+                "name": model.name,
+                "action": model.action,
+                "reason": model.reason,
+                "rows": model.rows,
+                "keys": model.keys,
+                "seconds": round(model.seconds, 4),
+            }
+            for model in report.models
+        ],
+        "parts": {part: round(seconds, 4) for part, seconds in parts.items()},
+        "damaged": [str(error) for error in report.damaged],
+    }

@@ -1,0 +1,43 @@
+"""`wh builds`."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+
+from warehouse.cli.output import notice, print_json, size, table
+from warehouse.errors import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the builds as JSON")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.project import find_project
+    from warehouse.transform.builds import find_current, list_builds
+
+    project = find_project()
+    current = find_current(project)
+    builds = [
+        {
+            "build_digest": build.digest,
+            "built_at": datetime.fromtimestamp(build.path.stat().st_mtime, UTC).replace(microsecond=0),
+            "bytes": build.path.stat().st_size,
+            "is_current": current is not None and current.digest == build.digest,
+            "database": str(build.path),
+        }
+        for build in list_builds(project)
+    ]
+    if args.json:
+        print_json(builds)
+    elif builds:
+        rows = [
+            [build["build_digest"][:12], f"{build['built_at']:%Y-%m-%d %H:%M:%S} UTC", size(build["bytes"]),
+             "current" if build["is_current"] else ""]
+            for build in builds
+        ]
+        print(table(["build", "built", "size", ""], rows))
+    else:
+        notice("nothing has been built here yet")
+    return ExitCode.OK

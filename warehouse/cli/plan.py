@@ -1,0 +1,70 @@
+"""`wh plan`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from warehouse.cli.output import notice, parsing_bar, print_json, table
+from warehouse.errors import ExitCode
+
+if TYPE_CHECKING:
+    from warehouse.transform.preview import PlannedModel
+
+_PLANNED = {"build": "to build", "update": "to update", "drop": "to drop", "maybe": "maybe", "keep": "kept"}
+_COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+_PLAIN = "\x1b[0m"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--select", metavar="MODELS", nargs="+", action="extend", default=[],
+        help="only these: names and globs, +run (with all it reads), run+ (with all that reads it), tag:nightly,"
+        " path:models/marts, changed; a comma means both",
+    )
+    parser.add_argument("--json", action="store_true", help="print all models as JSON")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.project import find_project
+    from warehouse.transform.build import Progress
+    from warehouse.transform.preview import preview
+
+    with parsing_bar() as parsed:
+        found = preview(find_project(), args.select, Progress(parsed=parsed))
+    for error in found.damaged:
+        notice(str(error))
+    if args.json:
+        print_json({"models": [vars(model) for model in found.models]})
+    else:
+        _print([model for model in found.models if model.action != "keep"])
+    notice(_summary(found.models))
+    return ExitCode.OK
+
+
+def _print(models: "Sequence[PlannedModel]") -> None:
+    if models:
+        print(table(["table", "action", "why"], [[model.name, model.action, model.reason] for model in models]))
+    for model in models:
+        if model.diff:
+            print("\n" + _coloured(model.diff))
+
+
+def _coloured(diff: str) -> str:
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return diff
+    return "\n".join(
+        f"{_COLOURS[line[0]]}{line}{_PLAIN}" if line[:1] in _COLOURS else line for line in diff.split("\n")
+    )
+
+
+def _summary(models: "Sequence[PlannedModel]") -> str:
+    counts = Counter(model.action for model in models)
+    told = ", ".join(f"{counts[action]:,} {words}" for action, words in _PLANNED.items() if counts[action])
+    if not models:
+        return "no model meets all of that"
+    return told if counts.keys() != {"keep"} else f"nothing to do: {told}"

@@ -1,4 +1,4 @@
-"""What a command costs: CPU seconds of its whole process tree, peak memory and wall time, in the environment of a user."""
+"""What a command costs: CPU seconds of its process tree, peak memory and wall time, in the environment of a user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CommandFailed(Exception):
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds of a process tree (user and system), the peak memory of its largest process in MB, and wall seconds."""
+    """CPU seconds of a process tree (user and system), the peak memory of its largest process in MB, wall seconds."""
 
     cpu_s: float
     peak_mb: float
@@ -32,7 +32,8 @@ def run(command: list[str], folder: Path, environment: Mapping[str, str] | None 
     with log.open("wb") as output:
         started = time.perf_counter()
         process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**base, **(environment or {})}
+            command, cwd=folder, env={**base, **(environment or {})},
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output,
         )
         _, status, usage = os.wait4(process.pid, 0)
         wall_s = time.perf_counter() - started

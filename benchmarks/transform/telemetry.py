@@ -26,12 +26,14 @@ _DIMENSIONS = {
         from range(60) as t(i)""",
     "commits": """
         select i as commit_id, md5(i::varchar) as sha, 'dev' || (i % 40) as author,
-            timestamp '2026-08-01' + to_hours(i) as committed_at, case when i % 10 = 0 then 'release' else 'main' end as branch
+            timestamp '2026-08-01' + to_hours(i) as committed_at,
+            case when i % 10 = 0 then 'release' else 'main' end as branch
         from range(2400) as t(i)""",
 }
 _RUNS = """
     select {number} * {runs} + i as run_id, (hash({number}, i) % 500)::int as host_id, i % 20 as suite_id,
-        least(2399, {number} * 24 + i % 24) as commit_id, timestamp '{day}' + to_seconds(i * 86400 // {runs}) as started_at,
+        least(2399, {number} * 24 + i % 24) as commit_id,
+        timestamp '{day}' + to_seconds(i * 86400 // {runs}) as started_at,
         30 + (hash(i, {number}) % 600) / 10.0 as duration_s,
         case when hash({number}, i, 7) % 50 = 0 then 'failed' else 'ok' end as status
     from range({runs}) as t(i)"""
@@ -54,9 +56,8 @@ def write_telemetry(folder: Path, rows: int) -> None:
     samples = rows // DAYS
     for number in range(DAYS + 1):
         day = LAST_DAY + timedelta(days=number + 1 - DAYS)
-        values = {
-            "number": number, "day": day, "samples": samples, "runs": max(1, samples // _SAMPLES_A_RUN), "each": _SAMPLES_A_RUN
-        }
+        runs = max(1, samples // _SAMPLES_A_RUN)
+        values = {"number": number, "day": day, "samples": samples, "runs": runs, "each": _SAMPLES_A_RUN}
         target = folder if number < DAYS else folder / "next"
         for part, sql in (("runs", _RUNS), ("samples", _SAMPLES)):
             con.execute(f"copy ({sql.format_map(values)}) to '{target}/{part}/day={day}.parquet'")

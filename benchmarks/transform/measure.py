@@ -25,7 +25,8 @@ class Cost:
 
 
 def run(command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> Cost:
-    """Run a command to its end. Raises CommandFailed."""
+    """Run a command to its end. Raises CommandFailed. The caller should be small: Linux counts its memory into the peak
+    of what it starts."""
     # Python's own switches would change what is measured: without bytecode every start compiles all modules again.
     base = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     log = folder / "benchmark.log"

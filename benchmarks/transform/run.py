@@ -11,6 +11,7 @@ import compileall
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,9 +24,10 @@ from typing import Any
 import projects
 from measure import CommandFailed, Cost, medians, run
 from targets import targets
-from telemetry import append_day, copy_days, write_telemetry
+from telemetry import append_day, copy_days
 from tools import APPEND, CHANGED, FULL, NOOP, REPOSITORY, TOOLS, DbtState, Floor, Sqlmesh, Tool, Wh, WhKeyedAggregate
 
+HERE = Path(__file__).resolve().parent
 # Files that changed less than two seconds ago cannot be told apart by their times: no user's data is that young.
 _SETTLED_S = 2.5
 
@@ -53,7 +55,7 @@ CONTESTS: Mapping[str, Callable[[], Contest]] = {
 
 @dataclass
 class Results:
-    """What was measured of one project: costs by (scenario, tool), why a tool could not go on, what the tools answered."""
+    """What was measured of one project: costs by (scenario, tool), why a tool could not go on, what tools answered."""
 
     costs: defaultdict[tuple[str, str], list[Cost]] = field(default_factory=lambda: defaultdict(list))
     failures: dict[str, str] = field(default_factory=dict)
@@ -104,16 +106,8 @@ def _measure(tool: Tool, scenario: str, results: Results) -> None:
 
 
 def _answer(tool: Tool) -> str:
-    """Counts and checksums of a fact and of a mart that rests on it: equal for tools that built the same. The sums are
-    rounded: in which order a tool adds floats is its own affair."""
-    import duckdb
-
-    con = duckdb.connect(str(tool.database), read_only=True)
-    facts = f"select count(*), max(day), round(sum(score), 2) from {tool.schema}.fct_sample"
-    marts = f"select count(*), round(sum(delta), 2) from {tool.schema}.mart_regression"
-    found = [con.execute(sql).fetchall()[0] for sql in (facts, marts)]
-    con.close()
-    return f"fct_sample {' '.join(map(str, found[0]))}; mart_regression {' '.join(map(str, found[1]))}"
+    command = [sys.executable, str(HERE / "answer.py"), str(tool.database), tool.schema]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout
 
 
 def header() -> str:
@@ -183,7 +177,7 @@ def main() -> None:
         print(header(), flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         telemetry = Path(scratch) / "telemetry"
-        write_telemetry(telemetry, args.rows)
+        subprocess.run([sys.executable, str(HERE / "telemetry.py"), str(telemetry), str(args.rows)], check=True)
         for name in args.projects:
             results = hold(name, tools, args.runs, venvs, telemetry, Path(scratch))
             documents.append(as_json(name, results))

@@ -1,11 +1,12 @@
 """Synthetic performance telemetry as Parquet: dimensions, and for each day a file of runs and one of their samples.
 
-The same arguments give the same rows. Beside the days there is one more, in `next/`, to append.
+The same number of rows gives the same rows: telemetry.py FOLDER ROWS. In `next/` there is one more day, to append.
 """
 
 from __future__ import annotations
 
 import shutil
+import sys
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -71,3 +72,7 @@ def copy_days(source: Path, target: Path) -> None:
 def append_day(source: Path, target: Path) -> None:
     """Add the further day to a copy."""
     shutil.copytree(source / "next", target, dirs_exist_ok=True)
+
+
+if __name__ == "__main__":
+    write_telemetry(Path(sys.argv[1]), int(sys.argv[2]))

@@ -110,7 +110,8 @@ def figures(evidence: Path, scratch: Path) -> list[Figure]:
         Figure("wh ingest", ingest, "read, sha256, write, fsync, link", stored, None),
         Figure("wh build, everything new", build, "read and sha256", hashed, None),
         Figure(
-            "wh ingest and wh build", Cost(ingest.cpu_s + build.cpu_s, max(ingest.peak_mb, build.peak_mb), ingest.wall_s + build.wall_s),
+            "wh ingest and wh build",
+            Cost(ingest.cpu_s + build.cpu_s, max(ingest.peak_mb, build.peak_mb), ingest.wall_s + build.wall_s),
             "read and sha256", hashed, "< 25 s, < 1024 MB",
         ),
         Figure("wh publish, every row traced", publish, "wh sql", sql, None),

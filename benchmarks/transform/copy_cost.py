@@ -54,7 +54,8 @@ def measure(gigabytes: float, runs: int, root: Path) -> tuple[int, dict[str, Cos
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--gigabytes", type=float, default=2.0, help="of the unchanged table (default: 2); five times that on disk")
+    size_help = "of the unchanged table (default: 2); five times that is needed on disk"
+    parser.add_argument("--gigabytes", type=float, default=2.0, help=size_help)
     parser.add_argument("--folder", type=Path, help="where, since file systems differ (default: the temporary folder)")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()

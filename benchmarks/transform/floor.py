@@ -1,7 +1,7 @@
-"""The floor: the same SQL from one plain script, in one transaction, so that it is all there or not: floor.py full|append.
+"""The floor: the same SQL from one plain script, in one transaction, so that it is all there or not.
 
-`models.json` beside the database lists the models in order. `append` adds to incremental tables the days that are new,
-as a script's author would, and makes the others anew.
+`models.json` beside the database lists the models in order. `floor.py append` adds to incremental tables the days that
+are new, as a script's author would, and makes the others anew.
 """
 
 from __future__ import annotations

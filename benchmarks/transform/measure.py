@@ -1,4 +1,4 @@
-"""What a command costs: CPU seconds of its whole process tree, peak memory and wall time, in the environment of a user."""
+"""What a command costs: CPU seconds of its process tree, peak memory and wall time, in the environment of a user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CommandFailed(Exception):
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds of a process tree (user and system), the peak memory of its largest process in MB, and wall seconds."""
+    """CPU seconds of a process tree (user and system), the peak memory of its largest process in MB, wall seconds."""
 
     cpu_s: float
     peak_mb: float
@@ -25,14 +25,16 @@ class Cost:
 
 
 def run(command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> Cost:
-    """Run a command to its end. Raises CommandFailed."""
+    """Run a command to its end. Raises CommandFailed. The caller should be small: Linux counts its memory into the peak
+    of what it starts."""
     # Python's own switches would change what is measured: without bytecode every start compiles all modules again.
     base = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     log = folder / "benchmark.log"
     with log.open("wb") as output:
         started = time.perf_counter()
         process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**base, **(environment or {})}
+            command, cwd=folder, env={**base, **(environment or {})},
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output,
         )
         _, status, usage = os.wait4(process.pid, 0)
         wall_s = time.perf_counter() - started

@@ -1,10 +1,10 @@
-"""The projects that are built: models as plain SQL with bare names, and what each tool needs to know to say them its own way."""
+"""The projects that are built: models as plain SQL with bare names, and what tools need to say them in their form."""
 
 from __future__ import annotations
 
 import graphlib
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,9 +25,9 @@ class Model:
     day: str = ""
 
 
-_FACTS = {
-    "fct_run": {"key": ("run_id",), "grain": ("run_id",), "day": "r.day"},
-    "fct_sample": {"key": ("run_id",), "grain": ("run_id", "metric_id", "iteration"), "day": "s.day"},
+# Of the facts: what tells rows apart, and their day.
+_FACTS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "fct_run": (("run_id",), "r.day"), "fct_sample": (("run_id", "metric_id", "iteration"), "s.day")
 }
 
 
@@ -38,7 +38,8 @@ def star() -> list[Model]:
 
 def _star_model(name: str, sql: str) -> Model:
     if name in _FACTS:
-        return Model(name, sql, "incremental", **_FACTS[name])
+        grain, day = _FACTS[name]
+        return Model(name, sql, "incremental", ("run_id",), grain, day)
     return Model(name, sql, "view" if name.startswith("stg_") else "table")
 
 
@@ -50,11 +51,13 @@ def chain(length: int) -> list[Model]:
 
 
 def changed(models: list[Model]) -> list[Model]:
-    """The same models after an analyst's edit of one, with others downstream of it: a longer window in the star, another
+    """The same models after an analyst's edit of one that others read: a longer window in the star, another
     step half-way down a chain."""
-    edits = {"mart_commit_delta": ("3 preceding", "4 preceding"), f"m{len(models) // 2:04}": ("id + 1", "id + 2")}
+    half_way = f"m{len(models) // 2:04}"
+    edits = {"mart_commit_delta": ("3 preceding", "4 preceding"), half_way: ("id + 1", "id + 2")}
     return [
-        replace(model, sql=model.sql.replace(*edits[model.name])) if model.name in edits else model for model in models
+        replace(model, sql=model.sql.replace(*edits[model.name])) if model.name in edits else model
+        for model in models
     ]
 
 

@@ -1,5 +1,7 @@
-"""Build the same models with each tool, in every scenario, tool after tool in each round so that load hits all alike, and
-print CPU seconds of the process tree beside the targets. A figure that falls short is to be profiled, not asserted.
+"""Build the same models with each tool in every scenario, and print CPU seconds of the process tree beside the targets.
+
+The tools take turns in each round, so that load hits all alike. A figure that falls short is to be profiled: nothing
+here is a test.
 """
 
 from __future__ import annotations
@@ -9,28 +11,31 @@ import compileall
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import projects
 from measure import CommandFailed, Cost, medians, run
 from targets import targets
-from telemetry import append_day, copy_days, write_telemetry
-from tools import APPEND, CHANGED, FULL, NOOP, REPOSITORY, TOOLS, DbtState, Floor, Sqlmesh, Tool, Wh
+from telemetry import append_day, copy_days
+from tools import APPEND, CHANGED, FULL, NOOP, REPOSITORY, TOOLS, DbtState, Floor, Sqlmesh, Tool, Wh, WhKeyedAggregate
 
+HERE = Path(__file__).resolve().parent
 # Files that changed less than two seconds ago cannot be told apart by their times: no user's data is that young.
 _SETTLED_S = 2.5
 
 
 @dataclass(frozen=True)
 class Contest:
-    """One project: its models, its scenarios in order, the tools that take part, and those measured once only, since they
-    take minutes and no target asks for them."""
+    """One project: its models, its scenarios in order, the tools that take part, and those measured once only, since
+    they take minutes and no target asks for them."""
 
     models: list[projects.Model]
     scenarios: tuple[str, ...]
@@ -41,31 +46,29 @@ class Contest:
 CONTESTS: Mapping[str, Callable[[], Contest]] = {
     "star": lambda: Contest(projects.star(), (FULL, NOOP, CHANGED, APPEND)),
     "chain1000": lambda: Contest(
-        projects.chain(1000), (FULL, NOOP, CHANGED), frozenset({Floor.name, Wh.name, DbtState.name, Sqlmesh.name}),
+        projects.chain(1000), (FULL, NOOP, CHANGED), frozenset(TOOLS) - {WhKeyedAggregate.name},
         once=frozenset({DbtState.name, Sqlmesh.name}),
     ),
-    "chain5000": lambda: Contest(projects.chain(5000), (FULL,), frozenset({Floor.name, Wh.name}), once=frozenset(TOOLS)),
+    "chain5000": lambda: Contest(projects.chain(5000), (FULL,), frozenset({Floor.name, Wh.name}), frozenset(TOOLS)),
 }
 
 
 @dataclass
 class Results:
-    """What was measured so far: costs by (project, scenario, tool), and by (project, tool) why one could not go on."""
+    """What was measured of one project: costs by (scenario, tool), why a tool could not go on, what tools answered."""
 
-    costs: defaultdict[tuple[str, str, str], list[Cost]]
-    failures: dict[tuple[str, str], str]
-    answers: dict[str, str]
-
-    def medians(self) -> dict[tuple[str, str, str], Cost]:
-        return {key: medians(costs) for key, costs in self.costs.items()}
+    costs: defaultdict[tuple[str, str], list[Cost]] = field(default_factory=lambda: defaultdict(list))
+    failures: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
 
 
-def hold(name: str, tools: Sequence[type[Tool]], runs: int, venvs: Path, telemetry: Path, scratch: Path, results: Results) -> None:
-    """Measure one project with each tool, `runs` times, into `results`."""
-    contest = CONTESTS[name]()
+def hold(name: str, tools: Sequence[type[Tool]], runs: int, venvs: Path, telemetry: Path, scratch: Path) -> Results:
+    """Measure one project with each tool, `runs` times."""
+    contest, results = CONTESTS[name](), Results()
     edited = projects.changed(contest.models)
     for number in range(runs):
-        taking_part = [kind for kind in tools if kind.name in contest.tools and (number == 0 or kind.name not in contest.once)]
+        left_out = contest.once if number else frozenset()
+        taking_part = [kind for kind in tools if kind.name in contest.tools - left_out - results.failures.keys()]
         ready = [_prepared(kind, contest.models, venvs, telemetry, scratch / name / kind.name) for kind in taking_part]
         time.sleep(_SETTLED_S)
         for scenario in contest.scenarios:
@@ -74,11 +77,12 @@ def hold(name: str, tools: Sequence[type[Tool]], runs: int, venvs: Path, telemet
                     tool.write(edited)
                 if scenario == APPEND:
                     append_day(telemetry, tool.root / "data")
-                if scenario in tool.scenarios and (name, tool.name) not in results.failures:
-                    _measure(tool, name, scenario, results)
+                if scenario in tool.scenarios and tool.name not in results.failures:
+                    _measure(tool, scenario, results)
         if APPEND in contest.scenarios:
-            results.answers |= {tool.name: _answer(tool) for tool in ready if (name, tool.name) not in results.failures}
+            results.answers |= {tool.name: _answer(tool) for tool in ready if tool.name not in results.failures}
         print(f"{name}: round {number + 1} of {runs}", file=sys.stderr, flush=True)
+    return results
 
 
 def _prepared(kind: type[Tool], models: list[projects.Model], venvs: Path, telemetry: Path, root: Path) -> Tool:
@@ -90,43 +94,38 @@ def _prepared(kind: type[Tool], models: list[projects.Model], venvs: Path, telem
     return tool
 
 
-def _measure(tool: Tool, project: str, scenario: str, results: Results) -> None:
+def _measure(tool: Tool, scenario: str, results: Results) -> None:
     try:
         cost = run(tool.command(scenario), tool.root, tool.environment)
     except CommandFailed as error:
-        results.failures[project, tool.name] = f"{scenario}: {error}"
+        results.failures[tool.name] = f"{scenario}: {error}"
         return
-    results.costs[project, scenario, tool.name].append(cost)
+    results.costs[scenario, tool.name].append(cost)
     if scenario == FULL:
         tool.after_full()
 
 
 def _answer(tool: Tool) -> str:
-    """Counts and checksums of a fact and of what stands at the end of its marts: equal for tools that built the same. The
-    sums are rounded: in which order a tool adds floats is its own affair."""
-    import duckdb
-
-    con = duckdb.connect(str(tool.database), read_only=True)
-    facts = f"select count(*), max(day), round(sum(score), 2) from {tool.schema}.fct_sample"
-    marts = f"select count(*), round(sum(delta), 2) from {tool.schema}.mart_regression"
-    found = [con.execute(sql).fetchall()[0] for sql in (facts, marts)]
-    con.close()
-    return f"fct_sample {' '.join(map(str, found[0]))}; mart_regression {' '.join(map(str, found[1]))}"
+    command = [sys.executable, str(HERE / "answer.py"), str(tool.database), tool.schema]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout
 
 
-def report(results: Results, absent: Mapping[str, Path]) -> str:
-    """The table of medians with the targets, what could not be measured, and whether the answers were equal."""
-    found = results.medians()
-    lines = [f"{'project':<10} {'scenario':<8} {'tool':<13} {'CPU s':>7} {'wall s':>7} {'peak MB':>8} {'runs':>5}  targets"]
-    for (project, scenario, tool), cost in sorted(found.items(), key=_place):
-        asked = targets(project, scenario, found) if issubclass(TOOLS[tool], Wh) else []
+def header() -> str:
+    figures = f"{'CPU s':>7} {'wall s':>7} {'peak MB':>8} {'runs':>5}"
+    return f"{'project':<10} {'scenario':<8} {'tool':<13} {figures}  targets"
+
+
+def report(name: str, results: Results) -> str:
+    """The medians of one project with the targets, what failed, and whether the answers were equal."""
+    found = {key: medians(costs) for key, costs in results.costs.items()}
+    lines = []
+    for (scenario, tool), costs in results.costs.items():
+        cost = found[scenario, tool]
+        asked = targets(name, scenario, found) if issubclass(TOOLS[tool], Wh) else []
         told = "; ".join(target.told(cost) for target in asked)
-        count = len(results.costs[project, scenario, tool])
-        lines.append(
-            f"{project:<10} {scenario:<8} {tool:<13} {cost.cpu_s:>7.2f} {cost.wall_s:>7.2f} {cost.peak_mb:>8.0f} {count:>5}  {told}".rstrip()
-        )
-    lines += [f"{project}: {tool} failed in {message}" for (project, tool), message in results.failures.items()]
-    lines += [f"{tool}: not measured, {program} is not there (environments.sh makes it)" for tool, program in absent.items()]
+        figures = f"{cost.cpu_s:>7.2f} {cost.wall_s:>7.2f} {cost.peak_mb:>8.0f} {len(costs):>5}"
+        lines.append(f"{name:<10} {scenario:<8} {tool:<13} {figures}  {told}".rstrip())
+    lines += [f"{name}: {tool} failed in {message}" for tool, message in results.failures.items()]
     if results.answers:
         equal = len(set(results.answers.values())) == 1
         lines.append("after the append all tools hold the same:" if equal else "AFTER THE APPEND THE TOOLS DIFFER:")
@@ -134,9 +133,13 @@ def report(results: Results, absent: Mapping[str, Path]) -> str:
     return "\n".join(lines)
 
 
-def _place(item: tuple[tuple[str, str, str], Cost]) -> tuple[int, int, int]:
-    project, scenario, tool = item[0]
-    return [*CONTESTS].index(project), (FULL, NOOP, CHANGED, APPEND).index(scenario), [*TOOLS].index(tool)
+def as_json(name: str, results: Results) -> dict[str, Any]:
+    """Every single cost of one project, and the rest of its results."""
+    costs = [
+        {"scenario": scenario, "tool": tool, **asdict(cost)}
+        for (scenario, tool), found in results.costs.items() for cost in found
+    ]
+    return {"project": name, "costs": costs, "failures": results.failures, "answers": results.answers}
 
 
 def _names(known: Mapping[str, object]) -> Callable[[str], list[str]]:
@@ -157,7 +160,8 @@ def main() -> None:
     parser.add_argument("--tools", type=_names(TOOLS), default=[*TOOLS], help=f"of {', '.join(TOOLS)}")
     parser.add_argument("--projects", type=_names(CONTESTS), default=[*CONTESTS], help=f"of {', '.join(CONTESTS)}")
     parser.add_argument("--rows", type=int, default=1_000_000, help="samples in the star (default: a million)")
-    parser.add_argument("--venvs", type=Path, default=REPOSITORY / ".cache" / "benchmark-venvs", help="made by environments.sh")
+    venvs = REPOSITORY / ".cache" / "benchmark-venvs"
+    parser.add_argument("--venvs", type=Path, default=venvs, help="the environments that environments.sh made")
     parser.add_argument("--json", action="store_true", help="every single cost, as data")
     args = parser.parse_args()
     # An installed package has its bytecode; a source checkout may not, and the first start would pay for it.
@@ -166,22 +170,24 @@ def main() -> None:
     programs = {name: TOOLS[name](Path(), venvs).program for name in args.tools}
     absent = {name: program for name, program in programs.items() if not program.exists()}
     tools = [TOOLS[name] for name in args.tools if name not in absent]
-    results = Results(defaultdict(list), {}, {})
+    for name, program in absent.items():
+        print(f"{name}: not measured, {program} is not there (environments.sh makes it)", file=sys.stderr)
+    documents = []
+    if not args.json:
+        print(header(), flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         telemetry = Path(scratch) / "telemetry"
-        write_telemetry(telemetry, args.rows)
+        subprocess.run([sys.executable, str(HERE / "telemetry.py"), str(telemetry), str(args.rows)], check=True)
         for name in args.projects:
-            hold(name, tools, args.runs, venvs, telemetry, Path(scratch), results)
+            results = hold(name, tools, args.runs, venvs, telemetry, Path(scratch))
+            documents.append(as_json(name, results))
+            if not args.json:
+                print(report(name, results), flush=True)
+    load = os.getloadavg()[0]
     if args.json:
-        costs = [
-            {"project": project, "scenario": scenario, "tool": tool, **asdict(cost)}
-            for (project, scenario, tool), found in results.costs.items() for cost in found
-        ]
-        failures = [{"project": project, "tool": tool, "message": text} for (project, tool), text in results.failures.items()]
-        print(json.dumps({"costs": costs, "failures": failures, "absent": [*absent], "answers": results.answers}, indent=2))
-        return
-    print(report(results, absent))
-    print(f"load average at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        print(json.dumps({"projects": documents, "absent": [*absent], "load_average": load}, indent=2))
+    else:
+        print(f"load average at the end: {load:.1f} on {os.cpu_count()} cores")
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from measure import Cost
 from tools import APPEND, FULL, NOOP, DbtState, Floor, Sqlmesh
 
-# Medians by (project, scenario, tool).
-Medians = Mapping[tuple[str, str, str], Cost]
+# Medians of one project by (scenario, tool).
+Medians = Mapping[tuple[str, str], Cost]
 
 
 @dataclass(frozen=True)
 class Target:
-    """A bound in CPU seconds, None where what it is reckoned from was not measured."""
+    """A bound in CPU seconds, None where what it is reckoned from, which `words` say, was not measured."""
 
     words: str
     bound_s: float | None
@@ -22,14 +22,15 @@ class Target:
     def told(self, cost: Cost) -> str:
         if self.bound_s is None:
             return f"{self.words}: not measured here"
-        return f"{self.words} = {self.bound_s:.2f}: {'met' if cost.cpu_s <= self.bound_s else 'MISSED'}"
+        bound = f"{self.words} = {self.bound_s:.2f}" if self.words else f"{self.bound_s:.2f} s"
+        return f"{bound}: {'met' if cost.cpu_s <= self.bound_s else 'MISSED'}"
 
 
 def targets(project: str, scenario: str, medians: Medians) -> list[Target]:
     """The targets for our own tool in one scenario of one project."""
 
     def of(tool: str, scenario: str) -> float | None:
-        cost = medians.get((project, scenario, tool))
+        cost = medians.get((scenario, tool))
         return cost.cpu_s if cost else None
 
     def reckoned(base: float | None, factor: float, more: float = 0) -> float | None:
@@ -41,7 +42,7 @@ def targets(project: str, scenario: str, medians: Medians) -> list[Target]:
             return [Target("1.25 x floor", reckoned(full, 1.25))]
         case "star", "noop":
             others = [Target(f"{name} / 10", reckoned(of(name, NOOP), 0.1)) for name in (DbtState.name, Sqlmesh.name)]
-            return [Target("0.30 s", 0.30), *others]
+            return [Target("", 0.30), *others]
         case "star", "changed":
             return [Target("0.25 x floor full + 0.3 s", reckoned(full, 0.25, 0.3))]
         case "star", "append":
@@ -49,5 +50,5 @@ def targets(project: str, scenario: str, medians: Medians) -> list[Target]:
         case "chain1000", "full":
             return [Target("2.5 x floor", reckoned(full, 2.5))]
         case "chain1000", "noop":
-            return [Target("0.7 s", 0.7)]
+            return [Target("", 0.7)]
     return []

@@ -1,11 +1,12 @@
 """Synthetic performance telemetry as Parquet: dimensions, and for each day a file of runs and one of their samples.
 
-The same arguments give the same rows. Beside the days there is one more, in `next/`, to append.
+The same number of rows gives the same rows: telemetry.py FOLDER ROWS. In `next/` there is one more day, to append.
 """
 
 from __future__ import annotations
 
 import shutil
+import sys
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -26,12 +27,14 @@ _DIMENSIONS = {
         from range(60) as t(i)""",
     "commits": """
         select i as commit_id, md5(i::varchar) as sha, 'dev' || (i % 40) as author,
-            timestamp '2026-08-01' + to_hours(i) as committed_at, case when i % 10 = 0 then 'release' else 'main' end as branch
+            timestamp '2026-08-01' + to_hours(i) as committed_at,
+            case when i % 10 = 0 then 'release' else 'main' end as branch
         from range(2400) as t(i)""",
 }
 _RUNS = """
     select {number} * {runs} + i as run_id, (hash({number}, i) % 500)::int as host_id, i % 20 as suite_id,
-        least(2399, {number} * 24 + i % 24) as commit_id, timestamp '{day}' + to_seconds(i * 86400 // {runs}) as started_at,
+        least(2399, {number} * 24 + i % 24) as commit_id,
+        timestamp '{day}' + to_seconds(i * 86400 // {runs}) as started_at,
         30 + (hash(i, {number}) % 600) / 10.0 as duration_s,
         case when hash({number}, i, 7) % 50 = 0 then 'failed' else 'ok' end as status
     from range({runs}) as t(i)"""
@@ -54,9 +57,8 @@ def write_telemetry(folder: Path, rows: int) -> None:
     samples = rows // DAYS
     for number in range(DAYS + 1):
         day = LAST_DAY + timedelta(days=number + 1 - DAYS)
-        values = {
-            "number": number, "day": day, "samples": samples, "runs": max(1, samples // _SAMPLES_A_RUN), "each": _SAMPLES_A_RUN
-        }
+        runs = max(1, samples // _SAMPLES_A_RUN)
+        values = {"number": number, "day": day, "samples": samples, "runs": runs, "each": _SAMPLES_A_RUN}
         target = folder if number < DAYS else folder / "next"
         for part, sql in (("runs", _RUNS), ("samples", _SAMPLES)):
             con.execute(f"copy ({sql.format_map(values)}) to '{target}/{part}/day={day}.parquet'")
@@ -70,3 +72,7 @@ def copy_days(source: Path, target: Path) -> None:
 def append_day(source: Path, target: Path) -> None:
     """Add the further day to a copy."""
     shutil.copytree(source / "next", target, dirs_exist_ok=True)
+
+
+if __name__ == "__main__":
+    write_telemetry(Path(sys.argv[1]), int(sys.argv[2]))

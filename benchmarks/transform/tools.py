@@ -50,7 +50,7 @@ class Tool:
 
 
 class Floor(Tool):
-    """One plain script in one transaction: nothing that builds all or nothing can be faster. It knows nothing of changes."""
+    """One plain script in one transaction: nothing that builds all or nothing can be faster. It knows of no changes."""
 
     name = "floor-atomic"
     scenarios = (FULL, APPEND)
@@ -110,11 +110,13 @@ class WhKeyedAggregate(Wh):
 
 
 class DbtState(Tool):
-    """dbt, with `state:modified+` against the artifacts of the full build, which is its documented way to build only what
-    changed. It does not see new files, so an append is a plain run."""
+    """dbt, with `state:modified+` against the artifacts of the full build: its documented way to build what changed.
+    It does not see new files, so an append is a plain run."""
 
     name = "dbt-state"
-    environment = {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "DO_NOT_TRACK": "1", "DBT_PROFILES_DIR": ".", "NO_COLOR": "1"}
+    environment = {
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "DO_NOT_TRACK": "1", "DBT_PROFILES_DIR": ".", "NO_COLOR": "1"
+    }
 
     @property
     def program(self) -> Path:
@@ -134,7 +136,8 @@ class DbtState(Tool):
             strategy, where = "", ""
             if model.day:
                 strategy = ", incremental_strategy='append'"
-                where = f"{{% if is_incremental() %}}where {model.day} > (select max(day) from {{{{ this }}}}){{% endif %}}\n"
+                is_new = f"{model.day} > (select max(day) from {{{{ this }}}})"
+                where = f"{{% if is_incremental() %}}where {is_new}{{% endif %}}\n"
             head = f"{{{{ config(materialized='{model.kind}'{strategy}) }}}}\n"
             _write(self.root / "models" / f"{model.name}.sql", head + sql + where)
 
@@ -180,8 +183,8 @@ class Sqlmesh(Tool):
     def command(self, scenario: str) -> list[str]:
         if scenario == APPEND:
             return [str(self.program), "run"]
-        hour = "01" if scenario == FULL else "02"
-        return [str(self.program), "plan", "--auto-apply", "--no-prompts", "--execution-time", f"2026-11-19 {hour}:00:00"]
+        time = "2026-11-19 01:00:00" if scenario == FULL else "2026-11-19 02:00:00"
+        return [str(self.program), "plan", "--auto-apply", "--no-prompts", "--execution-time", time]
 
 
 TOOLS: Mapping[str, type[Tool]] = {tool.name: tool for tool in (Floor, Wh, WhKeyedAggregate, DbtState, Sqlmesh)}

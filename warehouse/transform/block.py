@@ -6,7 +6,7 @@ Knows names only, no keys; reads DuckDB's own tree. Names are lower case: the en
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,36 +17,48 @@ _PLACES = ("query_location", "query_location_length", "alias")
 
 @dataclass(frozen=True)
 class Relation:
-    """One relation of a FROM clause. `query` is set for a subquery or CTE, `node` is its place in the tree."""
+    """One relation of a FROM clause. `query` is set for a subquery or CTE, `node` is its place in the tree; `inner` are the
+    names its columns have inside, where a list of aliases gives them others."""
 
     alias: str
     columns: tuple[str, ...]
     node: Node
     query: Node | None = None
     ctes: Mapping[str, Any] = field(default_factory=dict)
+    inner: tuple[str, ...] = ()
+    merged: frozenset[str] = frozenset()  # columns that `using` shares with an earlier relation: a star brings them once
     is_nullable: bool = False  # on the side of a left join that may be missing
+    is_hidden: bool = False  # on the right of a semi or anti join: only the join's condition sees it
     is_opaque: bool = False  # which columns it has, or what they are inside, cannot be told
+    reads_nothing: bool = False  # a function of its arguments, or values
+
+    def inner_name(self, column: str) -> str:
+        return (self.inner or self.columns)[self.columns.index(column)]
 
 
 # A column of a relation: (place in the block's list of relations, column).
 Column = tuple[int, str]
+# An output column: its name and expression. `_UNKNOWN` stands for any number of columns.
+Output = tuple[str | None, Node]
+_UNKNOWN: Output = (None, {})
 
 
 class Block:
     """One SELECT with its relations: what a name in it means."""
 
-    def __init__(self, node: Node | None, relations: list[Relation]) -> None:
+    def __init__(self, node: Node | None, relations: Sequence[Relation]) -> None:
         self.node: Node = node or {}
         self.relations = relations
+        self._visible = [(number, relation) for number, relation in enumerate(relations) if not relation.is_hidden]
 
     def split(self, names: Sequence[str]) -> tuple[int, str, list[str]] | None:
         """Which relation's column a dotted name means, and the struct fields after it."""
         parts = [name.lower() for name in names]
         for skip in range(len(parts) - 1):  # schema and catalog may stand before the table
-            for number, relation in enumerate(self.relations):
-                if parts[skip] == relation.alias and skip + 1 < len(parts) and parts[skip + 1] in relation.columns:
-                    return number, parts[skip + 1], list(names[skip + 2 :])
-        for number, relation in enumerate(self.relations):
+            for number, relation in self._visible:
+                if parts[skip] == relation.alias and (relation.is_opaque or parts[skip + 1] in relation.columns):
+                    return None if relation.is_opaque else (number, parts[skip + 1], list(names[skip + 2 :]))
+        for number, relation in self._visible:
             if parts[0] in relation.columns:
                 return number, parts[0], list(names[1:])
         return None
@@ -78,61 +90,74 @@ class Block:
         """A grouping expression; a number means an item of the SELECT list."""
         literal = expression.get("literal") or {}
         if expression.get("class") == "CONSTANT" and str(literal.get("text", "")).isdigit():
-            index = int(literal["text"]) - 1
-            if 0 <= index < len(self.node["select_list"]):
-                return self.node["select_list"][index]
+            before = self.node["select_list"][: int(literal["text"])]
+            if before and len(before) == int(literal["text"]) and not any(map(_is_several, before)):
+                return before[-1]
         return expression
 
-    def output(self, column: str) -> Node | None:
-        """The expression of an output column: an item of the SELECT list, or a column that a star brings."""
-        for item in self.node["select_list"]:
-            if item.get("class") != "STAR":
-                own = item["column_names"][-1] if item.get("class") == "COLUMN_REF" else ""
-                if (item.get("alias") or own).lower() == column:
-                    return item
-        for item in self.node["select_list"]:
-            if item.get("class") == "STAR" and column in (self._star(item) or ()):
-                qualifier = (item.get("relation_name") or "").lower()
-                for relation in self.relations:
-                    if column in relation.columns and qualifier in ("", relation.alias):
-                        return column_node(relation.alias, column)
-        return None
+    def distinct_target(self, expression: Node) -> Node | None:
+        """What an expression of DISTINCT ON means: there, unlike elsewhere, an alias comes before a column. None where that
+        cannot be told."""
+        aliased = {item["alias"].lower(): item for item in self.node["select_list"] if item.get("alias")}
+        if expression.get("class") == "COLUMN_REF" and len(expression["column_names"]) == 1:
+            return aliased.get(expression["column_names"][0].lower(), expression)
+        names = (found["column_names"][0] for found in inside(expression) if found.get("class") == "COLUMN_REF")
+        return None if any(name.lower() in aliased for name in names) else expression
 
-    def names(self) -> list[str] | None:
-        """The names of the output columns; None where a pattern chooses them."""
-        found: list[str] = []
+    def outputs(self) -> Iterator[Output]:
+        """The output columns in order, `_UNKNOWN` where a pattern or a struct chooses how many there are."""
         for item in self.node["select_list"]:
             if item.get("class") == "STAR":
-                columns = self._star(item)
-                if columns is None:
-                    return None
-                found += columns
+                yield from self._star(item)
+            elif _is_several(item):
+                yield _UNKNOWN
             else:
                 own = item["column_names"][-1] if item.get("class") == "COLUMN_REF" else ""
-                found.append((item.get("alias") or own).lower())
+                yield (item.get("alias") or own).lower(), item
+
+    def output(self, place: int) -> Node | None:
+        """The expression of an output column; None where it cannot be told."""
+        for number, (name, expression) in enumerate(self.outputs()):
+            if name is None:
+                return None
+            if number == place:
+                return expression
+        return None
+
+    def names(self) -> list[str | None]:
+        """The names of the output columns, up to the first that cannot be told, which is None."""
+        found: list[str | None] = []
+        for name, _ in self.outputs():
+            found.append(name)
+            if name is None:
+                break
         return found
 
-    def _star(self, item: Node) -> list[str] | None:
-        """The columns that a star brings unchanged; None for a pattern."""
-        if item.get("columns") or item.get("expr") or item.get("rename_list"):
-            return None
+    def _star(self, item: Node) -> Iterator[Output]:
         qualifier = (item.get("relation_name") or "").lower()
-        left_out = {str(name).lower() for name in _excluded(item)}
-        replaced = {str(entry["key"]).lower() for entry in item.get("replace_list") or ()}
-        found: dict[str, None] = {}  # a column that `using` shares comes once
-        for relation in self.relations:
-            if qualifier in ("", relation.alias):
-                found.update(dict.fromkeys(name for name in relation.columns if name not in left_out | replaced))
-        return list(found)
+        relations = [relation for _, relation in self._visible if qualifier in ("", relation.alias)]
+        is_pattern = item.get("columns") or item.get("expr") or item.get("rename_list") or item.get("qualified_exclude_list")
+        if is_pattern or not relations:
+            yield _UNKNOWN
+            return
+        left_out = {str(name).lower() for name in item.get("exclude_list") or ()}
+        replaced = {str(entry["key"]).lower(): entry["value"] for entry in item.get("replace_list") or ()}
+        for relation in relations:
+            if relation.is_opaque:
+                yield _UNKNOWN
+                return
+            for name in relation.columns:
+                if name not in left_out and (qualifier or name not in relation.merged):
+                    yield name, replaced.get(name) or column_node(relation.alias, name)
 
 
-def _excluded(item: Node) -> Iterator[str]:
-    for entry in [*(item.get("exclude_list") or ()), *(item.get("qualified_exclude_list") or ())]:
-        yield entry if isinstance(entry, str) else entry.get("column") or entry.get("name") or ""
+def _is_several(item: Node) -> bool:
+    """Whether an item of a SELECT list may yield several columns: a star does, and a struct that is unnested."""
+    return item.get("class") == "STAR" or (item.get("function_name") or "").lower() == "unnest"
 
 
-def inside(node: Any, *, skip_windows: bool = False) -> Iterator[dict[str, Any]]:
-    """Every node of an expression or query; subqueries' insides too, unless they are expressions' own."""
+def inside(node: Any, *, closed: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+    """Every node of an expression or query, but for what lies inside nodes of the classes `closed`."""
     stack = [node]
     while stack:
         found = stack.pop()
@@ -141,7 +166,7 @@ def inside(node: Any, *, skip_windows: bool = False) -> Iterator[dict[str, Any]]
         elif isinstance(found, dict):
             if found.get("type") or found.get("class") or found.get("cte_map"):
                 yield found
-            if not (skip_windows and found.get("class") == "WINDOW"):
+            if found.get("class") not in closed:
                 stack.extend(reversed(list(found.values())))
 
 

@@ -44,12 +44,8 @@ def key_plans(
     under which the models were bound."""
     names = model_names(models)
 
-    def columns_of(written: str) -> Sequence[str] | None:
-        if written in file_columns:
-            return tuple(file_columns[written])
-        name = written.replace('"', "").lower()
-        found = columns.get(names.get(name, name), landing.get(name))
-        return tuple(found) if found is not None else None
+    def columns_of(name: str) -> Mapping[str, str] | None:
+        return file_columns.get(name) or columns.get(names.get(name, name), landing.get(name))
 
     plans: dict[str, KeyPlan] = {}
     faults: list[WarehouseError] = []

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
 FILE_COLUMN = "wh file"
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")  # each holds all of those before it
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ def key_plan(
         raise models[name].header_fault("WH221", message, "key", hint=hint)
     paths: list[KeyPath] = []
     whole = {resolve(found) for found in top.whole}
+    # What the walk did not come by, a CTE that nobody reads for one, is of no consequence or read whole: fail closed.
+    whole |= _named(graph, name) - {resolve(found.name) for found in top.keyed}
     pending = [(found, (_layer(found, models[name].key),)) for found in top.keyed]
     while pending:
         found, layers = pending.pop()
@@ -70,6 +73,7 @@ def key_plan(
         if leaf in models and models[leaf].materialized == "view":
             view = _view_locality(con, models[leaf], graph.trees[leaf], found, columns_of, aggregates, models[name])
             whole |= {resolve(other) for other in view.whole}
+            whole |= _named(graph, leaf) - {resolve(inner.name) for inner in view.keyed}
             pending += [(inner, (_layer(inner, found.columns), *layers)) for inner in view.keyed]
         elif any(read.call == leaf and not read.is_by_file for files in graph.files.values() for read in files):
             whole.add(leaf)
@@ -79,6 +83,7 @@ def key_plan(
     if both:
         message = f"{', '.join(sorted(both))} is read by key, and over all keys too"
         raise models[name].header_fault("WH221", message, "key", hint="read it once")
+    _check_types(con, models[name], paths, columns_of)
     inputs = tuple(replace(found, name=resolve(found.name)) for found in top.keyed)
     return KeyPlan(inputs, tuple(paths), frozenset(whole))
 
@@ -94,6 +99,35 @@ def _view_locality(
         told = f"{message} (so {reader.qualified}, which reads {view.qualified}, is not local to its key)"
         hint = f"rewrite the clause, or drop `materialized: incremental` and the key from the header of {reader.place}"
         raise replace(error, message=f"{told}\n{pointed}" if pointed else told, hint=hint) from error
+
+
+def _named(graph: Graph, name: str) -> set[str]:
+    """All that a model's text names: models, landing tables, calls."""
+    return {*graph.models[name], *graph.landing[name], *(read.call for read in graph.files[name])}
+
+
+def _check_types(
+    con: "duckdb.DuckDBPyConnection", model: Model, paths: Sequence[KeyPath], columns_of: ColumnsOf
+) -> None:
+    """Refuse a key that has another type in an input: '01' and 1 are equal in a join, as keys they are not."""
+    import duckdb
+
+    own = {column.lower(): kind for column, kind in (columns_of(model.qualified) or {}).items()}
+    for path in paths:
+        columns = ", ".join(f"null::{kind} as {quote(column)}" for column, kind in (columns_of(path.leaf) or {}).items())
+        sql = path.keys_of(f"select {columns}, '' as {quote(FILE_COLUMN)}")
+        try:
+            kinds = list(map(str, con.sql(sql).types))
+        except duckdb.Error as error:  # a macro that aggregates
+            raise WarehouseError(
+                "WH221", f"the key is not computed from one row of {path.leaf}", model.place, "compute it row by row"
+            ) from error
+        for column, kind, (written, _) in zip(model.key, kinds, path.layers[-1], strict=False):
+            wanted = own[column.lower()]
+            is_same = kind == wanted or written == "null"
+            if not is_same and not (kind in _INTEGERS and wanted in _INTEGERS[_INTEGERS.index(kind) :]):
+                message = f"key {column} is {wanted}, but {kind} in {path.leaf}"
+                raise WarehouseError("WH221", message, model.place, "cast one: the key is of one type everywhere")
 
 
 def _layer(found: KeyedInput, names: Sequence[str]) -> tuple[tuple[str, str], ...]:

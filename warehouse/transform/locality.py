@@ -17,15 +17,19 @@ from warehouse.errors import WarehouseError
 from warehouse.transform.block import Block, Column, Relation, column_node, equalities, inside, shape
 from warehouse.transform.duck import quote, text_literal
 from warehouse.transform.model import Model
-from warehouse.transform.sql_tree import FILE_FUNCTIONS, Node, character_offset, end_of_reference, fault
+from warehouse.transform.sql_tree import FILE_FUNCTIONS, Node, character_offset, end_of_reference, fault, table_name
 
 if TYPE_CHECKING:
     import duckdb
 
-# Columns of an input, by the name that the SQL gives it; None for a name of nothing.
-ColumnsOf = Callable[[str], Sequence[str] | None]
+# Columns (name to type) of an input, by the name that the SQL gives it; None for a name of nothing.
+ColumnsOf = Callable[[str], Mapping[str, str] | None]
+# Pairs of columns (a, b): a row with a given `a` meets only rows with an equal `b`.
+Links = list[tuple[Column, Column]]
 
 INPUT_ALIAS = "input"  # what `KeyedInput.key` calls the input's rows
+# Not ASOF: which row of a tie it picks depends on how many rows there are to join.
+_JOIN_FORMS = ("REGULAR", "NATURAL", "CROSS", "DEPENDENT")
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def locality(
 ) -> Locality:
     """Prove that `model` is local to `key`, columns of its output. Raises WH221 with the clause that is not."""
     proof = _Proof(con, model, columns_of, aggregates)
-    proof.follow(tree["node"], [column.lower() for column in key], {})
+    proof.follow_names(tree["node"], key)
     for name, offset in proof.whole.items():
         if any(found.name == name for found in proof.keyed):
             raise proof.refusal(f"{name} is read over all keys here, and by key elsewhere", offset)
@@ -81,8 +85,16 @@ class _Proof:
             return WarehouseError("WH221", message, self._model.place, hint)
         return fault("WH221", message, self._model, offset, hint)
 
-    def follow(self, node: Node, key: Sequence[str | None], ctes: Mapping[str, Any]) -> None:
-        """Follow the output columns `key` of one query (None: a column it has not, NULL) to the inputs."""
+    def follow_names(self, node: Node, key: Sequence[str]) -> None:
+        """Follow the output columns `key` of a whole statement to the inputs."""
+        names = self._output_names(node, {})
+        for column in key:
+            if column.lower() not in names:
+                raise self.refusal(f"where {column} comes from cannot be told", _first_place(node))
+        self.follow(node, [names.index(column.lower()) for column in key], {})
+
+    def follow(self, node: Node, key: Sequence[int | None], ctes: Mapping[str, Any]) -> None:
+        """Follow the output columns at the places `key` of one query (None: a column it has not, NULL) to the inputs."""
         ctes = _with_ctes(node, ctes)
         self._check_modifiers(node)
         match node["type"]:
@@ -95,13 +107,13 @@ class _Proof:
 
     # --- blocks -------------------------------------------------------------------------------------------------
 
-    def _follow_block(self, node: Node, key: Sequence[str | None], ctes: Mapping[str, Any]) -> None:
+    def _follow_block(self, node: Node, key: Sequence[int | None], ctes: Mapping[str, Any]) -> None:
         if node.get("sample"):
             raise self.refusal("a sample is not local to any key", _offset(node))
         relations, links = self._relations(node.get("from_table"), ctes)
-        links += [(a, b) for pair in equalities(node.get("where_clause")) for a, b in (pair, pair[::-1])]
         block = Block(node, relations)
-        expressions = [self._key_expression(block, column) for column in key]
+        _link(links, block, equalities(node.get("where_clause")), is_mutual=True)
+        expressions = [self._key_expression(block, place) for place in key]
         equal = [self._equal_columns(block, expression, links) for expression in expressions]
         self._check_grouping(block, expressions, equal)
         self._check_windows(block, expressions, equal)
@@ -117,52 +129,60 @@ class _Proof:
                 carriers += 1
             else:
                 self._keep_whole(relation)
-        if relations and not carriers:
-            raise self.refusal(f"no input of this block carries {', '.join(map(str, key))}", _first_place(node))
+        if not carriers and not all(relation.reads_nothing for relation in relations):
+            raise self.refusal("no input of this block carries the key", _first_place(node))
 
-    def _key_expression(self, block: Block, column: str | None) -> Node | None:
+    def _key_expression(self, block: Block, place: int | None) -> Node | None:
         """The expression of an output column; None for NULL."""
-        if column is None:
+        if place is None:
             return None
-        found = block.output(column)
+        found = block.output(place)
         if found is None:
-            raise self.refusal(f"where {column} comes from cannot be told", _first_place(block.node))
+            raise self.refusal("where the key comes from cannot be told", _first_place(block.node))
         return found
 
-    def _equal_columns(self, block: Block, expression: Node | None, links: list[tuple[Node, Node]]) -> set[Column]:
+    def _equal_columns(self, block: Block, expression: Node | None, links: Links) -> set[Column]:
         """The columns of the block that equal a key expression in every row that they meet."""
-        start = block.resolve(expression) if expression else None
-        if start is None:
+        if expression is None:
             return set()
-        if block.relations[start[0]].is_nullable:
+        if any(owner >= 0 and block.relations[owner].is_nullable for owner in block.owners(block.meant(expression))):
             raise self.refusal(
                 "the key comes from the side of a left join that may be missing: rows without it share NULL",
                 _offset(expression),
             )
-        equal, edges = {start}, [(block.resolve(a), block.resolve(b)) for a, b in links]
-        while grown := {b for a, b in edges if a in equal and b is not None and b not in equal}:
+        start = block.resolve(expression)
+        equal = {start} if start else set()
+        while grown := {b for a, b in links if a in equal and b not in equal}:
             equal |= grown
         return equal
 
-    def _over(self, block: Block, number: int, expression: Node | None, equal: set[Column]) -> str | None:
-        """A key expression as SQL over the rows of one relation; None when it is not of that relation."""
+    def _over(self, block: Block, number: int, expression: Node | None, equal: set[Column]) -> "_Over | None":
+        """A key expression over the rows of one relation; None when it is not of that relation."""
         if expression is None:
-            return "null"
+            return _Over(None, "null")
         column = next((column for owner, column in sorted(equal) if owner == number), None)
+        relation = block.relations[number]
         if column is not None:
-            return f"{INPUT_ALIAS}.{quote(column)}"
-        is_computed = not equal and not any(found.get("class") == "SUBQUERY" for found in inside(expression))
-        if is_computed and block.owners(expression) <= {number}:
-            return self._as_sql(block, expression)
-        return None
+            inner = relation.inner_name(column)
+            return _Over(column, f"{INPUT_ALIAS}.{quote(inner)}", frozenset((inner,)))
+        if equal or block.owners(expression) - {number}:
+            return None
+        for found in inside(expression):
+            is_of_several = self._is_aggregate(found) or (found.get("function_name") or "").lower() == "unnest"
+            if is_of_several or found.get("class") in ("SUBQUERY", "WINDOW"):
+                raise self.refusal("the key is not computed from one row of an input", _offset(expression))
+        names = (block.split(found["column_names"]) for found in inside(expression) if found.get("class") == "COLUMN_REF")
+        return _Over(
+            None, self._as_sql(block, expression), frozenset(relation.inner_name(name[1]) for name in names if name)
+        )
 
     def _as_sql(self, block: Block, expression: Node) -> str:
         """An expression over one relation as SQL over `input`."""
         moved = json.loads(json.dumps(expression))
         for node in inside(moved):
             if node.get("class") == "COLUMN_REF":
-                _, column, rest = block.split(node["column_names"]) or (0, "", [])
-                node["column_names"] = [INPUT_ALIAS, column, *rest]
+                owner, column, rest = block.split(node["column_names"]) or (0, "", [])
+                node["column_names"] = [INPUT_ALIAS, block.relations[owner].inner_name(column), *rest]
         moved["alias"] = ""
         frame = json.loads(self._con.execute("select json_serialize_sql('select 1')").fetchall()[0][0])
         frame["statements"][0]["node"]["select_list"] = [moved]
@@ -174,7 +194,8 @@ class _Proof:
         if len(node["group_sets"]) > 1:
             raise self.refusal("several grouping sets: one of them leaves the key out", _offset(node["group_expressions"][0]))
         called = [*node["select_list"], node.get("having"), node.get("qualify")]
-        aggregate = next((found for found in inside(called, skip_windows=True) if self._is_aggregate(found)), None)
+        of_block = inside(called, closed=("WINDOW", "SUBQUERY"))
+        aggregate = next((found for found in of_block if self._is_aggregate(found)), None)
         if node["aggregate_handling"] == "FORCE_AGGREGATES":  # group by all: by every item that aggregates nothing
             groups = [item for item in node["select_list"] if not any(map(self._is_aggregate, inside(item)))]
         elif node["group_expressions"]:
@@ -191,7 +212,7 @@ class _Proof:
 
     def _check_windows(self, block: Block, expressions: list[Node | None], equal: list[set[Column]]) -> None:
         node = block.node
-        for found in inside([node["select_list"], node.get("qualify"), node["modifiers"]]):
+        for found in inside([node["select_list"], node.get("qualify"), node["modifiers"]], closed=("SUBQUERY",)):
             if found.get("class") == "WINDOW":
                 message = "the window reaches over several keys: partition by the key"
                 self._check_contains(block, found["partitions"], expressions, equal, message, _offset(found))
@@ -199,7 +220,8 @@ class _Proof:
             targets = modifier.get("distinct_on_targets")
             if targets:
                 message = "distinct on leaves the key out"
-                self._check_contains(block, targets, expressions, equal, message, _offset(targets[0]))
+                meant = [target for target in map(block.distinct_target, targets) if target is not None]
+                self._check_contains(block, meant, expressions, equal, message, _offset(targets[0]))
 
     def _check_contains(
         self, block: Block, found: Sequence[Node], expressions: list[Node | None], equal: list[set[Column]],
@@ -220,103 +242,107 @@ class _Proof:
 
     # --- unions -------------------------------------------------------------------------------------------------
 
-    def _follow_set(self, node: Node, key: Sequence[str | None], ctes: Mapping[str, Any]) -> None:
-        is_by_name = "BY_NAME" in node["setop_type"]
-        branches = _branches(node)
-        names = [self._output_names(branch, ctes) for branch in branches]
-        for branch, columns in zip(branches, names, strict=True):
-            if columns is None or names[0] is None:
+    def _follow_set(self, node: Node, key: Sequence[int | None], ctes: Mapping[str, Any]) -> None:
+        by_name = self._output_names(node, ctes) if "BY_NAME" in node["setop_type"] else None
+        for branch in _branches(node):
+            names = self._output_names(branch, ctes)
+            if None in names:
                 raise self.refusal("its columns are chosen by a pattern: name them", _first_place(branch))
-            if is_by_name:
-                wanted = [column if column in columns else None for column in key]
+            if by_name is None:
+                self.follow(branch, key, ctes)
             else:
-                wanted = [None if column is None else columns[names[0].index(column)] for column in key]
-            self.follow(branch, wanted, ctes)
+                wanted = [None if place is None else by_name[place] for place in key]
+                self.follow(branch, [names.index(name) if name in names else None for name in wanted], ctes)
 
-    def _output_names(self, node: Node, ctes: Mapping[str, Any]) -> list[str] | None:
-        """The names of a query's columns, lower case, in order; None where they cannot be told."""
+    def _output_names(self, node: Node, ctes: Mapping[str, Any]) -> list[str | None]:
+        """The names of a query's columns, lower case, in order, up to the first that cannot be told, which is None."""
         ctes = _with_ctes(node, ctes)
         if node["type"] == "SET_OPERATION_NODE":
-            by_name = "BY_NAME" in node["setop_type"]
-            found = [self._output_names(branch, ctes) for branch in (_branches(node) if by_name else _branches(node)[:1])]
-            return None if None in found else list(dict.fromkeys(name for names in found for name in names or ()))
+            if "BY_NAME" not in node["setop_type"]:
+                return self._output_names(_branches(node)[0], ctes)
+            return list(dict.fromkeys(name for branch in _branches(node) for name in self._output_names(branch, ctes)))
         if node["type"] != "SELECT_NODE":
-            return None
+            return [None]
         relations, _ = self._relations(node.get("from_table"), ctes)
         return Block(node, relations).names()
 
     # --- the FROM clause ------------------------------------------------------------------------------------------
 
-    def _relations(
-        self, node: Node | None, ctes: Mapping[str, Any]
-    ) -> tuple[list[Relation], list[tuple[Node, Node]]]:
-        """The relations of a FROM clause, and pairs of columns (a, b): a row with a given `a` meets only rows with an equal
-        `b`."""
+    def _relations(self, node: Node | None, ctes: Mapping[str, Any]) -> tuple[list[Relation], Links]:
+        """The relations of a FROM clause, and the links that its joins make."""
         if node is None or node["type"] in ("EMPTY", "EMPTY_FROM"):
             return [], []
-        if node["type"] == "JOIN":
-            return self._joined(node, ctes)
-        relation = self._relation(node, ctes)
-        return ([relation] if relation else []), []
+        return self._joined(node, ctes) if node["type"] == "JOIN" else ([self._relation(node, ctes)], [])
 
-    def _joined(self, node: Node, ctes: Mapping[str, Any]) -> tuple[list[Relation], list[tuple[Node, Node]]]:
-        kind = "POSITIONAL" if node["ref_type"] == "POSITIONAL" else node["join_type"]
-        if kind not in ("INNER", "LEFT", "SEMI", "ANTI"):
-            raise self.refusal(f"a {_words(kind)} join keeps rows of other keys", _offset(node))
-        left, left_links = self._relations(node["left"], ctes)
+    def _joined(self, node: Node, ctes: Mapping[str, Any]) -> tuple[list[Relation], Links]:
+        kind, form = node["join_type"], node["ref_type"]
+        if kind not in ("INNER", "LEFT", "SEMI", "ANTI") or form not in _JOIN_FORMS:
+            told = _words(kind if form in _JOIN_FORMS else form)
+            raise self.refusal(f"a row of a {told} join depends on rows of other keys", _offset(node))
+        left, links = self._relations(node["left"], ctes)
         right, right_links = self._relations(node["right"], ctes)
+        moved = len(left)
+        links = links + [((a + moved, x), (b + moved, y)) for (a, x), (b, y) in right_links]
         shared = [name.lower() for name in node["using_columns"]]
-        if node["ref_type"] == "NATURAL":
+        if form == "NATURAL":
             shared = [name for relation in left for name in relation.columns if any(name in other.columns for other in right)]
-        pairs = equalities(node.get("condition"))
+        relations = left + right
+        is_mutual = kind == "INNER"
+        _link(links, Block(None, relations), equalities(node.get("condition")), is_mutual, moved)
         for name in shared:
-            sides = [next((relation for relation in side if name in relation.columns), None) for side in (left, right)]
-            if sides[0] and sides[1]:
-                pairs.append((column_node(sides[0].alias, name), column_node(sides[1].alias, name)))
-        links = left_links + right_links
-        block = Block(None, left + right)
-        for pair in pairs:
-            ends = [block.resolve(end) for end in pair]
-            across = sorted(zip(ends, pair, strict=True), key=lambda end: end[0] or (-1, ""))
-            if kind == "INNER":
-                links += [pair, pair[::-1]]
-            # The other kinds keep a left row that meets nothing, so nothing follows for the left from the right.
-            elif across[0][0] and across[0][0][0] < len(left) <= across[1][0][0]:
-                links.append((across[0][1], across[1][1]))
-        if kind == "LEFT":
-            right = [replace(relation, is_nullable=True) for relation in right]
-        return left + right, links
+            ends = [Block(None, side).split([name]) for side in (left, right)]
+            if ends[0] and ends[1]:
+                pair = ((ends[0][0], name), (ends[1][0] + moved, name))
+                links += [pair, pair[::-1]] if is_mutual else [pair]
+        return left + [
+            replace(
+                found, merged=found.merged | set(shared), is_nullable=found.is_nullable or kind == "LEFT",
+                is_hidden=found.is_hidden or kind in ("SEMI", "ANTI"),
+            )
+            for found in right
+        ], links
 
-    def _relation(self, node: Node, ctes: Mapping[str, Any]) -> Relation | None:
-        """One relation; None for a function that reads nothing but its arguments."""
+    def _relation(self, node: Node, ctes: Mapping[str, Any]) -> Relation:
+        alias, aliases = (node.get("alias") or "").lower(), _lower(node.get("column_name_alias") or ())
         if node.get("sample"):
             raise self.refusal("a sample is not local to any key", _offset(node))
-        alias = (node.get("alias") or "").lower()
         match node["type"]:
             case "BASE_TABLE":
                 name = node["table_name"].lower()
                 if not node["schema_name"] and name in ctes:
-                    query, outer = ctes[name]
-                    return self._subquery(alias or name, query, outer, node)
-                start, end = self._text_range(node)
-                columns = self._columns_of(self._model.text[start:end])
-                return Relation(alias or name, _lower(columns or ()), node)
+                    query, outer, inner = ctes[name]
+                    return self._subquery(alias or name, aliases + inner[len(aliases) :], query, outer, node)
+                return self._table(alias or name, aliases, node)
             case "SUBQUERY":
-                return self._subquery(alias, node["subquery"]["node"], ctes, node)
+                return self._subquery(alias, aliases, node["subquery"]["node"], ctes, node)
             case "TABLE_FUNCTION":
                 name = node["function"]["function_name"].lower()
-                if name not in FILE_FUNCTIONS:
-                    return None
-                start, end = self._text_range(node)
-                return Relation(alias or name, _lower(self._columns_of(self._model.text[start:end]) or ()), node)
+                if name in FILE_FUNCTIONS:
+                    return self._table(alias or name, aliases, node)
+                return Relation(alias or name, (), node, is_opaque=True, reads_nothing=True)
             case "EXPRESSION_LIST":
-                return None
+                return Relation(alias, (), node, is_opaque=True, reads_nothing=True)
         raise self.refusal(f"{_words(node['type'])} is not local to any key", _offset(node))
 
-    def _subquery(self, alias: str, query: Node, ctes: Mapping[str, Any], node: Node) -> Relation:
-        renamed = _lower(node.get("column_name_alias") or ())
-        names = () if renamed else self._output_names(query, ctes)
-        return Relation(alias, renamed or tuple(names or ()), node, query, ctes, is_opaque=not names)
+    def _table(self, alias: str, aliases: tuple[str, ...], node: Node) -> Relation:
+        inner = tuple(self._columns_of(self._name(node)) or ())
+        columns = aliases + _lower(inner[len(aliases) :])
+        return Relation(alias, columns, node, inner=inner, is_opaque=len(columns) != len(inner))
+
+    def _subquery(
+        self, alias: str, aliases: tuple[str, ...], query: Node, ctes: Mapping[str, Any], node: Node
+    ) -> Relation:
+        names = self._output_names(query, ctes)
+        columns = (*aliases, *(name or "" for name in names[len(aliases) :]))
+        # A subquery need not have a name; here it needs one.
+        return Relation(alias or f" {id(query)}", columns, node, query, ctes, is_opaque=None in names)
+
+    def _name(self, node: Node) -> str:
+        """An input's name, without quotes, lower case; a call as it is written."""
+        if node["type"] == "BASE_TABLE":
+            return table_name(node)
+        start, end = self._text_range(node)
+        return self._model.text[start:end]
 
     def _text_range(self, node: Node) -> tuple[int, int]:
         start = character_offset(self._model.text, node["query_location"])
@@ -324,75 +350,104 @@ class _Proof:
 
     # --- what is found --------------------------------------------------------------------------------------------
 
-    def _keep_by_key(self, relation: Relation, over: list[str]) -> None:
+    def _keep_by_key(self, relation: Relation, over: "Sequence[_Over]") -> None:
         if relation.query is None:
-            start, end = self._text_range(relation.node)
-            name = _input_name(self._model.text[start:end])
-            columns = tuple(sorted({column for item in over for column in relation.columns if quote(column) in item}))
-            found = KeyedInput(name, tuple(over), columns, start, end, bool(relation.node.get("alias")))
+            (start, end), name = self._text_range(relation.node), self._name(relation.node)
+            used = tuple(sorted(set().union(*(item.uses for item in over))))
+            found = KeyedInput(name, tuple(item.sql for item in over), used, start, end, bool(relation.node.get("alias")))
             if any(other.start == start and other.key != found.key for other in self.keyed):
                 raise self.refusal(f"{name} is read here by two different keys", relation.node["query_location"])
             if found not in self.keyed:  # a CTE that is read twice
                 self.keyed.append(found)
             return
-        prefix = f"{INPUT_ALIAS}."
-        plain = [item.removeprefix(prefix)[1:-1].replace('""', '"') for item in over]
-        if any(quote(name) != item.removeprefix(prefix) or name not in relation.columns for name, item in zip(plain, over, strict=True)):
+        if any(item.column is None and item.sql != "null" for item in over):
             raise self.refusal("the key is computed over a subquery: compute it inside", _offset(relation.node))
-        self.follow(relation.query, plain, relation.ctes)
+        places = [None if item.column is None else relation.columns.index(item.column) for item in over]
+        self.follow(relation.query, places, relation.ctes)
 
     def _keep_whole(self, relation: Relation) -> None:
-        if relation.query is None:
-            start, end = self._text_range(relation.node)
-            self.whole.setdefault(_input_name(self._model.text[start:end]), relation.node["query_location"])
-        else:
+        if relation.query is not None:
             self._read_whole(relation.query, relation.ctes)
+        elif not relation.reads_nothing:
+            self.whole.setdefault(self._name(relation.node), relation.node["query_location"])
 
     def _read_subqueries_whole(self, node: Node, ctes: Mapping[str, Any]) -> None:
-        for key, value in node.items():
-            if key not in ("from_table", "cte_map"):
-                for found in inside(value):
-                    if found.get("class") == "SUBQUERY":
-                        self._read_whole(found["subquery"]["node"], ctes)
-        for found in inside(node.get("from_table")):
-            if found.get("class") == "SUBQUERY":  # in a join's condition or a function's argument
+        """Read whole what the block's expressions query; its relations are looked at by themselves."""
+        pending = [value for key, value in node.items() if key != "cte_map"]
+        while pending:
+            found = pending.pop()
+            if isinstance(found, list):
+                pending.extend(found)
+            elif isinstance(found, dict) and found.get("class") == "SUBQUERY":
                 self._read_whole(found["subquery"]["node"], ctes)
+                pending.append(found.get("child"))  # of `child in (select ...)`
+            elif isinstance(found, dict) and found.get("type") != "SUBQUERY":
+                pending.extend(found.values())
 
     def _read_whole(self, query: Any, ctes: Mapping[str, Any]) -> None:
         """Everything that a query reads, at any depth, is read over all keys."""
-        pending, seen = [(query, ctes)], set()
+        pending: list[tuple[Any, Mapping[str, Any]]] = [(query, ctes)]
+        seen: set[int] = set()
         while pending:
             node, scope = pending.pop()
-            for found in inside(node):
-                scope = _with_ctes(found, scope) if found.get("cte_map") else scope
-                is_table = found.get("type") == "BASE_TABLE"
-                if is_table and not found["schema_name"] and found["table_name"].lower() in scope:
-                    cte = scope[found["table_name"].lower()]
-                    if id(cte[0]) not in seen:
-                        seen.add(id(cte[0]))
-                        pending.append(cte)
-                elif is_table or (
-                    found.get("type") == "TABLE_FUNCTION" and found["function"]["function_name"].lower() in FILE_FUNCTIONS
-                ):
-                    start, end = self._text_range(found)
-                    self.whole.setdefault(_input_name(self._model.text[start:end]), found["query_location"])
+            if isinstance(node, list):
+                pending.extend((item, scope) for item in node)
+            elif isinstance(node, dict):
+                scope = _with_ctes(node, scope)
+                is_table = node.get("type") == "BASE_TABLE"
+                if is_table and not node["schema_name"] and node["table_name"].lower() in scope:
+                    query, outer, _ = scope[node["table_name"].lower()]
+                    if id(query) not in seen:
+                        seen.add(id(query))
+                        pending.append((query, outer))
+                elif is_table or _reads_files(node):
+                    self.whole.setdefault(self._name(node), node["query_location"])
+                pending.extend((value, scope) for key, value in node.items() if key != "cte_map")
+
+
+@dataclass(frozen=True)
+class _Over:
+    """A key's column over one relation: the relation's own column where it plainly is one, SQL over `input`, and the columns
+    that the SQL uses."""
+
+    column: str | None
+    sql: str
+    uses: frozenset[str] = frozenset()
+
+
+def _link(
+    links: Links, block: Block, pairs: Sequence[tuple[Node, Node]], is_mutual: bool, first_right: int = 0
+) -> None:
+    """Add the links that a condition makes. Where it is not mutual, a left row that meets nothing is kept: then nothing
+    follows for the left from the right."""
+    for pair in pairs:
+        a, b = (block.resolve(end) for end in pair)
+        if a is None or b is None:
+            continue
+        for start, end in ((a, b), (b, a)):
+            if is_mutual or start[0] < first_right <= end[0]:
+                links.append((start, end))
+
+
+def _reads_files(node: Node) -> bool:
+    return node.get("type") == "TABLE_FUNCTION" and node["function"]["function_name"].lower() in FILE_FUNCTIONS
 
 
 def _with_ctes(node: Node, ctes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """CTEs by name, each with those it sees itself."""
-    found = dict(ctes)
-    for entry in node.get("cte_map", {}).get("map", []):
-        found[str(entry["key"]).lower()] = (entry["value"]["query_node"], dict(found))
+    """CTEs by name: the query, the CTEs that it sees itself, and the names of its columns that are given beside its own."""
+    entries = (node.get("cte_map") or {}).get("map", [])
+    found = dict(ctes) if entries else ctes
+    for entry in entries:
+        name, query = str(entry["key"]).lower(), entry["value"]["query_node"]
+        outer = dict(found)
+        found[name] = (query, outer, _lower(entry["value"].get("aliases") or ()))
+        if query["type"] == "RECURSIVE_CTE_NODE":
+            outer[name] = found[name]
     return found
 
 
 def _branches(node: Node) -> list[Node]:
     return list(node.get("children") or [node["left"], node["right"]])
-
-
-def _input_name(written: str) -> str:
-    """A table's name without quotes, lower case; a call as it is written."""
-    return written if "(" in written or "'" in written else written.replace('"', "").lower()
 
 
 def _lower(names: Sequence[str]) -> tuple[str, ...]:

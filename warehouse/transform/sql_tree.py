@@ -152,6 +152,13 @@ def readings(tree: Node, model: Model) -> Readings:
     return Readings(tuple(in_order), tuple(sorted(files.values(), key=lambda read: read.offset)))
 
 
+def table_name(node: Node) -> str:
+    """What a table's node names: `table` or `schema.table`, lower case, or the call that a file's name stands for."""
+    if not node["schema_name"] and _FILE_NAME.search(node["table_name"]):
+        return text_literal(node["table_name"])
+    return ".".join(part.lower() for part in (node["schema_name"], node["table_name"]) if part)
+
+
 def fault(code: str, message: str, model: Model, offset: int, hint: str | None = None) -> WarehouseError:
     """An error at a byte of a model's SQL, with its line and a caret."""
     return fault_at(code, message, model.text, model.place, character_offset(model.text, offset), hint)

@@ -95,7 +95,7 @@ def file_stamps(patterns: Sequence[str], root: Path) -> list[str]:
     try:
         for pattern in patterns:
             if is_remote(pattern):
-                found += object_tags(pattern, is_known_enough=True).items()
+                found += object_tags(pattern, as_last_listed=True).items()
             else:
                 found += [(path, _telling_stamp(os.path.join(root, path))) for path in _paths(pattern, root)]
     except OSError:

@@ -140,7 +140,7 @@ def test_nothing_changed_builds_nothing(tiny: Project) -> None:
 def test_a_build_with_nothing_to_do_imports_nothing_heavy(tiny: Project) -> None:
     code = (
         "import sys\nfrom warehouse.cli.main import main\nstatus = main(['build'])\n"
-        "heavy = {'duckdb', 'pyarrow', 'polars', 'numpy', 'yaml', 'sqlglot'} & set(sys.modules)\n"
+        "heavy = {'duckdb', 'fsspec', 'pyarrow', 'polars', 'numpy', 's3fs', 'yaml', 'sqlglot'} & set(sys.modules)\n"
         "print(status, sorted(heavy))"
     )
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "WH_PROJECT": str(tiny.root)}

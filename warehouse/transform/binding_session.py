@@ -44,6 +44,7 @@ class BindingSession:
         self._root = root
         self._memory = memory
         self._given: set[str] = set()
+        self._refused: dict[str, WarehouseError] = {}
         self.columns: dict[str, Types] = {}
         self.keys: dict[str, str] = {}
 
@@ -52,7 +53,7 @@ class BindingSession:
         `feed` those of the feed that it feeds (None: of none, or of one that has a fault)."""
         model = self._models[name]
         try:
-            check_files(self._con, model, self._graph.files[name], self._root)
+            check_files(self._con, model, self._graph.files[name], self._root, self._refused)
             key = self._key(name, contract, feed)
             bound = self._memory.recall("models", name, key)
             is_known = bound is not None

@@ -178,7 +178,11 @@ def _build(
 
     progress.began("copy")
     shadow = open_shadow(project, current, is_retry=is_retry)
-    done = bring_up_to_date(shadow, material, write_rollup, progress)
+    try:
+        done = bring_up_to_date(shadow, material, write_rollup, progress)
+    except WarehouseError:
+        material.check_unchanged()  # a file that changed while it was read is told as that, not as a model's fault
+        raise
     progress.began("write")
     keep_failures(project.builds, done.tests)
     refuse_failures(done.tests, len(material.checked.tests))

@@ -12,6 +12,7 @@ from warehouse.transform.check_memory import CheckMemory, key_of, plan_as_json, 
 from warehouse.transform.graph import Graph
 from warehouse.transform.keys import KeyPlan, key_plan
 from warehouse.transform.model import Model, model_names
+from warehouse.transform.objects import is_remote
 from warehouse.transform.sources import file_stamps, has_match, open_remote
 from warehouse.transform.sql_tree import FileRead, fault
 
@@ -19,19 +20,39 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def check_files(con: "duckdb.DuckDBPyConnection", model: Model, files: Sequence[FileRead], root: Path) -> None:
-    """Raise WH220 at the first read of a model that no file answers to."""
+def check_files(
+    con: "duckdb.DuckDBPyConnection", model: Model, files: Sequence[FileRead], root: Path,
+    refused: dict[str, WarehouseError],
+) -> None:
+    """Raise WH220 at the first read of a model that no file answers to, or that cannot be looked at. `refused` are buckets
+    (as URLs) that could not be listed: they are not asked again, and more are added."""
     for read in files:
-        open_remote(con, read.patterns)
         for pattern in read.patterns:
-            if "://" not in pattern and not has_match(pattern, root):
-                hint = f"paths are from the project's folder, {root.name or '.'}"
+            try:
+                is_there = _is_there(pattern, root, refused)
+            except WarehouseError as found:
+                raise fault(found.code, f"{found.place}: {found.message}", model, read.offset, found.hint) from found
+            if not is_there:
+                hint = None if is_remote(pattern) else f"paths are from the project's folder, {root.name or '.'}"
                 raise fault("WH220", f"no file matches {pattern}", model, read.offset, hint)
+        open_remote(con, read.patterns)
+
+
+def _is_there(pattern: str, root: Path, refused: dict[str, WarehouseError]) -> bool:
+    bucket = "/".join(pattern.split("/")[:3])
+    if bucket in refused:
+        raise refused[bucket]
+    try:
+        return has_match(pattern, root)
+    except WarehouseError as found:
+        if found.place == bucket:
+            refused[bucket] = found
+        raise
 
 
 def stamp_of(read: FileRead, root: Path) -> str:
-    """What the file system says of the files that a call reads; empty where they may have changed without a trace, or lie
-    in a remote store."""
+    """What their file system or store says of the files that a call reads; empty where they may have changed without a
+    trace."""
     return key_of(stamps) if (stamps := file_stamps(read.patterns, root)) else ""
 
 

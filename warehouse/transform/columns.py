@@ -126,6 +126,7 @@ def column_graph(
     from warehouse.transform.check import create_schemas
     from warehouse.transform.duck import connect, quote, quoted
     from warehouse.transform.landing_tables import open_landing_table
+    from warehouse.transform.sources import open_remote
 
     con = connect(files_root=root)
     create_schemas(con)
@@ -137,6 +138,8 @@ def column_graph(
     for name in checked.graph.order:
         model, types = checked.models[name], checked.columns[name]
         columns[model.qualified] = tuple(types)
+        for read in checked.graph.files[name]:
+            open_remote(con, read.patterns)
         try:
             edges = _edges(model.qualified, tuple(types), _relation(con, model.text))
         except NotUnderstood as reason:

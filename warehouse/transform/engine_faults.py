@@ -60,6 +60,8 @@ _IN_WORDS = (
     (r"^Cannot deduce template type.*", "the values are of types that do not go together"),
     (r"^[A-Z](?=[a-z])", lambda match: match[0].lower()),
 )
+# The engine ran into an exception of Python, which only the client of a remote store raises.
+_CLIENT_FAULT = "Traceback (most recent call last):"
 _NAMED = re.compile(r"[\"']([^\"'\s]+)[\"']")
 
 
@@ -86,6 +88,8 @@ def _told(
     document: Mapping[str, Any], code: str, statement: str, text: str, place: str, shift: int
 ) -> WarehouseError:
     said = str(document["exception_message"]).strip()
+    if said.startswith(_CLIENT_FAULT):
+        code, said = "WH220", _client_said(said)
     position = document.get("position")
     message = _message(said, document)
     # The engine counts bytes of the whole statement; people count characters of their file.
@@ -145,6 +149,13 @@ def _document(error: Exception) -> dict[str, Any]:
     except ValueError:
         document = {}
     return document if isinstance(document, dict) else {}
+
+
+def _client_said(traceback: str) -> str:
+    """What a store's client raised: the first line of its traceback that is of no frame."""
+    raised = next((line for line in traceback.splitlines()[1:] if line[:1].strip()), "")
+    kind, _, words = raised.partition(": ")
+    return f"a file in the store cannot be read: {words if words not in ('', 'None') else kind}"
 
 
 def _message(said: str, document: Mapping[str, Any]) -> str:

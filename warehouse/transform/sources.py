@@ -14,13 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import WarehouseError
 from warehouse.project import PROJECT_FILE, Project, source_fault
 from warehouse.transform.duck import text_literal
 from warehouse.transform.model import Model
+from warehouse.transform.objects import is_remote, object_tags, open_objects
 
 if TYPE_CHECKING:
     import duckdb
@@ -91,25 +92,30 @@ def _call(name: str, patterns: Sequence[str], root: Path) -> str:
 
 
 def has_match(pattern: str, root: Path) -> bool:
-    """Whether a local pattern names any file."""
+    """Whether a pattern names any file. Raises WH220 when its store cannot be asked."""
+    if is_remote(pattern):
+        return bool(object_tags(pattern))
     return any(os.path.isfile(os.path.join(root, path)) for path in _paths(pattern, root))
 
 
 def file_stamps(patterns: Sequence[str], root: Path) -> list[str]:
-    """Paths and stamps of the local files that patterns name; empty where one has none, or lies in a remote store."""
-    if any("://" in pattern for pattern in patterns):
-        return []
-    paths = [path for pattern in patterns for path in _paths(pattern, root)]
+    """Paths and stamps of the files that patterns name, an object's as it was last listed; empty where one has none. Raises
+    WH220."""
+    found: list[tuple[str, str]] = []
     try:
-        stamps = [_telling_stamp(os.path.join(root, path)) for path in paths]
+        for pattern in patterns:
+            if is_remote(pattern):
+                found += object_tags(pattern, as_last_listed=True).items()
+            else:
+                found += [(path, _telling_stamp(os.path.join(root, path))) for path in _paths(pattern, root)]
     except OSError:
         return []
-    return [f"{path} {stamp}" for path, stamp in zip(paths, stamps, strict=True)] if all(stamps) else []
+    return [f"{path} {stamp}" for path, stamp in found] if all(stamp for _, stamp in found) else []
 
 
 def file_set(patterns: Sequence[str], root: Path, known: Mapping[str, FileState]) -> FileSet:
     """What `patterns` name now; relative ones from `root`. `known` are files as they were found before."""
-    found = [_remote(pattern) if "://" in pattern else _local(pattern, root, known) for pattern in patterns]
+    found = [_objects(pattern) if is_remote(pattern) else _local(pattern, root, known) for pattern in patterns]
     return FileSet(tuple(patterns), tuple(file for files in found for file in files))
 
 
@@ -131,15 +137,17 @@ def check_as_engine_finds(con: "duckdb.DuckDBPyConnection", files: FileSet, root
 
 def engine_path(path: str, root: Path) -> str:
     """A file's path as the engine reports it in `filename`."""
-    return path if "://" in path else os.path.join(root, path)
+    return path if is_remote(path) else os.path.join(root, path)
 
 
 def open_remote(con: "duckdb.DuckDBPyConnection", patterns: Sequence[str]) -> None:
-    """Let a session read the remote stores that patterns name."""
-    for pattern in patterns:
-        if "://" in pattern:
-            system, _ = _filesystem(pattern)
-            con.register_filesystem(system)
+    """Let a session read the remote stores that patterns name. Raises WH220."""
+    for pattern in filter(is_remote, patterns):
+        open_objects(con, pattern)
+
+
+def _objects(pattern: str) -> list[FileState]:
+    return [FileState(url, tag) for url, tag in object_tags(pattern).items()]
 
 
 def _local(pattern: str, root: Path, known: Mapping[str, FileState]) -> list[FileState]:
@@ -187,34 +195,3 @@ def _telling(status: os.stat_result) -> str:
 
 def _stamp(status: os.stat_result) -> str:
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
-
-
-def _remote(pattern: str) -> list[FileState]:
-    system, path = _filesystem(pattern)
-    scheme = pattern.partition("://")[0]
-    try:
-        found: dict[str, dict[str, Any]] = (
-            system.glob(path, detail=True) if glob.has_magic(path) else {path: system.info(path)}
-        )
-    except OSError as error:
-        raise WarehouseError("WH220", f"cannot be listed: {error}", pattern) from error
-    return [FileState(f"{scheme}://{name}", _tag(pattern, found[name])) for name in sorted(found, key=str.encode)]
-
-
-def _tag(pattern: str, info: Mapping[str, Any]) -> str:
-    tag = info.get("ETag") or info.get("etag") or info.get("md5Hash")
-    if not tag:
-        raise WarehouseError("WH220", "the store gives no ETag: nobody can tell when a file changes", pattern)
-    return f"{info.get('size')} {tag}"
-
-
-def _filesystem(pattern: str) -> tuple[Any, str]:
-    try:
-        from fsspec.core import url_to_fs
-
-        system, path = url_to_fs(pattern)
-    except (ImportError, ValueError) as error:
-        hint = "pip install 'perf-warehouse[s3]'"
-        raise WarehouseError("WH220", f"no client for this store: {error}", pattern, hint) from error
-    system.invalidate_cache()
-    return system, path

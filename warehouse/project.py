@@ -120,6 +120,7 @@ def find_project(start: Path | None = None) -> Project:
 
 def read_project(root: Path) -> Project:
     """The project in exactly this folder. Raises WH002 with the place when its file is not valid."""
+    root = root.resolve()
     text = _read_text(root / PROJECT_FILE)
     try:
         document = tomllib.loads(text)

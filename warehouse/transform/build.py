@@ -6,6 +6,7 @@ A failed build leaves the last good one untouched. The same inputs give the same
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -202,7 +203,16 @@ class Done:
 def bring_up_to_date(
     database: Path, material: "Material", write_rollup: "RollupWriter", progress: Progress = Progress()
 ) -> Done:
-    """Bring a database up to date, or fill a new one, and test it; a test that passed on the same rows is not run again. What is good in it stays there when something fails."""
+    """Bring a database up to date, or fill a new one, and test it; a test that passed on the same rows is not run again.
+    What is good in it stays there when something fails."""
+    # The engine looks for a path without a pattern in the current folder first.
+    with chdir(material.root):
+        return _bring_up_to_date(database.resolve(), material, write_rollup, progress)
+
+
+def _bring_up_to_date(
+    database: Path, material: "Material", write_rollup: "RollupWriter", progress: Progress
+) -> Done:
     import duckdb
 
     from warehouse.transform.catalog import write_catalog

@@ -7,6 +7,7 @@ analyst's own line and column, and what a model yields is compared with what its
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,7 +95,15 @@ def inspect(
     """Check what can be checked, and list the faults: WH202 to WH208, WH220, WH221, WH226. A model that reads one with a
     fault is not looked at: what it would be told is a consequence. Paths of files are from `root`; `unreadable` names
     files that are no models for now; what `memory` knows is taken from there."""
-    memory = memory or CheckMemory()
+    # The engine looks for a path without a pattern in the current folder first.
+    with chdir(root):
+        return _inspect(models, queries, landing, root, sql_tests, unreadable, memory or CheckMemory())
+
+
+def _inspect(
+    models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path,
+    sql_tests: Sequence[SqlTest], unreadable: Collection[str], memory: CheckMemory,
+) -> tuple[CheckedProject, list[WarehouseError]]:
     everything, faults = with_feeds(models, is_whole=not unreadable)
     con = connect(files_root=root)
     create_schemas(con)

@@ -112,11 +112,13 @@ class Readers:
             return Leaf(self._landing_rows(files, f"parse_filename(filename) as {quote(FILE_COLUMN)}"), gone)
         root = self._material.root
         inside = text_literal(f"{root}{os.sep}")
-        path = f"case when starts_with(filename, {inside}) then substr(filename, length({inside}) + 1) else filename end"
+        path = f"regexp_replace(replace(filename, {inside}, ''), '^\\./', '')"
         rows = f"select *, {path} as {quote(FILE_COLUMN)} from {leaf}"
         if then:
             # The whole call with a filter, not a call on fewer files: what all files are read as is found from all.
-            names = ", ".join(text_literal(engine_path(path, root)) for path in come) or "null"
+            # A path that no pattern found is reported as it is written.
+            written = sorted({name for path in come for name in (path, f"./{path}", engine_path(path, root))})
+            names = ", ".join(map(text_literal, written)) or "null"
             rows += f" where filename in ({names})"
         return Leaf(rows, gone)
 

@@ -129,14 +129,14 @@ def check_unchanged(sets: Sequence[FileSet], root: Path) -> None:
 
 def check_as_engine_finds(con: "duckdb.DuckDBPyConnection", files: FileSet, root: Path) -> None:
     """Raise WH220 when the engine finds other files under the patterns than were looked at: it has the last word."""
-    named = [row[0] for pattern in files.patterns for row in con.execute("from glob(?)", [pattern]).fetchall()]
-    if named != [engine_path(file.path, root) for file in files.files]:
+    found = [row[0] for pattern in files.patterns for row in con.execute("from glob(?)", [pattern]).fetchall()]
+    if [engine_path(name, root) for name in found] != [engine_path(file.path, root) for file in files.files]:
         where = ", ".join(files.patterns)
         raise WarehouseError("WH220", "the engine finds other files under it than are tracked", where, "list the files")
 
 
 def engine_path(path: str, root: Path) -> str:
-    """A file's path as the engine reports it in `filename`."""
+    """A file's path as the engine reports it in `filename`, where a pattern named it; without one it is as written."""
     return path if is_remote(path) else os.path.join(root, path)
 
 
@@ -156,7 +156,8 @@ def _local(pattern: str, root: Path, known: Mapping[str, FileState]) -> list[Fil
 
 
 def _paths(pattern: str, root: Path) -> list[str]:
-    pattern = pattern.removeprefix("./")
+    """The paths that a pattern names, those in the project from its folder."""
+    pattern = pattern.removeprefix("./").removeprefix(f"{root}{os.sep}")
     if not glob.has_magic(pattern):
         return [pattern]
     return sorted(glob.glob(pattern, root_dir=root, recursive=True, include_hidden=True), key=os.fsencode)

@@ -38,17 +38,19 @@ def _watch(args: argparse.Namespace) -> ExitCode:
 
     is_retry = args.retry
     for found in checks(check):
-        if isinstance(found, Exception):
-            notice(str(refused(found) if isinstance(found, OSError) else found))
-        elif tell_findings(found):
-            try:
+        try:
+            if isinstance(found, Exception):
+                raise found
+            if tell_findings(found):
                 _build(args, is_retry=is_retry)
                 sys.stdout.flush()
-            except BrokenPipeError:
-                raise
-            except OSError as error:
-                notice(str(refused(error)))
-            is_retry = is_unfinished(find_project())
+                is_retry = is_unfinished(find_project())
+        except BrokenPipeError:  # nobody reads what it prints any more
+            raise
+        except WarehouseError as error:
+            notice(str(error))
+        except OSError as error:
+            notice(str(refused(error)))
         notice(f"{datetime.now():%H:%M:%S} watching; Ctrl-C ends it\n")
     return ExitCode.OK
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from warehouse.transform.content import ROW, Content, content_by_key
 from warehouse.transform.duck import quote, quoted
 from warehouse.transform.keys import FILE_COLUMN, KeyPlan
-from warehouse.transform.landing_tables import LANDING_ORDER
 from warehouse.transform.locality import INPUT_ALIAS
 from warehouse.transform.model import Model
 from warehouse.transform.sql_text import body, first_token
@@ -41,6 +40,15 @@ class Updated:
     content: Content
     keys: int
     is_unique: bool
+
+
+@dataclass(frozen=True)
+class OrderedRows:
+    """SQL for the rows of an input, the columns that order them, and those of them that are not the input's own."""
+
+    sql: str
+    order: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def order_of(model: Model, types: Mapping[str, str]) -> list[str]:
@@ -112,10 +120,10 @@ def forget_keys(con: "duckdb.DuckDBPyConnection", qualified: str) -> None:
 
 def update(
     con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], before: Content,
-    leaves: Mapping[str, Leaf], reads: Mapping[str, str],
+    leaves: Mapping[str, Leaf], reads: Mapping[str, OrderedRows],
 ) -> Updated | None:
-    """Bring a table up to date with the changed rows of `leaves` (those that changed). `reads` gives SQL for the rows of
-    landing tables, with the columns that order them. None when so many keys changed that a full build is less work.
+    """Bring a table up to date with the changed rows of `leaves` (those that changed). `reads` says how to read the inputs
+    that lie in no order. None when a full build is less work, or all that works.
 
     Leaves the rows of changed keys, as they were and as they are, in the temporary table of `delta_name`.
     """
@@ -123,7 +131,8 @@ def update(
         _find_affected(con, model, plan, types, leaves)
         if _is_too_much(con, model):
             return None
-        _compute(con, model, plan, types, reads)
+        if not _compute(con, model, plan, types, reads):
+            return None
         _compare(con, model, types)
         _swap(con, model)
     _record_changed_keys(con, model, plan, leaves)
@@ -183,9 +192,10 @@ def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
 
 
 def _compute(
-    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], reads: Mapping[str, str]
-) -> None:
-    """The rows of the affected keys as the model's SQL gives them, in order."""
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], reads: Mapping[str, OrderedRows]
+) -> bool:
+    """The rows of the affected keys as the model's SQL gives them, in order. False where the SQL names an input in a way
+    that a narrowed one does not answer to, as by its schema; binding errs before anything runs, so the transaction goes on."""
     import duckdb
 
     only = f"semi join {_AFFECTED} as a on {_same(model.key, 'm', 'a')} order by {_names(order_of(model, types), 'm')}"
@@ -193,13 +203,11 @@ def _compute(
     try:
         con.execute(f"create or replace temp table {_FRESH} as select m.* from ({narrow}) as m {only}")
     except (duckdb.BinderException, duckdb.CatalogException):
-        # The SQL names an input in a way that a narrowed one does not answer to, as by its schema. Binding errs before
-        # anything runs, so the transaction goes on.
-        whole = body(model.text)
-        con.execute(f"create or replace temp table {_FRESH} as select m.* from ({whole}) as m {only}")
+        return False
+    return True
 
 
-def _narrowed(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, reads: Mapping[str, str]) -> str:
+def _narrowed(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, reads: Mapping[str, OrderedRows]) -> str:
     """The model's SQL over only those rows of its inputs that carry an affected key."""
     text, last = body(model.text), first_token(model.text)
     for number, found in sorted(enumerate(plan.inputs), key=lambda item: -item[1].start):
@@ -210,8 +218,9 @@ def _narrowed(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, rea
         name = quote(f"wh input {number}")
         rows, columns, order = f"select * from {written}", f"{INPUT_ALIAS}.*", ""
         if found.name in reads:
-            rows, order = reads[found.name], f" order by {_names(LANDING_ORDER, INPUT_ALIAS)}"
-            columns = f"{INPUT_ALIAS}.* exclude ({LANDING_ORDER[-1]})"
+            given = reads[found.name]
+            rows, order = given.sql, f" order by {_names(given.order, INPUT_ALIAS)}"
+            columns += f" exclude ({_names(given.left_out)})" if given.left_out else ""
         con.execute(
             f"create or replace temp table {name} as select {columns} from ({rows}) as {INPUT_ALIAS}"
             f" semi join {_AFFECTED} as a on {on}{order}"

@@ -13,7 +13,7 @@ from warehouse.landing.batches import LandingFile, check_landing_file
 from warehouse.transform import incremental
 from warehouse.transform.duck import execute, quote, quoted, text_literal
 from warehouse.transform.keys import FILE_COLUMN
-from warehouse.transform.landing_tables import landing_rows, open_landing_table
+from warehouse.transform.landing_tables import LANDING_ORDER, landing_rows, open_landing_table
 from warehouse.transform.material import Material
 from warehouse.transform.sources import check_as_engine_finds, engine_path, open_remote
 from warehouse.transform.state import TableState
@@ -64,7 +64,8 @@ class Readers:
                     check_as_engine_finds(self._con, self._material.inputs.files[read.call], self._material.root)
                     self._opened.add(read.call)
             self._open_landing(table for table in graph.landing[found] if table not in by_key or not self._has_rows(table))
-            for other in graph.models[found] - set(by_key):
+            # What a view reads is read in the order it lies in.
+            for other in graph.models[found] - (set(by_key) if found == name else set()):
                 state = rewritten.get(other) or states.get(other)
                 if state and not state.is_whole:
                     incremental.rewrite(self._con, models[other], self._checked.columns[other])
@@ -84,11 +85,22 @@ class Readers:
     def _has_rows(self, table: str) -> bool:
         return bool(self._material.inputs.landing[table])
 
-    def landing_rows(self, tables: Iterable[str]) -> dict[str, str]:
-        """SQL for the rows of landing tables, in no order, with what orders them; those without any rows are left out. Raises
-        WH123 when a file is missing or not what its batch says."""
-        files = {table: self._material.landing.tables[table].files for table in tables}
-        return {table: self._landing_rows(found) for table, found in files.items() if found}
+    def rows_in_order(
+        self, name: str, by_key: Collection[str], states: Mapping[str, TableState]
+    ) -> dict[str, incremental.OrderedRows]:
+        """How to read in order what a model reads by key and what lies in no order now: landing tables (those without any
+        rows left out) and tables that were patched."""
+        found: dict[str, incremental.OrderedRows] = {}
+        for table in self._checked.graph.landing[name] & set(by_key):
+            files = self._material.landing.tables[table].files
+            if files:
+                found[table] = incremental.OrderedRows(self._landing_rows(files), LANDING_ORDER, LANDING_ORDER[-1:])
+        for table in self._checked.graph.models[name] & set(by_key):
+            if table in states and not states[table].is_whole:
+                model = self._checked.models[table]
+                order = incremental.order_of(model, self._checked.columns[table])
+                found[table] = incremental.OrderedRows(f"select * from {quoted(model.qualified)}", tuple(order))
+        return found
 
     def _landing_rows(self, files: Sequence[LandingFile], *more: str) -> str:
         for file in files:

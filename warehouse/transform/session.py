@@ -7,14 +7,14 @@ kill is there to go on from.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
 from warehouse.transform import incremental
 from warehouse.transform.check import create_schemas
-from warehouse.transform.content import content_of
+from warehouse.transform.content import ROW, content_of, row_hash
 from warehouse.transform.digests import Envelope
 from warehouse.transform.duck import execute, quote, quoted
 from warehouse.transform.engine_faults import message_of
@@ -67,6 +67,7 @@ class Session:
         self.contents: dict[str, str] = material.inputs.content_ids()  # by name, of all that is up to date
         self._readers = Readers(con, material)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
+        self._saved = dict(self._before)  # of `_now`, what is committed
         self._unsaved: list[str] = []
         self._last_commit = time.monotonic()
 
@@ -101,8 +102,10 @@ class Session:
         return replace(result, seconds=time.monotonic() - started)
 
     def _commit(self) -> None:
-        write_states(self._con, {name: self._now[name] for name in self._unsaved})
+        states = {name: self._now[name] for name in self._unsaved}
+        write_states(self._con, states)
         self._con.execute("commit")
+        self._saved.update(states)
         self._unsaved, self._last_commit = [], time.monotonic()
 
     def _save_unsaved(self, deltas: set[str]) -> None:
@@ -113,6 +116,10 @@ class Session:
         self._deltas = deltas - set(self._unsaved)
         self._readers.forget()
         again, self._unsaved = dict.fromkeys(self._unsaved), []
+        for name in again:  # the tables are what they were: under another name, of another kind, in pieces
+            self._now.pop(name)
+            if name in self._saved:
+                self._now[name] = self._saved[name]
         for name in sorted(again, key=self._checked.place_of):
             self._bring_up_to_date(name)
         self._commit()
@@ -172,13 +179,14 @@ class Session:
             model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types), content,
             self._files_of(name),
         ))
-        if former:
-            self._keep_delta(model.qualified, former)
+        if former and self._keep_delta(model.qualified, former, types):
             self._deltas.add(name)
 
     def _update(self, name: str) -> int | None:
         """Bring an incremental table up to date by its key, and return how many keys changed; None where that cannot be, or
         is more work than a build."""
+        import duckdb
+
         model, types, plan = self._checked.models[name], self._checked.columns[name], self._checked.key_plans[name]
         before = self._before[name]
         leaves = self._changed_leaves(plan, before)
@@ -186,9 +194,7 @@ class Session:
             return None
         by_key = {found.name for found in plan.inputs} | {path.leaf for path in plan.paths}
         self._open_inputs(name, by_key)
-        reads = self._readers.landing_rows(by_key & self._material.inputs.landing.keys())
-        import duckdb
-
+        reads = self._readers.rows_in_order(name, by_key, self._now)
         try:
             updated = incremental.update(self._con, model, plan, types, before.content, leaves, reads)
         except duckdb.Error as error:
@@ -246,7 +252,7 @@ class Session:
     def _drop(self, name: str) -> ModelResult:
         qualified = self._now[name].qualified
         self._remove(name)
-        del self._now[name]
+        del self._now[name], self._saved[name]
         write_states(self._con, {}, [name])
         return ModelResult(qualified, DROP, "no model makes it any more")
 
@@ -272,10 +278,23 @@ class Session:
     def _types_of(self, qualified: str) -> dict[str, str]:
         return {row[0]: row[1] for row in self._con.execute(f"describe {quoted(qualified)}").fetchall()}
 
-    def _keep_delta(self, qualified: str, former: str) -> None:
-        new, old = quoted(qualified), quoted(former)
-        self._con.execute(
-            f"create or replace temp table {incremental.delta_name(qualified)} as (from {old} except all from {new})"
-            f" union all (from {new} except all from {old})"
+    def _keep_delta(self, qualified: str, former: str, types: Mapping[str, str]) -> bool:
+        """Keep the rows that only one of two tables has. False where those that both have stand in another order: a reader
+        may depend on it, and which of its keys then changed cannot be told from rows."""
+        numbered = (
+            f"select {ROW}.*, rowid as place, {row_hash(types)} as hashed,"
+            f" row_number() over (partition by hashed order by rowid) as occurrence from {{}} as {ROW}"
         )
-        self._con.execute(f"drop table {old}")
+        both = [f"({numbered.format(quoted(table))}) as {alias}" for table, alias in ((former, "o"), (qualified, "n"))]
+        same = "o.hashed = n.hashed and o.occurrence = n.occurrence"
+        moved = self._con.execute(
+            f"select 1 from (select n.place as place, lag(n.place) over (order by o.place) as before"
+            f" from {both[0]} join {both[1]} on {same}) where before > place limit 1"
+        ).fetchall()
+        only = [f"select {alias}.* exclude (place, hashed, occurrence) from {one} anti join {other} on {same}"
+                for alias, one, other in (("o", both[0], both[1]), ("n", both[1], both[0]))]
+        self._con.execute(
+            f"create or replace temp table {incremental.delta_name(qualified)} as {only[0]} union all {only[1]}"
+        )
+        self._con.execute(f"drop table {quoted(former)}")
+        return not moved

@@ -82,8 +82,8 @@ class Readers:
         return bool(self._material.inputs.landing[table])
 
     def landing_rows(self, tables: Iterable[str]) -> dict[str, str]:
-        """SQL for the rows of landing tables, in no order, with what orders them; those without any rows are left out. Raises
-        WH123 when a file is missing or not what its batch says."""
+        """SQL for the rows of landing tables, in no order, with what orders them; those without any rows are left out.
+        Raises WH123 when a file is missing or not what its batch says."""
         files = {table: self._material.landing.tables[table].files for table in tables}
         return {table: self._landing_rows(found) for table, found in files.items() if found}
 

@@ -30,9 +30,9 @@ _BIND = "explain "
 def bind_tests(
     con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], checked: CheckedProject, landing: Iterable[str]
 ) -> tuple[tuple[DataTest, ...], list[WarehouseError]]:
-    """The tests, each with all models that it reads, and what is wrong with the others: WH202 to WH204 for SQL that does not
-    parse or bind, for a table or column that is not there, or not when tests run; WH220 and WH226 for what is no function
-    of tables. `con` holds every table of the project, empty."""
+    """The tests, each with all models that it reads, and what is wrong with the others: WH202 to WH204 for SQL that does
+    not parse or bind, for a table or column that is not there, or not when tests run; WH220 and WH226 for what is no
+    function of tables. `con` holds every table of the project, empty."""
     names = model_names(checked.models)
     bound, faults = [], []
     for test in tests:

@@ -126,9 +126,7 @@ def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path
             raise WarehouseError("WH224", "no build has failed or was interrupted since the last good one", str(shadow))
         return shadow
     remove_leftovers(project)
-    # Of a file that was touched since it was built nothing may be kept. Its stamp tells, and costs nothing; its digest is
-    # checked when a number is traced.
-    if base and base.stamp == file_stamp(base.path):
+    if base and _is_as_built(base):
         scratch = shadow.with_name(f"{_SHADOW}.copy")
         _copy(base.path, scratch)
         os.replace(scratch, shadow)  # half a copy must not look like something to go on from
@@ -138,6 +136,17 @@ def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path
 def is_unfinished(project: Project) -> bool:
     """Whether a failed or interrupted build left something to go on from."""
     return (project.builds / _SHADOW).exists()
+
+
+def _is_as_built(build: Build) -> bool:
+    """Whether a database is what was built: of one that was altered nothing may be kept. The stamp tells, at no cost, unless
+    the file was moved; then its digest does."""
+    try:
+        if build.stamp != file_stamp(build.path):
+            build.check()
+    except (OSError, WarehouseError):
+        return False
+    return True
 
 
 def _copy(source: Path, target: Path) -> None:

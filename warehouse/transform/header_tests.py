@@ -106,7 +106,8 @@ def _entry(header: Header, forms: _Forms, entry: Any, *path: PathPart) -> Header
         raise header.fault(f"{' and '.join(kinds)} are two tests", *path, hint="one entry each: [not_null, unique]")
     form, is_right = forms[kinds[0]]
     if not is_right(parts[kinds[0]]):
-        raise header.fault(f"test {kinds[0]} is not written as it must be", *path, kinds[0], hint=f"write it so: {form}")
+        message = f"test {kinds[0]} is not written as it must be"
+        raise header.fault(message, *path, kinds[0], hint=f"write it so: {form}")
     severity = severity_of(header, *path) if "severity" in parts else "error"
     return HeaderTest(kinds[0], parts[kinds[0]], severity, _where(header, parts, *path), path)
 

@@ -55,9 +55,9 @@ VOLATILE_FUNCTIONS = frozenset(
     (
         "ago", "current_catalog", "current_connection_id", "current_database", "current_date", "current_query",
         "current_query_id", "current_schema", "current_schemas", "current_setting", "current_transaction_id", "currval",
-        "gen_random_uuid", "get_current_time", "get_current_timestamp", "getvariable", "in_search_path", "nextval", "now",
-        "pg_conf_load_time", "pg_postmaster_start_time", "pg_sleep", "random", "setseed", "setval", "sleep_ms", "stats",
-        "today", "transaction_timestamp", "txid_current", "uuid", "uuidv4", "uuidv7", "vector_type", "write_log",
+        "gen_random_uuid", "get_current_time", "get_current_timestamp", "getvariable", "in_search_path", "nextval",
+        "now", "pg_conf_load_time", "pg_postmaster_start_time", "pg_sleep", "random", "setseed", "setval", "sleep_ms",
+        "stats", "today", "transaction_timestamp", "txid_current", "uuid", "uuidv4", "uuidv7", "vector_type", "write_log",
     )
 )
 # Those that are written without brackets; a test compares.
@@ -212,7 +212,8 @@ def _check_is_function_of_inputs(node: Node, model: Model) -> None:
     elif word == "age" and len(node["arguments"]) == 1:
         # The engine calls it consistent all the same.
         raise fault(
-            "WH226", "age of one value counts from the day it is asked", model, node["query_location"], "write both: age(later, earlier)"
+            "WH226", "age of one value counts from the day it is asked", model, node["query_location"],
+            "write both: age(later, earlier)",
         )
     elif word not in VOLATILE_FUNCTIONS:
         word = None

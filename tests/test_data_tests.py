@@ -343,12 +343,12 @@ def test_a_warning_is_told_and_does_not_block(project: Project, wh: Wh) -> None:
     status, out, err = wh("build")
     assert status == 0
     assert "main.run" in out
-    assert err == """\
+    assert err.startswith("""\
 warn run.expression (models/run.sql:5:5): expression ended_s >= started_s: broken by 1 row
   run_id  speed  started_s  ended_s
   ------  -----  ---------  -------
   1       1.5    5          3
-"""
+built 1 in """)
     assert find_current(project) is not None
 
 
@@ -422,7 +422,7 @@ def test_failing_rows_are_kept_until_the_next_build_that_tests(project: Project,
     write(project, {"models/run.sql": SLOW_AND_LATE})
     status, _, err = wh("build")
     assert status == 1
-    assert err.splitlines()[-1] == """  hint: all rows: wh sql --failures 'from "run.speed_range"'"""
+    assert """\n  hint: all rows: wh sql --failures 'from "run.speed_range"'\ndone before that: main.run; """ in err
     assert wh("sql", "--failures", 'from "run.speed_range"', "--format", "csv") == (
         0, "run_id,speed,started_s,ended_s\n1,-2.0,5,3\n2,-1.0,5,6\n", ""
     )

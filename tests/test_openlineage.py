@@ -211,7 +211,7 @@ def test_a_build_is_told_to_a_file_and_an_endpoint(project: Project, capsys: pyt
     with endpoint() as server:
         configure(project, f'file = "log/events.ndjson"\nurl = "{server.url}"')
         assert main(["--project", str(project.root), "build"]) == 0
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err.startswith("built 3 in ")
     written = [json.loads(line) for line in (project.root / "log" / "events.ndjson").read_text().splitlines()]
     assert written == server.events
     assert names(written)[0] == ("START", "build") and names(written)[-1] == ("COMPLETE", "build")
@@ -252,8 +252,8 @@ def test_an_endpoint_that_refuses_does_not_fail_a_build(project: Project, capsys
         assert main(["--project", str(project.root), "build"]) == 0
     assert find_current(project) is not None
     assert len(server.events) == 1  # it is not asked again and again
-    assert capsys.readouterr().err == (
-        f"WH228 {server.url}: answered 503 Service Unavailable; 0 of 8 events were delivered\n"
+    assert capsys.readouterr().err.startswith(
+        f"WH228 {server.url}: answered 503 Service Unavailable; 0 of 8 events were delivered\nbuilt 3 in "
     )
 
 
@@ -284,7 +284,7 @@ def test_a_failed_build_is_told_and_stays_failed(case: str, project: Project, ca
     events = [json.loads(line) for line in (project.root / "events.ndjson").read_text().splitlines()]
     assert [job for kind, job in names(events) if kind == "FAIL"] == failed
     said = [event["run"]["facets"]["errorMessage"]["message"] for event in events if event["eventType"] == "FAIL"]
-    assert {f"{message}\n" for message in said} == {error}
+    assert {f"{message}\n" for message in said} == {error.partition("done before that")[0]}
 
 
 @pytest.mark.parametrize("setting", ['url = "ftp://host/x"', 'url = "host:5000"', 'url = "http://host:many"', "file = 1"])

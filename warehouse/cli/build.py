@@ -75,6 +75,7 @@ def _build(args: argparse.Namespace, *, is_retry: bool) -> ExitCode:
         raise
     teller.finished(report, as_json=args.json, with_profile=args.profile)
     _tell_doubts(report)
+    notice(teller.summary(report))
     return ExitCode.FAILED if report.damaged else ExitCode.OK
 
 

@@ -45,7 +45,6 @@ class BuildTeller:
             notice(f"done before that: {', '.join(names[:_SHOWN_MODELS])}{more}; to go on from there: wh build --retry")
 
     def finished(self, report: "BuildReport", *, as_json: bool, with_profile: bool) -> None:
-        seconds = self._stopwatch.total()
         for model in report.models:
             if model.action == "drop":  # told of only now
                 self._line(model)
@@ -55,7 +54,20 @@ class BuildTeller:
             self._print(report)
         if with_profile:
             notice(_profile(report, self._stopwatch.parts()))
-        notice(_summary(report, seconds))
+
+    def summary(self, report: "BuildReport") -> str:
+        """What was done, in one line."""
+        if report.is_restored:
+            return "the same as an earlier build, which is current again"
+        if not report.models:
+            return "nothing changed"
+        parts = []
+        for action, word in _DONE.items():
+            found = [model for model in report.models if model.action == action]
+            keys = f" ({sum(model.keys or 0 for model in found):,} keys)" if action == "update" else ""
+            if found:
+                parts.append(f"{word} {len(found):,}{keys}")
+        return f"{', '.join(parts)} in {self._stopwatch.total():.1f} s"
 
     def _print(self, report: "BuildReport") -> None:
         changed = [model for model in report.models if model.action != "keep"]
@@ -64,20 +76,6 @@ class BuildTeller:
             rows = [[model.name, model.action, model.rows, model.keys, model.seconds] for model in changed]
             print(table(["table", "action", "rows", "keys", "seconds"], rows))
         print(report.build.path)
-
-
-def _summary(report: "BuildReport", seconds: float) -> str:
-    if report.is_restored:
-        return "the same as an earlier build, which is current again"
-    if not report.models:
-        return "nothing changed"
-    parts = []
-    for action, word in _DONE.items():
-        found = [model for model in report.models if model.action == action]
-        keys = f" ({sum(model.keys or 0 for model in found):,} keys)" if action == "update" else ""
-        if found:
-            parts.append(f"{word} {len(found):,}{keys}")
-    return f"{', '.join(parts)} in {seconds:.1f} s"
 
 
 def _profile(report: "BuildReport", parts: dict[str, float]) -> str:

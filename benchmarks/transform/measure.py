@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+_SHOWN_LINES = 3
+
 
 class CommandFailed(Exception):
     """A measured command that ended badly; the message is the end of its output."""
@@ -40,8 +42,8 @@ def run(command: list[str], folder: Path, environment: Mapping[str, str] | None 
         wall_s = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        told = log.read_text(encoding="utf-8", errors="replace").strip()[-600:]
-        raise CommandFailed(f"{' '.join(command)} failed with {process.returncode}:\n{told}")
+        told = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN_LINES:])
+        raise CommandFailed(f"{' '.join(command)} ended with {process.returncode}:\n{told}")
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, wall_s)
 
 

@@ -250,7 +250,8 @@ def _record_changed_keys(
                 f"delete from {_key_table(model)} where source = '{number}' and file in (select unnest(?::varchar[]))",
                 [list(leaf.gone)],
             )
-    con.execute(f"insert into {_key_table(model)} select * from {_SEEN} where source is not null and file <> ''")
+    if any(leaf.has_files for leaf in leaves.values()):
+        con.execute(f"insert into {_key_table(model)} select * from {_SEEN} where source is not null and file <> ''")
 
 
 def _key_table(model: Model) -> str:

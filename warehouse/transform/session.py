@@ -69,7 +69,7 @@ class Session:
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
         self._saved = dict(self._before)  # of `_now`, what is committed
         self._unsaved: list[str] = []
-        self._last_commit = time.monotonic()
+        self._last_commit = time.process_time()
 
     def run(self) -> list[ModelResult]:
         """Bring every model up to date. Raises WH209 at the place of what failed; what was built before it is kept."""
@@ -83,7 +83,7 @@ class Session:
         for name in order:
             results.append(self._timed(name))
             self._on_model(results[-1])
-            if time.monotonic() - self._last_commit > _GROUP_S:
+            if time.process_time() - self._last_commit > _GROUP_S:
                 self._commit()
                 self._con.execute("begin")
         for name in order:
@@ -106,7 +106,7 @@ class Session:
         write_states(self._con, states)
         self._con.execute("commit")
         self._saved.update(states)
-        self._unsaved, self._last_commit = [], time.monotonic()
+        self._unsaved, self._last_commit = [], time.process_time()
 
     def _save_unsaved(self, deltas: set[str]) -> None:
         """A failed statement takes its whole transaction with it: make again what was good in it, so that `--retry` need
@@ -171,7 +171,8 @@ class Session:
                 self.unique.add(name)
             files = {path.leaf for path in plan.paths} - self._checked.models.keys()
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in files}
-            incremental.record_keys(self._con, model, plan, leaves)
+            if leaves:
+                incremental.record_keys(self._con, model, plan, leaves)
         else:
             execute(self._con, model, f"create table {quoted(model.qualified)} as ")
         content = content_of(self._con, model.qualified, types, is_ordered=not plan)
@@ -261,7 +262,8 @@ class Session:
         state = self._now.get(name)
         if state:
             self._con.execute(f"drop {state.kind} if exists {quoted(state.qualified)}")
-            incremental.forget_keys(self._con, state.qualified)
+            if state.files:
+                incremental.forget_keys(self._con, state.qualified)
 
     def _set_aside(self, name: str) -> str | None:
         """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys

@@ -81,8 +81,8 @@ class Readers:
     def rows_in_order(
         self, name: str, by_key: Collection[str], states: Mapping[str, TableState]
     ) -> dict[str, incremental.OrderedRows]:
-        """How to read in order what a model reads by key and what lies in no order now: landing tables (those without any
-        rows left out) and tables that were patched."""
+        """How to read in order what a model reads by key and what lies in no order now: landing tables (those without
+        any rows left out) and tables that were patched."""
         found: dict[str, incremental.OrderedRows] = {}
         for table in self._checked.graph.landing[name] & set(by_key):
             files = self._material.landing.tables[table].files
@@ -109,8 +109,12 @@ class Readers:
                 return Leaf(f"select *, '' as {quote(FILE_COLUMN)} from {quote(leaf)} limit 0", gone)
             return Leaf(landing_rows(files, f"parse_filename(filename) as {quote(FILE_COLUMN)}"), gone)
         root = self._material.root
-        inside = text_literal(f"{root}{os.sep}")
-        path = f"case when starts_with(filename, {inside}) then substr(filename, length({inside}) + 1) else filename end"
+        inside = f"{root}{os.sep}"
+        path = (
+            f"case when starts_with(filename, {text_literal(inside)})"
+            f" then substr(filename, length({text_literal(inside)}) + 1) else filename end"
+        )
+        gone = tuple(engine_path(path, root).removeprefix(inside) for path in gone)
         rows = f"select *, {path} as {quote(FILE_COLUMN)} from {leaf}"
         if then:
             # The whole call with a filter, not a call on fewer files: what all files are read as is found from all.

@@ -104,8 +104,8 @@ def is_as_engine_finds(con: "duckdb.DuckDBPyConnection", files: FileSet, root: P
 
 
 def engine_path(path: str, root: Path) -> str:
-    """A file's path as the engine reports it in `filename`."""
-    return path if "://" in path else os.path.join(root, path)
+    """A file's path as the engine reports it in `filename`: without `..`."""
+    return path if "://" in path else os.path.normpath(os.path.join(root, path))
 
 
 def open_remote(con: "duckdb.DuckDBPyConnection", patterns: Sequence[str]) -> None:

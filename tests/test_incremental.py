@@ -387,6 +387,20 @@ def test_a_file_that_is_only_touched_changes_nothing(tmp_path: Path) -> None:
     assert not build(history.project, write_rollup).is_new
 
 
+@pytest.mark.parametrize("pattern", ["./samples/*.parquet", "samples/../samples/*.parquet", "../shared/*.parquet"])
+def test_files_are_followed_however_their_pattern_is_written(pattern: str, tmp_path: Path) -> None:
+    history = begun(tmp_path / "project", 5, [])
+    (tmp_path / "shared").symlink_to(history.project.root / "samples")
+    sql = f"select run_id, sum(value) as total from read_parquet('{pattern}') group by run_id"
+    history.models["facts/a"] = incremental("run_id", sql)
+    history.write_models()
+    build(history.project, write_rollup)
+    for edit in (history.late_data, (history.project.root / "samples" / "3.parquet").unlink):
+        edit()
+        assert done(build(history.project, write_rollup))["a"][0] == "update"
+        assert_as_from_nothing(history, tmp_path)
+
+
 def test_rows_of_a_patched_table_are_read_in_their_order(tmp_path: Path) -> None:
     """host_total adds, over the runs of a host, what run_host was patched with out of order."""
     history = begun(tmp_path / "project", 2, ["facts/run_host", "facts/host_total"])

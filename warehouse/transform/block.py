@@ -17,8 +17,8 @@ _PLACES = ("query_location", "query_location_length", "alias")
 
 @dataclass(frozen=True)
 class Relation:
-    """One relation of a FROM clause. `query` is set for a subquery or CTE, `node` is its place in the tree; `inner` are the
-    names its columns have inside, where a list of aliases gives them others."""
+    """One relation of a FROM clause. `query` is set for a subquery or CTE, `node` is its place in the tree; `inner` are
+    the names its columns have inside, where a list of aliases gives them others."""
 
     alias: str
     columns: tuple[str, ...]
@@ -26,7 +26,7 @@ class Relation:
     query: Node | None = None
     ctes: Mapping[str, Any] = field(default_factory=dict)
     inner: tuple[str, ...] = ()
-    merged: frozenset[str] = frozenset()  # columns that `using` shares with an earlier relation: a star brings them once
+    merged: frozenset[str] = frozenset()  # shared with an earlier relation by `using`: a star brings them once
     is_nullable: bool = False  # on the side of a left join that may be missing
     is_hidden: bool = False  # on the right of a semi or anti join: only the join's condition sees it
     is_opaque: bool = False  # which columns it has, or what they are inside, cannot be told
@@ -96,8 +96,8 @@ class Block:
         return expression
 
     def distinct_target(self, expression: Node) -> Node | None:
-        """What an expression of DISTINCT ON means: there, unlike elsewhere, an alias comes before a column. None where that
-        cannot be told."""
+        """What an expression of DISTINCT ON means: there, unlike elsewhere, an alias comes before a column. None where
+        that cannot be told."""
         aliased = {item["alias"].lower(): item for item in self.node["select_list"] if item.get("alias")}
         if expression.get("class") == "COLUMN_REF" and len(expression["column_names"]) == 1:
             return aliased.get(expression["column_names"][0].lower(), expression)
@@ -136,8 +136,8 @@ class Block:
     def _star(self, item: Node) -> Iterator[Output]:
         qualifier = (item.get("relation_name") or "").lower()
         relations = [relation for _, relation in self._visible if qualifier in ("", relation.alias)]
-        is_pattern = item.get("columns") or item.get("expr") or item.get("rename_list") or item.get("qualified_exclude_list")
-        if is_pattern or not relations:
+        patterns = ("columns", "expr", "rename_list", "qualified_exclude_list")
+        if any(item.get(pattern) for pattern in patterns) or not relations:
             yield _UNKNOWN
             return
         left_out = {str(name).lower() for name in item.get("exclude_list") or ()}

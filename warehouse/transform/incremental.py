@@ -122,8 +122,8 @@ def update(
     con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], before: Content,
     leaves: Mapping[str, Leaf], reads: Mapping[str, OrderedRows],
 ) -> Updated | None:
-    """Bring a table up to date with the changed rows of `leaves` (those that changed). `reads` says how to read the inputs
-    that lie in no order. None when a full build is less work, or all that works.
+    """Bring a table up to date with the changed rows of `leaves` (those that changed). `reads` says how to read the
+    inputs that lie in no order. None when a full build is less work, or all that works.
 
     Leaves the rows of changed keys, as they were and as they are, in the temporary table of `delta_name`.
     """
@@ -192,10 +192,12 @@ def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
 
 
 def _compute(
-    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], reads: Mapping[str, OrderedRows]
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str],
+    reads: Mapping[str, OrderedRows],
 ) -> bool:
     """The rows of the affected keys as the model's SQL gives them, in order. False where the SQL names an input in a way
-    that a narrowed one does not answer to, as by its schema; binding errs before anything runs, so the transaction goes on."""
+    that a narrowed one does not answer to, as by its schema. Binding errs before anything runs: the transaction goes on.
+    """
     import duckdb
 
     only = f"semi join {_AFFECTED} as a on {_same(model.key, 'm', 'a')} order by {_names(order_of(model, types), 'm')}"

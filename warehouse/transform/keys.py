@@ -114,8 +114,8 @@ def _check_types(
 
     own = {column.lower(): kind for column, kind in (columns_of(model.qualified) or {}).items()}
     for path in paths:
-        columns = ", ".join(f"null::{kind} as {quote(column)}" for column, kind in (columns_of(path.leaf) or {}).items())
-        sql = path.keys_of(f"select {columns}, '' as {quote(FILE_COLUMN)}")
+        columns = [f"null::{kind} as {quote(column)}" for column, kind in (columns_of(path.leaf) or {}).items()]
+        sql = path.keys_of(f"select {', '.join(columns)}, '' as {quote(FILE_COLUMN)}")
         try:
             kinds = list(map(str, con.sql(sql).types))
         except duckdb.Error as error:  # a macro that aggregates

@@ -94,7 +94,7 @@ class _Proof:
         self.follow(node, [names.index(column.lower()) for column in key], {})
 
     def follow(self, node: Node, key: Sequence[int | None], ctes: Mapping[str, Any]) -> None:
-        """Follow the output columns at the places `key` of one query (None: a column it has not, NULL) to the inputs."""
+        """Follow the output columns at the places `key` of a query (None: a column it has not, NULL) to the inputs."""
         ctes = _with_ctes(node, ctes)
         self._check_modifiers(node)
         match node["type"]:
@@ -171,10 +171,9 @@ class _Proof:
             is_of_several = self._is_aggregate(found) or (found.get("function_name") or "").lower() == "unnest"
             if is_of_several or found.get("class") in ("SUBQUERY", "WINDOW"):
                 raise self.refusal("the key is not computed from one row of an input", _offset(expression))
-        names = (block.split(found["column_names"]) for found in inside(expression) if found.get("class") == "COLUMN_REF")
-        return _Over(
-            None, self._as_sql(block, expression), frozenset(relation.inner_name(name[1]) for name in names if name)
-        )
+        columns = (found["column_names"] for found in inside(expression) if found.get("class") == "COLUMN_REF")
+        used = frozenset(relation.inner_name(name[1]) for name in map(block.split, columns) if name)
+        return _Over(None, self._as_sql(block, expression), used)
 
     def _as_sql(self, block: Block, expression: Node) -> str:
         """An expression over one relation as SQL over `input`."""
@@ -354,7 +353,8 @@ class _Proof:
         if relation.query is None:
             (start, end), name = self._text_range(relation.node), self._name(relation.node)
             used = tuple(sorted(set().union(*(item.uses for item in over))))
-            found = KeyedInput(name, tuple(item.sql for item in over), used, start, end, bool(relation.node.get("alias")))
+            key, is_aliased = tuple(item.sql for item in over), bool(relation.node.get("alias"))
+            found = KeyedInput(name, key, used, start, end, is_aliased)
             if any(other.start == start and other.key != found.key for other in self.keyed):
                 raise self.refusal(f"{name} is read here by two different keys", relation.node["query_location"])
             if found not in self.keyed:  # a CTE that is read twice
@@ -407,8 +407,8 @@ class _Proof:
 
 @dataclass(frozen=True)
 class _Over:
-    """A key's column over one relation: the relation's own column where it plainly is one, SQL over `input`, and the columns
-    that the SQL uses."""
+    """A key's column over one relation: the relation's own column where it plainly is one, SQL over `input`, and the
+    columns that the SQL uses."""
 
     column: str | None
     sql: str
@@ -434,7 +434,7 @@ def _reads_files(node: Node) -> bool:
 
 
 def _with_ctes(node: Node, ctes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """CTEs by name: the query, the CTEs that it sees itself, and the names of its columns that are given beside its own."""
+    """CTEs by name: the query, the CTEs that it sees itself, and the names that its columns are given beside its own."""
     entries = (node.get("cte_map") or {}).get("map", [])
     found = dict(ctes) if entries else ctes
     for entry in entries:

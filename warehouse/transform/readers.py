@@ -88,8 +88,8 @@ class Readers:
     def rows_in_order(
         self, name: str, by_key: Collection[str], states: Mapping[str, TableState]
     ) -> dict[str, incremental.OrderedRows]:
-        """How to read in order what a model reads by key and what lies in no order now: landing tables (those without any
-        rows left out) and tables that were patched."""
+        """How to read in order what a model reads by key and what lies in no order now: landing tables (those without
+        any rows left out) and tables that were patched."""
         found: dict[str, incremental.OrderedRows] = {}
         for table in self._checked.graph.landing[name] & set(by_key):
             files = self._material.landing.tables[table].files
@@ -123,8 +123,10 @@ class Readers:
                 return Leaf(f"select *, '' as {quote(FILE_COLUMN)} from {quote(leaf)} limit 0", gone)
             return Leaf(self._landing_rows(files, f"parse_filename(filename) as {quote(FILE_COLUMN)}"), gone)
         root = self._material.root
-        inside = text_literal(f"{root}{os.sep}")
-        path = f"regexp_replace(replace(filename, {inside}, ''), '^\\./', '')"
+        inside = f"{root}{os.sep}"
+        path = f"regexp_replace(replace(filename, {text_literal(inside)}, ''), '^\\./', '')"
+        # A path that a pattern found is reported without `..`, one that is written out as it is written.
+        gone = tuple({name for path in gone for name in (path, engine_path(path, root).removeprefix(inside))})
         rows = f"select *, {path} as {quote(FILE_COLUMN)} from {leaf}"
         if then:
             # The whole call with a filter, not a call on fewer files: what all files are read as is found from all.

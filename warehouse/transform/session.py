@@ -281,8 +281,8 @@ class Session:
         return {row[0]: row[1] for row in self._con.execute(f"describe {quoted(qualified)}").fetchall()}
 
     def _keep_delta(self, qualified: str, former: str, types: Mapping[str, str]) -> bool:
-        """Keep the rows that only one of two tables has. False where those that both have stand in another order: a reader
-        may depend on it, and which of its keys then changed cannot be told from rows."""
+        """Keep the rows that only one of two tables has. False where those that both have stand in another order: a
+        reader may depend on it, and which of its keys then changed cannot be told from rows."""
         numbered = (
             f"select {ROW}.*, rowid as place, {row_hash(types)} as hashed,"
             f" row_number() over (partition by hashed order by rowid) as occurrence from {{}} as {ROW}"

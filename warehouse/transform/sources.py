@@ -137,8 +137,8 @@ def check_as_engine_finds(con: "duckdb.DuckDBPyConnection", files: FileSet, root
 
 
 def engine_path(path: str, root: Path) -> str:
-    """A file's path as the engine reports it in `filename`, where a pattern named it; without one it is as written."""
-    return path if is_remote(path) else os.path.join(root, path)
+    """A file's path as the engine reports it in `filename` where a pattern found it: without `..`."""
+    return path if is_remote(path) else os.path.normpath(os.path.join(root, path))
 
 
 def open_remote(con: "duckdb.DuckDBPyConnection", patterns: Sequence[str]) -> None:

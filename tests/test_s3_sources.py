@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import os
+import random
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,17 +59,33 @@ class Bucket:
 
 
 def free_port() -> int:
-    """A port that is free on loopback, and the one a thousand above it, which the server takes too."""
-    for _ in range(100):
+    """A port that is free on loopback, as is the one a thousand above it, which the server takes too; below those that the
+    kernel hands to clients, one of whom might have it by then."""
+    for port in random.sample(range(10_000, 30_000), 100):
         with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = int(first.getsockname()[1])
             try:
+                first.bind(("127.0.0.1", port))
                 second.bind(("127.0.0.1", port + 1000))
-            except (OSError, OverflowError):
+            except OSError:
                 continue
-            return port
+        return port
     raise AssertionError("no two free ports")
+
+
+def start_server(program: Path, data: Path) -> str | None:
+    """The URL of a server that was started; None when it did not come up, and then nothing of it is left."""
+    port = free_port()
+    starter = subprocess.Popen(
+        ["bash", TOOL, "up", program, data, str(port)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    )
+    with suppress(subprocess.TimeoutExpired):
+        if starter.wait(timeout=90) == 0:
+            return f"http://127.0.0.1:{port}"
+    with suppress(ProcessLookupError):
+        os.killpg(starter.pid, signal.SIGKILL)
+    starter.wait(timeout=30)
+    return None
 
 
 @pytest.fixture(scope="session")
@@ -79,16 +99,16 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     )
     if installed.returncode:
         pytest.skip(f"the S3 server's packages cannot be had: {installed.stderr.strip()[-200:]}")
-    data, port = tmp_path_factory.mktemp("radosgw"), free_port()
-    try:
-        subprocess.run(
-            ["bash", TOOL, "up", program, data, str(port)], stdin=subprocess.DEVNULL, capture_output=True, check=True,
-            timeout=180,
-        )
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        subprocess.run(["bash", TOOL, "down", data], check=True, timeout=30)
-        shutil.rmtree(data, ignore_errors=True)
+    for _ in range(3):  # on a busy machine its storage daemon now and then greets too early, and gives up ("wrong fsid")
+        data = tmp_path_factory.mktemp("radosgw")
+        url = start_server(program, data)
+        if url:
+            break
+    else:
+        pytest.fail(f"the S3 server does not start: see {data}")
+    yield url
+    subprocess.run(["bash", TOOL, "down", data], check=True, timeout=30)
+    shutil.rmtree(data, ignore_errors=True)
 
 
 @pytest.fixture

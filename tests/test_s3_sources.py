@@ -27,10 +27,11 @@ from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, init_project, read_project
 from warehouse.transform import objects
-from warehouse.transform.build import BuildReport, Progress, plan_build
+from warehouse.transform.build import BuildReport, Progress
 from warehouse.transform.builds import current_build, find_current
 from warehouse.transform.duck import connect, execute
 from warehouse.transform.model import Model
+from warehouse.transform.preview import preview
 from warehouse.transform.query import run_query
 from warehouse.transform.session import ModelResult
 
@@ -268,8 +269,8 @@ def test_an_incremental_model_reads_the_changed_objects(bucket: Bucket, project:
     assert rows(project, "from per_host order by host") == [(0, 22), (1, 44)]  # 2 + 20; 1 + 10 + 3 + 30
     put(4, 400)
     bucket.remove("day=2/x.parquet")
-    _, steps = plan_build(project)
-    assert [(step.action, step.reason) for step in steps] == [("update", f"1 new, 1 removed files of {read}")]
+    planned = preview(project).models
+    assert [(model.action, model.reason) for model in planned] == [("update", f"1 new, 1 removed files of {read}")]
     (updated,) = build(project).models
     assert (updated.action, updated.keys) == ("update", 1)  # host 0 alone
     assert rows(project, "from per_host order by host") == [(0, 400), (1, 44)]

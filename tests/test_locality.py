@@ -153,7 +153,7 @@ REFUSED = {
     "full join": ("select coalesce(t.k, u.k) as k, w from t full join u on t.k = u.k", "k", "a full join", ""),
     "right join": ("select u.k, v from t right join u on t.k = u.k", "k", "a right join", ""),
     "positional join": ("select k, w from t positional join (select w from u) as q", "k", "a positional join", ""),
-    "asof join": ("select t.k, w from t asof join u on t.k = u.k and t.x >= u.x", "k", "a asof join", ""),
+    "asof join": ("select t.k, w from t asof join u on t.k = u.k and t.x >= u.x", "k", "an asof join", ""),
     "the table itself over all keys": (
         "select k, v from t where v > (select avg(v) from t)", "k", "t is read over all keys here, and by key elsewhere", "t)"),
     "joined to itself over all keys": (
@@ -162,8 +162,8 @@ REFUSED = {
     "joined on a value of another type": ("select t.k, y from z join t on z.k = t.k", "k", "key k is INTEGER, but VARCHAR in z", ""),
     "united with another type": ("select k, v from t union all select k, y from z", "k", "key k is VARCHAR, but INTEGER in t", ""),
     "an unnested list": ("select unnest(items) as k, v from t", "k", "cannot be told", ""),
-    "a function's column": ("select i.k, v from t, unnest(t.items) as i (k)", "k", "carries the key", ""),
-    "a function's column, named as a struct": ("select st.k, v from t, unnest(items) as st (k)", "k", "carries the key", ""),
+    "a function's column": ("select i.k, v from t, unnest(t.items) as i (k)", "k", "carries k", ""),
+    "a function's column, named as a struct": ("select st.k, v from t, unnest(items) as st (k)", "k", "carries k", ""),
     "a pattern": ("select columns('^[kv]$') from t", "k", "cannot be told", ""),
     "a star that renames": ("select * rename (j as run) from t", "run", "cannot be told", ""),
     "a star without one of two": (

@@ -130,7 +130,9 @@ class _Proof:
             else:
                 self._keep_whole(relation)
         if not carriers and not all(relation.reads_nothing for relation in relations):
-            raise self.refusal("no input of this block carries the key", _first_place(node))
+            names = block.names()
+            told = ", ".join(str(names[place]) for place in key if place is not None)
+            raise self.refusal(f"no input of this block carries {told}", _first_place(node))
 
     def _key_expression(self, block: Block, place: int | None) -> Node | None:
         """The expression of an output column; None for NULL."""
@@ -276,8 +278,9 @@ class _Proof:
     def _joined(self, node: Node, ctes: Mapping[str, Any]) -> tuple[list[Relation], Links]:
         kind, form = node["join_type"], node["ref_type"]
         if kind not in ("INNER", "LEFT", "SEMI", "ANTI") or form not in _JOIN_FORMS:
-            told = _words(kind if form in _JOIN_FORMS else form)
-            raise self.refusal(f"a row of a {told} join depends on rows of other keys", _offset(node))
+            if form == "ASOF":
+                raise self.refusal("which row of a tie an asof join picks depends on other keys", _offset(node))
+            raise self.refusal(f"a {_words(kind if form in _JOIN_FORMS else form)} join keeps rows of other keys", _offset(node))
         left, links = self._relations(node["left"], ctes)
         right, right_links = self._relations(node["right"], ctes)
         moved = len(left)

@@ -58,7 +58,7 @@ class BindingSession:
             bound = self._memory.recall("models", name, key)
             is_known = bound is not None
             if bound is None:
-                self._give(self._graph.models[name], self._graph.landing[name])
+                self.give_inputs(name)
                 bound = _bound(self._con, model)
         except WarehouseError as fault:
             return [fault]
@@ -122,6 +122,10 @@ class BindingSession:
         landing = {table: [*self._landing[table].items()] for table in graph.landing[name]}
         promised = [model.materialized, model.key, model.grain, [*contract.items()], model.feeds, [*(feed or {}).items()]]
         return key_of(model.qualified, model.text, promised, read, landing, stamps)
+
+    def give_inputs(self, name: str) -> None:
+        """Make sure that the session has what a model reads, as empty tables."""
+        self._give(self._graph.models[name], self._graph.landing[name])
 
     def _give(self, models: Iterable[str], landing: Iterable[str]) -> None:
         """Make sure that the session has these, as empty tables."""

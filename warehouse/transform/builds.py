@@ -54,6 +54,11 @@ class Build:
 def current_build(project: Project) -> Build:
     """The build the pointer names. Raises WH211 when there is none."""
     build = find_current(project)
+    if build is None and os.path.lexists(project.builds / POINTER):
+        raise WarehouseError(
+            "WH218", "the current build is not whole: altered, or cut short", str(project.builds), "run: wh build",
+            ExitCode.TAMPERED,
+        )
     if build is None:
         raise WarehouseError("WH211", "nothing has been built here yet", str(project.builds), "run: wh build")
     return build

@@ -125,7 +125,7 @@ def _inspect(
         return CheckedProject(everything, graph, columns), faults
     # What follows rests on all tables being there.
     file_columns = session.columns_of_calls()
-    plans, faults = key_plans(con, everything, graph, columns, file_columns, landing, session.keys, memory)
+    plans, faults = key_plans(con, everything, graph, columns, file_columns, landing, session.keys, memory, session.give_inputs)
     checked = CheckedProject(everything, graph, columns, file_columns, plans)
     tests, found = session.bind_tests(data_tests(everything, sql_tests), checked)
     return replace(checked, tests=tests), [*faults, *found]

@@ -3,14 +3,15 @@ model local to its key."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.check_memory import CheckMemory, key_of, plan_as_json, plan_from_json
 from warehouse.transform.graph import Graph
-from warehouse.transform.keys import KeyPlan, key_plan
+from warehouse.transform.keys import KeyPlan, key_plan, narrow_name, narrowed
 from warehouse.transform.model import Model, model_names
 from warehouse.transform.objects import is_remote
 from warehouse.transform.sources import file_stamps, has_match, open_remote
@@ -59,10 +60,10 @@ def stamp_of(read: FileRead, root: Path) -> str:
 def key_plans(
     con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], graph: Graph,
     columns: Mapping[str, Mapping[str, str]], file_columns: Mapping[str, Mapping[str, str]],
-    landing: Mapping[str, Mapping[str, str]], keys: Mapping[str, str], memory: CheckMemory,
+    landing: Mapping[str, Mapping[str, str]], keys: Mapping[str, str], memory: CheckMemory, give: Callable[[str], None],
 ) -> tuple[dict[str, KeyPlan], list[WarehouseError]]:
     """How the keys of every incremental model are found, and WH221 for those that are not local to theirs. `keys` are those
-    under which the models were bound."""
+    under which the models were bound; `give` makes a model's inputs available to the session, as empty tables."""
     names = model_names(models)
 
     def columns_of(name: str) -> Mapping[str, str] | None:
@@ -80,12 +81,29 @@ def key_plans(
             continue
         aggregates = aggregates or _aggregates(con)  # 40 ms
         try:
-            plans[name] = key_plan(con, name, models, graph, columns_of, aggregates)
+            found = key_plan(con, name, models, graph, columns_of, aggregates)
+            give(name)
+            plans[name] = replace(found, can_narrow=_can_narrow(con, models[name], found))
         except WarehouseError as fault:
             faults.append(fault)
         else:
             memory.keep("plans", name, keys[name], plan_as_json(plans[name]))
     return plans, faults
+
+
+def _can_narrow(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan) -> bool:
+    """Whether a model's text still binds over other tables in place of those it reads by key: it does not where it names
+    one by its schema, or asks for a column that only reading a file gives."""
+    import duckdb
+
+    try:
+        for number, found in enumerate(plan.inputs):
+            written = model.text[found.start : found.end]
+            con.execute(f"create or replace temp table {narrow_name(number)} as select * from {written} limit 0")
+        con.sql(narrowed(model, plan.inputs))
+    except duckdb.Error:
+        return False
+    return True
 
 
 def _aggregates(con: "duckdb.DuckDBPyConnection") -> frozenset[str]:

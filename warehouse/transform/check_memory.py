@@ -77,6 +77,7 @@ def plan_as_json(plan: KeyPlan) -> dict[str, Any]:
         "inputs": [asdict(found) for found in plan.inputs],
         "paths": [[path.leaf, path.layers] for path in plan.paths],
         "whole": sorted(plan.whole),
+        "can_narrow": plan.can_narrow,
     }
 
 
@@ -90,7 +91,7 @@ def plan_from_json(document: Mapping[str, Any]) -> KeyPlan:
         KeyPath(leaf, tuple(tuple((sql, name) for sql, name in layer) for layer in layers))
         for leaf, layers in document["paths"]
     )
-    return KeyPlan(inputs, paths, frozenset(document["whole"]))
+    return KeyPlan(inputs, paths, frozenset(document["whole"]), document["can_narrow"])
 
 
 def _made_by() -> list[Any]:

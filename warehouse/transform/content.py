@@ -7,6 +7,7 @@ That of an incremental table does not: its order follows from its rows (`increme
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import duckdb
 
 ROW = '"wh row"'
+# Types with values that are equal and yet other values: intervals, times of a zone, floats inside lists and structs.
+_EQUAL_BUT_NOT_ALIKE = re.compile(r"INTERVAL|TIME WITH TIME ZONE|(?:FLOAT|DOUBLE).|.(?:FLOAT|DOUBLE)|VARIANT|UNION")
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,11 @@ class Content:
 def row_hash(types: Mapping[str, str], *first: str) -> str:
     """SQL for a 64-bit hash of a row called `ROW`, and of the SQL expressions `first`.
 
-    DuckDB's hash() follows its =, for which -0.0 is 0.0 and a month is thirty days; what tells them apart is added. Inside
-    nested values it is not.
+    DuckDB's hash() follows its =, for which -0.0 is 0.0 and a month is thirty days; what tells them apart is added: a sign,
+    or for a nested value its text.
     """
     apart = [f"signbit({ROW}.{quote(name)})" for name, kind in types.items() if kind in ("FLOAT", "DOUBLE")]
-    apart += [f"{ROW}.{quote(name)}::varchar" for name, kind in types.items() if kind == "INTERVAL"]
+    apart += [f"{ROW}.{quote(name)}::varchar" for name, kind in types.items() if _EQUAL_BUT_NOT_ALIKE.search(kind)]
     return f"hash({', '.join([*first, ROW, *apart])})"
 
 

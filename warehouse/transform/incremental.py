@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 
 from warehouse.transform.content import ROW, Content, content_by_key
 from warehouse.transform.duck import quote, quoted
-from warehouse.transform.keys import FILE_COLUMN, KeyPlan
-from warehouse.transform.locality import INPUT_ALIAS
+from warehouse.transform.keys import FILE_COLUMN, KeyPlan, narrow_name, narrowed
+from warehouse.transform.locality import INPUT_ALIAS, KeyedInput
 from warehouse.transform.model import Model
-from warehouse.transform.sql_text import body, first_token
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,11 +58,15 @@ def order_of(model: Model, types: Mapping[str, str]) -> list[str]:
 
 @contextmanager
 def joins_as_written(con: "duckdb.DuckDBPyConnection") -> Iterator[None]:
+    """Nothing is set back when a statement fails: it has ended the transaction, and what was then said would hide why. The
+    session calls `as_ever` after its rollback."""
     con.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
-    try:
-        yield
-    finally:
-        con.execute("reset disabled_optimizers")
+    yield
+    as_ever(con)
+
+
+def as_ever(con: "duckdb.DuckDBPyConnection") -> None:
+    con.execute("reset disabled_optimizers")
 
 
 def put_in_order(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> bool:
@@ -123,7 +126,7 @@ def update(
     leaves: Mapping[str, Leaf], reads: Mapping[str, OrderedRows],
 ) -> Updated | None:
     """Bring a table up to date with the changed rows of `leaves` (those that changed). `reads` says how to read the
-    inputs that lie in no order. None when a full build is less work, or all that works.
+    inputs that lie in no order. None when a full build is less work.
 
     Leaves the rows of changed keys, as they were and as they are, in the temporary table of `delta_name`.
     """
@@ -131,8 +134,7 @@ def update(
         _find_affected(con, model, plan, types, leaves)
         if _is_too_much(con, model):
             return None
-        if not _compute(con, model, plan, types, reads):
-            return None
+        _compute(con, model, plan, types, reads)
         _compare(con, model, types)
         _swap(con, model)
     _record_changed_keys(con, model, plan, leaves)
@@ -194,42 +196,29 @@ def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
 def _compute(
     con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str],
     reads: Mapping[str, OrderedRows],
-) -> bool:
-    """The rows of the affected keys as the model's SQL gives them, in order. False where the SQL names an input in a way
-    that a narrowed one does not answer to, as by its schema. Binding errs before anything runs: the transaction goes on.
-    """
-    import duckdb
-
+) -> None:
+    """The rows of the affected keys as the model's SQL gives them, in order."""
     only = f"semi join {_AFFECTED} as a on {_same(model.key, 'm', 'a')} order by {_names(order_of(model, types), 'm')}"
-    narrow = _narrowed(con, model, plan, reads)
-    try:
-        con.execute(f"create or replace temp table {_FRESH} as select m.* from ({narrow}) as m {only}")
-    except (duckdb.BinderException, duckdb.CatalogException):
-        return False
-    return True
+    for number, found in enumerate(plan.inputs):
+        _narrow(con, model, number, found, reads.get(found.name))
+    con.execute(f"create or replace temp table {_FRESH} as select m.* from ({narrowed(model, plan.inputs)}) as m {only}")
 
 
-def _narrowed(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, reads: Mapping[str, OrderedRows]) -> str:
-    """The model's SQL over only those rows of its inputs that carry an affected key."""
-    text, last = body(model.text), first_token(model.text)
-    for number, found in sorted(enumerate(plan.inputs), key=lambda item: -item[1].start):
-        written = model.text[found.start : found.end]
-        on = " and ".join(
-            f"({sql}) is not distinct from a.{quote(name)}" for sql, name in zip(found.key, model.key, strict=True)
-        )
-        name = quote(f"wh input {number}")
-        rows, columns, order = f"select * from {written}", f"{INPUT_ALIAS}.*", ""
-        if found.name in reads:
-            given = reads[found.name]
-            rows, order = given.sql, f" order by {_names(given.order, INPUT_ALIAS)}"
-            columns += f" exclude ({_names(given.left_out)})" if given.left_out else ""
-        con.execute(
-            f"create or replace temp table {name} as select {columns} from ({rows}) as {INPUT_ALIAS}"
-            f" semi join {_AFFECTED} as a on {on}{order}"
-        )
-        alias = "" if found.is_aliased else f" as {quote(_last_part(written))}"
-        text = text[: found.start - last] + name + alias + text[found.end - last :]
-    return text
+def _narrow(
+    con: "duckdb.DuckDBPyConnection", model: Model, number: int, found: KeyedInput, given: OrderedRows | None
+) -> None:
+    """Those rows of an input that carry an affected key."""
+    on = " and ".join(
+        f"({sql}) is not distinct from a.{quote(name)}" for sql, name in zip(found.key, model.key, strict=True)
+    )
+    rows, columns, order = f"select * from {model.text[found.start : found.end]}", f"{INPUT_ALIAS}.*", ""
+    if given:
+        rows, order = given.sql, f" order by {_names(given.order, INPUT_ALIAS)}"
+        columns += f" exclude ({_names(given.left_out)})" if given.left_out else ""
+    con.execute(
+        f"create or replace temp table {narrow_name(number)} as select {columns} from ({rows}) as {INPUT_ALIAS}"
+        f" semi join {_AFFECTED} as a on {on}{order}"
+    )
 
 
 def _swap(con: "duckdb.DuckDBPyConnection", model: Model) -> None:
@@ -266,7 +255,3 @@ def _same(key: Sequence[str], left: str, right: str) -> str:
 
 def _names(columns: Sequence[str], alias: str = "") -> str:
     return ", ".join(f"{alias}.{quote(name)}" if alias else quote(name) for name in columns)
-
-
-def _last_part(written: str) -> str:
-    return written.partition("(")[0].rpartition(".")[2].strip().strip('"')

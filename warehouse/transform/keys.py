@@ -6,6 +6,7 @@ is given; nothing is read here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,11 +16,15 @@ from warehouse.transform.duck import quote
 from warehouse.transform.graph import Graph
 from warehouse.transform.locality import INPUT_ALIAS, ColumnsOf, KeyedInput, Locality, locality
 from warehouse.transform.model import Model
+from warehouse.transform.sql_text import body, first_token
 
 if TYPE_CHECKING:
     import duckdb
 
 FILE_COLUMN = "wh file"
+# What tells a row's file must be the engine's own: an option of the call, or a column of the data, may have taken the name.
+_FILE_NAME = re.compile(r"\bfilename\b", re.IGNORECASE)
+_OWN_NAMES = frozenset(("filename", FILE_COLUMN))
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")  # each holds all of those before it
 
 
@@ -44,11 +49,28 @@ class KeyPath:
 @dataclass(frozen=True)
 class KeyPlan:
     """What an incremental model's update rests on: the inputs in its own text that are read by key, the paths from the
-    leaves, and all that is read whole (models, views, landing tables, calls), at any depth."""
+    leaves, and all that is read whole (models, views, landing tables, calls), at any depth. `can_narrow`: whether the text
+    still binds when those inputs are other tables."""
 
     inputs: tuple[KeyedInput, ...]
     paths: tuple[KeyPath, ...]
     whole: frozenset[str]
+    can_narrow: bool = True
+
+
+def narrow_name(number: int) -> str:
+    """The temporary table that stands for an input of which only some rows are wanted, quoted."""
+    return quote(f"wh input {number}")
+
+
+def narrowed(model: Model, inputs: Sequence[KeyedInput]) -> str:
+    """A model's SQL with each of `inputs` replaced by the table of `narrow_name`."""
+    text, start = body(model.text), first_token(model.text)
+    for number, found in sorted(enumerate(inputs), key=lambda item: -item[1].start):
+        written = model.text[found.start : found.end].partition("(")[0].rpartition(".")[2].strip().strip('"')
+        alias = "" if found.is_aliased else f" as {quote(written)}"
+        text = text[: found.start - start] + narrow_name(number) + alias + text[found.end - start :]
+    return text
 
 
 def key_plan(
@@ -77,6 +99,8 @@ def key_plan(
             pending += [(inner, (_layer(inner, found.columns), *layers)) for inner in view.keyed]
         elif any(read.call == leaf and not read.is_by_file for files in graph.files.values() for read in files):
             whole.add(leaf)
+        elif leaf not in models and _hides_its_files(leaf, columns_of):
+            whole.add(leaf)  # which file a row is from cannot be asked: the name means something else there
         else:
             paths.append(KeyPath(leaf, layers))
     both = whole & {path.leaf for path in paths}
@@ -99,6 +123,10 @@ def _view_locality(
         told = f"{message} (so {reader.qualified}, which reads {view.qualified}, is not local to its key)"
         hint = f"rewrite the clause, or drop `materialized: incremental` and the key from the header of {reader.place}"
         raise replace(error, message=f"{told}\n{pointed}" if pointed else told, hint=hint) from error
+
+
+def _hides_its_files(leaf: str, columns_of: ColumnsOf) -> bool:
+    return bool(_FILE_NAME.search(leaf) or _OWN_NAMES & {column.lower() for column in columns_of(leaf) or ()})
 
 
 def _named(graph: Graph, name: str) -> set[str]:

@@ -29,6 +29,8 @@ Links = list[tuple[Column, Column]]
 
 INPUT_ALIAS = "input"  # what `KeyedInput.key` calls the input's rows
 # Not ASOF: which row of a tie it picks depends on how many rows there are to join.
+# Aggregates that break a tie by the layout of a hash table, which other keys share.
+_TIED_BY_OTHERS = frozenset(("mode", "approx_top_k", "reservoir_quantile"))
 _JOIN_FORMS = ("REGULAR", "NATURAL", "CROSS", "DEPENDENT")
 
 
@@ -195,6 +197,10 @@ class _Proof:
         if len(node["group_sets"]) > 1:
             raise self.refusal("several grouping sets: one of them leaves the key out", _offset(node["group_expressions"][0]))
         called = [*node["select_list"], node.get("having"), node.get("qualify")]
+        for found in inside(called):
+            if str(found.get("function_name")).lower() in _TIED_BY_OTHERS:
+                message = f"which value {found['function_name']} gives in a tie depends on rows of other keys"
+                raise self.refusal(message, _offset(found))
         of_block = inside(called, closed=("WINDOW", "SUBQUERY"))
         aggregate = next((found for found in of_block if self._is_aggregate(found)), None)
         if node["aggregate_handling"] == "FORCE_AGGREGATES":  # group by all: by every item that aggregates nothing

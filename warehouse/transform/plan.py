@@ -72,7 +72,7 @@ def decide(
         return Step(name, MAYBE, f"downstream of {_named(unknown)}: kept if that comes out the same", unknown)
     told = [source for source in other if source not in logic.views] or other
     reason = "; ".join(_change(source, inputs, before) for source in told[:_SHOWN])
-    if plan and not plan.whole & set(other):
+    if plan and plan.can_narrow and not plan.whole & set(other):
         return Step(name, UPDATE, reason, unknown)
     return Step(name, BUILD, reason, unknown)
 

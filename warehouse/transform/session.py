@@ -112,6 +112,7 @@ class Session:
         """A failed statement takes its whole transaction with it: make again what was good in it, so that `--retry` need
         not. It took less than `_GROUP_S`."""
         self._con.execute("rollback")
+        incremental.as_ever(self._con)
         self._con.execute("begin")
         self._deltas = deltas - set(self._unsaved)
         self._readers.forget()

@@ -223,6 +223,9 @@ def _check_is_function_of_inputs(node: Node, model: Model) -> None:
     if names and names[-1].lower() == "rowid":
         hint = "order by columns of the table: row_number() over (order by ...)"
         raise fault("WH226", "rowid is a row's place in a file, not data", model, node["query_location"], hint)
+    if names and names[-1].lower() == "file_index":
+        hint = "filename says which file a row is from, whatever other files there are"
+        raise fault("WH226", "file_index depends on which other files there are", model, node["query_location"], hint)
 
 
 def _named_file(node: Node, model: Model) -> FileRead:

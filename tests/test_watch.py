@@ -142,7 +142,7 @@ def test_ctrl_c_ends_it_within_a_statement(watcher: Watcher) -> None:
     log = watcher.project.builds / ".shadow.duckdb.wal"  # there as soon as a first group of models is in the shadow
     give_up = time.monotonic() + _ANSWER_TIMEOUT_S
     while not log.exists() and time.monotonic() < give_up:
-        time.sleep(0.05)
+        time.sleep(0.05)  # between looks; what is awaited is the condition
     watcher.process.send_signal(signal.SIGINT)
     assert watcher.process.wait(timeout=_ANSWER_TIMEOUT_S) == 130
     (models / "endless.sql").unlink()

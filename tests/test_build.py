@@ -551,3 +551,10 @@ def test_a_client_without_the_warehouse_reads_the_views(mlperf: Project) -> None
     for schema, name in names:
         con.execute(f"select * from {schema}.{name} limit 1").fetchall()
     con.close()
+
+
+def test_the_tables_of_no_evidence_are_those_that_a_refresh_finds(tmp_path: Path) -> None:
+    from warehouse.landing.batches import refresh
+    from warehouse.transform.landing_tables import landing_tables, no_evidence
+
+    assert no_evidence() == landing_tables(refresh(LocalStore(tmp_path / "store"), {}))

@@ -28,18 +28,18 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_small_run_builds_the_same_with_each_tool_and_names_the_absent(tmp_path: Path) -> None:
     command = [
         sys.executable, str(FOLDER / "run.py"), "--json", "--runs", "1", "--rows", "10000", "--projects", "star",
-        "--tools", "floor-atomic,wh,wh-keyed-agg,sqlmesh", "--venvs", str(tmp_path),
+        "--tools", "floor-atomic,wh,wh-plain-agg,sqlmesh", "--venvs", str(tmp_path),
     ]
     document = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     found = document["projects"][0]
     measured = {(cost["tool"], cost["scenario"]) for cost in found["costs"]}
-    ours = {(tool, scenario) for tool in ("wh", "wh-keyed-agg") for scenario in ("full", "noop", "changed", "append")}
+    ours = {(tool, scenario) for tool in ("wh", "wh-plain-agg") for scenario in ("full", "noop", "changed", "append")}
     assert measured == {("floor-atomic", "full"), ("floor-atomic", "append")} | ours
     assert all(cost["cpu_s"] > 0 for cost in found["costs"])
     assert (found["failures"], document["absent"]) == ({}, ["sqlmesh"])
     # 100 days of 100 samples, and the day that was appended.
     assert all(answer.startswith("fct_sample 10100 2026-11-19 ") for answer in found["answers"].values())
-    assert found["answers"].keys() == {"floor-atomic", "wh", "wh-keyed-agg"}
+    assert found["answers"].keys() == {"floor-atomic", "wh", "wh-plain-agg"}
     assert len(set(found["answers"].values())) == 1
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, place_of_byte
 
@@ -195,6 +194,8 @@ def _read_text(file: Path) -> str:
 
 
 def _is_http_address(url: str) -> bool:
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

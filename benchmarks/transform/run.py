@@ -25,7 +25,7 @@ import projects
 from measure import CommandFailed, Cost, medians, run
 from targets import targets
 from telemetry import append_day, copy_days
-from tools import APPEND, CHANGED, FULL, NOOP, REPOSITORY, TOOLS, DbtState, Floor, Sqlmesh, Tool, Wh, WhKeyedAggregate
+from tools import APPEND, CHANGED, FULL, NOOP, REPOSITORY, TOOLS, DbtState, Floor, Sqlmesh, Tool, Wh, WhPlainAggregate
 
 HERE = Path(__file__).resolve().parent
 # Files that changed less than two seconds ago cannot be told apart by their times: no user's data is that young.
@@ -46,7 +46,7 @@ class Contest:
 CONTESTS: Mapping[str, Callable[[], Contest]] = {
     "star": lambda: Contest(projects.star(), (FULL, NOOP, CHANGED, APPEND)),
     "chain1000": lambda: Contest(
-        projects.chain(1000), (FULL, NOOP, CHANGED), frozenset(TOOLS) - {WhKeyedAggregate.name},
+        projects.chain(1000), (FULL, NOOP, CHANGED), frozenset(TOOLS) - {WhPlainAggregate.name},
         once=frozenset({DbtState.name, Sqlmesh.name}),
     ),
     "chain5000": lambda: Contest(projects.chain(5000), (FULL,), frozenset({Floor.name, Wh.name}), frozenset(TOOLS)),

@@ -68,10 +68,12 @@ class Floor(Tool):
 
 
 class Wh(Tool):
-    """Ours: the facts are incremental by `run_id`."""
+    """Ours: the facts are incremental by `run_id`, and so is the aggregate of single runs, as its analyst would have it."""
 
     name = "wh"
     environment = {"PYTHONPATH": str(REPOSITORY)}
+    # Key and grain of what is no fact.
+    keyed: Mapping[str, tuple[str, str]] = {"agg_run_metric": ("run_id", "run_id, metric_id")}
 
     @property
     def database(self) -> Path:
@@ -91,6 +93,9 @@ class Wh(Tool):
         return [str(self.program), "-m", "warehouse.cli.main"]
 
     def _header(self, model: Model) -> str:
+        if model.name in self.keyed:
+            key, grain = self.keyed[model.name]
+            return f"/*\nmaterialized: incremental\nkey: [{key}]\ngrain: [{grain}]\n*/\n"
         if model.kind == "table":
             return ""
         keys = {"key": model.key, "grain": model.grain}
@@ -98,15 +103,11 @@ class Wh(Tool):
         return f"/*\nmaterialized: {model.kind}\n{''.join(lines)}*/\n"
 
 
-class WhKeyedAggregate(Wh):
-    """Ours, with the aggregate over the facts by `run_id` too: an append touches less of it, a full build sorts it."""
+class WhPlainAggregate(Wh):
+    """Ours, with keys for the two facts only, as the other tools have them: an append makes the aggregate anew."""
 
-    name = "wh-keyed-agg"
-
-    def _header(self, model: Model) -> str:
-        if model.name == "agg_run_metric":
-            return "/*\nmaterialized: incremental\nkey: [run_id]\n*/\n"
-        return super()._header(model)
+    name = "wh-plain-agg"
+    keyed: Mapping[str, tuple[str, str]] = {}
 
 
 class DbtState(Tool):
@@ -187,7 +188,7 @@ class Sqlmesh(Tool):
         return [str(self.program), "plan", "--auto-apply", "--no-prompts", "--execution-time", time]
 
 
-TOOLS: Mapping[str, type[Tool]] = {tool.name: tool for tool in (Floor, Wh, WhKeyedAggregate, DbtState, Sqlmesh)}
+TOOLS: Mapping[str, type[Tool]] = {tool.name: tool for tool in (Floor, Wh, WhPlainAggregate, DbtState, Sqlmesh)}
 
 
 def _write(path: Path, text: str) -> None:

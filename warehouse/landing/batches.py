@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 BUNDLE_TABLE = "evidence_bundle"
 FILE_TABLE = "evidence_file"
 _ENGINE_VERSION = 1  # of the two tables above; raised when their rows change
+ENGINE_PARSER = f"warehouse {_ENGINE_VERSION}"
 _BUNDLES_A_BATCH = 10_000
 
 
@@ -138,7 +139,7 @@ def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
 
 
 def _parsers(ingestors: Mapping[str, Ingestor]) -> dict[str, str]:
-    engine = dict.fromkeys((BUNDLE_TABLE, FILE_TABLE, ISSUE_TABLE), f"warehouse {_ENGINE_VERSION}")
+    engine = dict.fromkeys((BUNDLE_TABLE, FILE_TABLE, ISSUE_TABLE), ENGINE_PARSER)
     return engine | {
         table: f"{ingestor.name} {ingestor.version}" for ingestor in ingestors.values() for table in ingestor.tables
     }

@@ -145,14 +145,16 @@ def _gather(
 def _landing(
     project: Project, store: LocalStore, evidence: str, current: Build | None, progress: Progress
 ) -> "LandingTables":
-    from warehouse.transform.landing_tables import from_json, landing_tables
+    from warehouse.landing.batches import refresh
+    from warehouse.landing.registry import load_ingestors
+    from warehouse.transform.landing_tables import from_json, landing_tables, no_evidence
 
     if current and current.evidence == evidence and _has_landing(store, current):
         return from_json(current.landing, store.root / "landing")
-    from warehouse.landing.batches import refresh  # imports pyarrow: 100 ms that an analyst's edit need not cost
-    from warehouse.landing.registry import load_ingestors
-
-    return landing_tables(refresh(store, load_ingestors(project), progress.parsed))
+    ingestors = load_ingestors(project)
+    if not ingestors and not (store.root / "raw").exists() and not (store.root / "ledger").exists():
+        return no_evidence()
+    return landing_tables(refresh(store, ingestors, progress.parsed))
 
 
 def _build(

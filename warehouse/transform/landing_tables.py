@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
-from warehouse.landing.batches import Landing, LandingFile, check_landing_file
+from warehouse.landing.batches import ENGINE_PARSER, Landing, LandingFile, check_landing_file
 from warehouse.project import Project
 from warehouse.transform.duck import quote, text_literal
 
@@ -22,6 +22,29 @@ if TYPE_CHECKING:
 
 LANDING_ORDER = ("artifact_manifest_digest", "file_row_number")
 _GLOB = re.compile(r"[*?\[]")
+
+
+# The tables that every project has, as `landing_tables` gives them where there is no evidence: to say so without pyarrow
+# saves 150 ms of a first build over files. A test compares.
+_LINEAGE = (
+    ("artifact_manifest_digest", "string", "VARCHAR"), ("raw_path", "string", "VARCHAR"),
+    ("raw_offset", "int64", "BIGINT"), ("raw_length", "int64", "BIGINT"),
+)
+_ENGINE_TABLES = {
+    "evidence_bundle": (
+        ("family", "string", "VARCHAR"), ("ingestor_version", "int64", "BIGINT"), ("identity", "string", "VARCHAR"),
+        ("source", "string", "VARCHAR"), ("file_count", "int64", "BIGINT"), ("bytes", "int64", "BIGINT"),
+        ("arrived_at", "timestamp[us, tz=UTC]", "TIMESTAMP WITH TIME ZONE"), *_LINEAGE,
+    ),
+    "evidence_file": (
+        ("bytes", "int64", "BIGINT"), ("sha256", "string", "VARCHAR"), ("media_type", "string", "VARCHAR"),
+        ("role", "string", "VARCHAR"), *_LINEAGE,
+    ),
+    "evidence_issue": (
+        ("severity", "string", "VARCHAR"), ("code", "string", "VARCHAR"), ("message", "string", "VARCHAR"),
+        ("line_number", "int64", "BIGINT"), ("run_id", "string", "VARCHAR"), *_LINEAGE,
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -72,6 +95,13 @@ def from_json(document: Mapping[str, Any], landing: Path) -> LandingTables:
             )
             for name, entry in document.items()
         }
+    )
+
+
+def no_evidence() -> LandingTables:
+    """The landing tables of a project without evidence and without ingestors."""
+    return LandingTables(
+        {name: LandingTable(name, ENGINE_PARSER, columns, ()) for name, columns in _ENGINE_TABLES.items()}
     )
 
 

@@ -41,3 +41,13 @@ def unprivileged() -> Iterator[None]:
 def mlperf_evidence() -> Path:
     """MLPerf Inference submissions of rounds v4.1 and v5.1."""
     return unpacked_evidence("mlperf-inference")
+
+
+@pytest.fixture(autouse=True)
+def no_project_is_named() -> Iterator[None]:
+    """`wh --project DIR`, run in this process, names its project in the environment: the next test's shall not be it."""
+    before = os.environ.pop("WH_PROJECT", None)
+    yield
+    os.environ.pop("WH_PROJECT", None)
+    if before is not None:
+        os.environ["WH_PROJECT"] = before

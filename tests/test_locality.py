@@ -148,7 +148,7 @@ REFUSED = {
     "distinct on an alias that hides a column": ("select distinct on (j) j as k, k as j from t", "k", "distinct on", "j"),
     "limit": ("select k, v from t order by v limit 5", "k", "a limit", "5"),
     "limit in a subquery": ("select k, first(v) as v from (select k, v from t limit 3) group by k", "k", "a limit", "3"),
-    "a sample": ("select k, v from t using sample 3 rows", "k", "a sample", ""),
+    "a sample": ("select k, v from t using sample reservoir(3 rows) repeatable (42)", "k", "a sample", ""),
     "a sample of a table": ("select k, v from t tablesample reservoir(3) repeatable (42)", "k", "a sample", "t"),
     "full join": ("select coalesce(t.k, u.k) as k, w from t full join u on t.k = u.k", "k", "a full join", ""),
     "right join": ("select u.k, v from t right join u on t.k = u.k", "k", "a right join", ""),

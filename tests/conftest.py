@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,9 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EVIDENCE = REPOSITORY.parent / "shared" / "evidence"
+
+# A suite that runs in the background finds SIGINT ignored, and what it starts would ignore it too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def unpacked_evidence(name: str) -> Path:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from processes import killed_after
 from samples import mlperf_inference as sample
 
 from warehouse.digest import bytes_digest
@@ -96,17 +97,6 @@ def seconds_of(process: subprocess.Popen[str], has_begun: Callable[[], bool]) ->
     _, err = process.communicate(timeout=60)
     assert process.returncode == ExitCode.OK, err
     return time.monotonic() - started
-
-
-def killed_after(process: subprocess.Popen[str], seconds: float) -> bool:
-    """Kill a process when it has run that long; whether it still ran."""
-    with process:
-        try:
-            process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-    return process.returncode == -signal.SIGKILL
 
 
 def moment(point: int, seconds: float) -> float:

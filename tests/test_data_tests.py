@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from bare_project import Wh, project, wh, write
 from warehouse.claims.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
@@ -24,36 +25,6 @@ from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.data_tests import data_tests, load_sql_tests
 from warehouse.transform.duck import connect
 from warehouse.transform.model import load_models, load_queries
-
-Wh = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A bare project: no model but what a test writes."""
-    return init_project(tmp_path / "project", bare=True)
-
-
-@pytest.fixture
-def wh(project: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Wh:
-    """Run `wh` on the project: exit code, standard output, standard error."""
-    monkeypatch.setenv("WH_PROJECT", str(project.root))
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = main(arguments)
-        sys.stdout.flush()
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return run
-
-
-def write(project: Project, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        path = project.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
 
 def checked(project: Project, files: Mapping[str, str]) -> CheckedProject:
     write(project, files)

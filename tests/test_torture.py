@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from processes import killed_after
 from warehouse.claims.rollup import write_rollup
 from warehouse.errors import ExitCode
 from warehouse.project import Project, init_project
@@ -127,17 +128,6 @@ def seconds(warehouse: Warehouse) -> float:
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     while not condition() and process.poll() is None:
         time.sleep(0.001)  # between looks; what is awaited is the condition
-
-
-def killed_after(process: subprocess.Popen[str], seconds: float) -> bool:
-    """Kill a process when it has run that long; whether it still ran."""
-    with process:
-        try:
-            process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-    return process.returncode == -signal.SIGKILL
 
 
 def assert_nothing_is_left(warehouse: Warehouse) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bare_project import Wh, project, wh, write
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, init_project, standard_folder
@@ -17,36 +18,6 @@ from warehouse.transform.project_tests import run_unit_tests
 from warehouse.transform.unit_cases import Value, load_unit_cases
 from warehouse.transform.unit_tests import UnitResult
 from warehouse.transform.unit_values import typed_value
-
-Wh = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A bare project: no model but what a test writes."""
-    return init_project(tmp_path / "project", bare=True)
-
-
-@pytest.fixture
-def wh(project: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Wh:
-    """Run `wh` on the project: exit code, standard output, standard error."""
-    monkeypatch.setenv("WH_PROJECT", str(project.root))
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = main(arguments)
-        sys.stdout.flush()
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return run
-
-
-def write(project: Project, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        path = project.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
 
 MODELS = {
     "models/run.sql": """\

@@ -70,7 +70,7 @@ def hold(name: str, tools: Sequence[type[Tool]], runs: int, venvs: Path, telemet
         left_out = contest.once if number else frozenset()
         taking_part = [kind for kind in tools if kind.name in contest.tools - left_out - results.failures.keys()]
         ready = [_prepared(kind, contest.models, venvs, telemetry, scratch / name / kind.name) for kind in taking_part]
-        time.sleep(_SETTLED_S)
+        time.sleep(_SETTLED_S)  # not for luck: younger files are read again at every look, which no user's are
         for scenario in contest.scenarios:
             for tool in ready:
                 if scenario == CHANGED:

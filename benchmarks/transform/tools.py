@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 FULL, NOOP, CHANGED, APPEND = "full", "noop", "changed", "append"
 
 
-class Tool:
+class Tool(ABC):
     """One tool at work in `root`, from an environment under `venvs` where it has one of its own."""
 
     name = ""
@@ -35,15 +36,17 @@ class Tool:
         return Path(sys.executable)
 
     @property
+    @abstractmethod
     def database(self) -> Path:
-        raise NotImplementedError
+        """The DuckDB database that it builds."""
 
+    @abstractmethod
     def write(self, models: list[Model]) -> None:
         """Give the tool the models; a file that already says so is left as it is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def command(self, scenario: str) -> list[str]:
-        raise NotImplementedError
+        """What a user types in a scenario."""
 
     def after_full(self) -> None:
         """What a user does once after the first build; not measured."""

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote
+from warehouse.transform.from_clause import ColumnsOf
 from warehouse.transform.graph import Graph
-from warehouse.transform.locality import INPUT_ALIAS, ColumnsOf, KeyedInput, Locality, locality
+from warehouse.transform.locality import INPUT_ALIAS, KeyedInput, Locality, locality
 from warehouse.transform.model import Model
 from warehouse.transform.sql_text import body, first_token
 

@@ -9,29 +9,22 @@ with the clause.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.errors import WarehouseError
-from warehouse.transform.block import Block, Column, Relation, column_node, equalities, inside, shape
+from warehouse.transform.block import Block, Column, Relation, equalities, inside, shape
 from warehouse.transform.duck import quote, text_literal
+from warehouse.transform.from_clause import ColumnsOf, FromClauses, Links, branches, first_place, link, place_of, with_ctes, words
 from warehouse.transform.model import Model
-from warehouse.transform.sql_tree import FILE_FUNCTIONS, Node, character_offset, end_of_reference, fault, table_name
+from warehouse.transform.sql_tree import FILE_FUNCTIONS, Node
 
 if TYPE_CHECKING:
     import duckdb
 
-# Columns (name to type) of an input, by the name that the SQL gives it; None for a name of nothing.
-ColumnsOf = Callable[[str], Mapping[str, str] | None]
-# Pairs of columns (a, b): a row with a given `a` meets only rows with an equal `b`.
-Links = list[tuple[Column, Column]]
-
 INPUT_ALIAS = "input"  # what `KeyedInput.key` calls the input's rows
-# Not ASOF: which row of a tie it picks depends on how many rows there are to join.
 # Aggregates that break a tie by the layout of a hash table, which other keys share.
 _TIED_BY_OTHERS = frozenset(("mode", "approx_top_k", "reservoir_quantile"))
-_JOIN_FORMS = ("REGULAR", "NATURAL", "CROSS", "DEPENDENT")
 
 
 @dataclass(frozen=True)
@@ -75,29 +68,23 @@ class _Proof:
         self, con: "duckdb.DuckDBPyConnection", model: Model, columns_of: ColumnsOf, aggregates: Collection[str]
     ) -> None:
         self._con = con
-        self._model = model
-        self._columns_of = columns_of
+        self._from = FromClauses(model, columns_of)
+        self.refusal = self._from.refusal
         self._aggregates = aggregates
         self.keyed: list[KeyedInput] = []
         self.whole: dict[str, int] = {}
 
-    def refusal(self, message: str, offset: int | None) -> WarehouseError:
-        hint = "rewrite the clause, or drop `materialized: incremental` and the key from the header"
-        if offset is None or offset > len(self._model.text.encode()):
-            return WarehouseError("WH221", message, self._model.place, hint)
-        return fault("WH221", message, self._model, offset, hint)
-
     def follow_names(self, node: Node, key: Sequence[str]) -> None:
         """Follow the output columns `key` of a whole statement to the inputs."""
-        names = self._output_names(node, {})
+        names = self._from.output_names(node, {})
         for column in key:
             if column.lower() not in names:
-                raise self.refusal(f"where {column} comes from cannot be told", _first_place(node))
+                raise self.refusal(f"where {column} comes from cannot be told", first_place(node))
         self.follow(node, [names.index(column.lower()) for column in key], {})
 
     def follow(self, node: Node, key: Sequence[int | None], ctes: Mapping[str, Any]) -> None:
         """Follow the output columns at the places `key` of a query (None: a column it has not, NULL) to the inputs."""
-        ctes = _with_ctes(node, ctes)
+        ctes = with_ctes(node, ctes)
         self._check_modifiers(node)
         match node["type"]:
             case "SELECT_NODE":
@@ -105,16 +92,16 @@ class _Proof:
             case "SET_OPERATION_NODE":
                 self._follow_set(node, key, ctes)
             case other:
-                raise self.refusal(f"{_words(other)} is not local to any key", _offset(node))
+                raise self.refusal(f"{words(other)} is not local to any key", place_of(node))
 
     # --- blocks -------------------------------------------------------------------------------------------------
 
     def _follow_block(self, node: Node, key: Sequence[int | None], ctes: Mapping[str, Any]) -> None:
         if node.get("sample"):
-            raise self.refusal("a sample is not local to any key", _offset(node))
-        relations, links = self._relations(node.get("from_table"), ctes)
+            raise self.refusal("a sample is not local to any key", place_of(node))
+        relations, links = self._from.relations(node.get("from_table"), ctes)
         block = Block(node, relations)
-        _link(links, block, equalities(node.get("where_clause")), is_mutual=True)
+        link(links, block, equalities(node.get("where_clause")), is_mutual=True)
         expressions = [self._key_expression(block, place) for place in key]
         equal = [self._equal_columns(block, expression, links) for expression in expressions]
         self._check_grouping(block, expressions, equal)
@@ -134,7 +121,7 @@ class _Proof:
         if not carriers and not all(relation.reads_nothing for relation in relations):
             names = block.names()
             told = ", ".join(str(names[place]) for place in key if place is not None)
-            raise self.refusal(f"no input of this block carries {told}", _first_place(node))
+            raise self.refusal(f"no input of this block carries {told}", first_place(node))
 
     def _key_expression(self, block: Block, place: int | None) -> Node | None:
         """The expression of an output column; None for NULL."""
@@ -142,7 +129,7 @@ class _Proof:
             return None
         found = block.output(place)
         if found is None:
-            raise self.refusal("where the key comes from cannot be told", _first_place(block.node))
+            raise self.refusal("where the key comes from cannot be told", first_place(block.node))
         return found
 
     def _equal_columns(self, block: Block, expression: Node | None, links: Links) -> set[Column]:
@@ -152,7 +139,7 @@ class _Proof:
         if any(owner >= 0 and block.relations[owner].is_nullable for owner in block.owners(block.meant(expression))):
             raise self.refusal(
                 "the key comes from the side of a left join that may be missing: rows without it share NULL",
-                _offset(expression),
+                place_of(expression),
             )
         start = block.resolve(expression)
         equal = {start} if start else set()
@@ -174,7 +161,7 @@ class _Proof:
         for found in inside(expression):
             is_of_several = self._is_aggregate(found) or (found.get("function_name") or "").lower() == "unnest"
             if is_of_several or found.get("class") in ("SUBQUERY", "WINDOW"):
-                raise self.refusal("the key is not computed from one row of an input", _offset(expression))
+                raise self.refusal("the key is not computed from one row of an input", place_of(expression))
         columns = (found["column_names"] for found in inside(expression) if found.get("class") == "COLUMN_REF")
         used = frozenset(relation.inner_name(name[1]) for name in map(block.split, columns) if name)
         return _Over(None, self._as_sql(block, expression), used)
@@ -195,12 +182,12 @@ class _Proof:
     def _check_grouping(self, block: Block, expressions: list[Node | None], equal: list[set[Column]]) -> None:
         node = block.node
         if len(node["group_sets"]) > 1:
-            raise self.refusal("several grouping sets: one of them leaves the key out", _offset(node["group_expressions"][0]))
+            raise self.refusal("several grouping sets: one of them leaves the key out", place_of(node["group_expressions"][0]))
         called = [*node["select_list"], node.get("having"), node.get("qualify")]
         for found in inside(called):
             if str(found.get("function_name")).lower() in _TIED_BY_OTHERS:
                 message = f"which value {found['function_name']} gives in a tie depends on rows of other keys"
-                raise self.refusal(message, _offset(found))
+                raise self.refusal(message, place_of(found))
         of_block = inside(called, closed=("WINDOW", "SUBQUERY"))
         aggregate = next((found for found in of_block if self._is_aggregate(found)), None)
         if node["aggregate_handling"] == "FORCE_AGGREGATES":  # group by all: by every item that aggregates nothing
@@ -208,10 +195,10 @@ class _Proof:
         elif node["group_expressions"]:
             groups = [block.group(expression) for expression in node["group_expressions"]]
         elif aggregate:
-            raise self.refusal("an aggregate over all keys: group by the key", _offset(aggregate))
+            raise self.refusal("an aggregate over all keys: group by the key", place_of(aggregate))
         else:
             return
-        place = _offset((node["group_expressions"] or node["select_list"])[0])
+        place = place_of((node["group_expressions"] or node["select_list"])[0])
         self._check_contains(block, groups, expressions, equal, "the grouping leaves the key out", place)
 
     def _is_aggregate(self, node: Node) -> bool:
@@ -222,13 +209,13 @@ class _Proof:
         for found in inside([node["select_list"], node.get("qualify"), node["modifiers"]], closed=("SUBQUERY",)):
             if found.get("class") == "WINDOW":
                 message = "the window reaches over several keys: partition by the key"
-                self._check_contains(block, found["partitions"], expressions, equal, message, _offset(found))
+                self._check_contains(block, found["partitions"], expressions, equal, message, place_of(found))
         for modifier in node["modifiers"]:
             targets = modifier.get("distinct_on_targets")
             if targets:
                 message = "distinct on leaves the key out"
                 meant = [target for target in map(block.distinct_target, targets) if target is not None]
-                self._check_contains(block, meant, expressions, equal, message, _offset(targets[0]))
+                self._check_contains(block, meant, expressions, equal, message, place_of(targets[0]))
 
     def _check_contains(
         self, block: Block, found: Sequence[Node], expressions: list[Node | None], equal: list[set[Column]],
@@ -245,122 +232,27 @@ class _Proof:
         for modifier in node["modifiers"]:
             if modifier["type"] in ("LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER"):
                 limit = modifier.get("limit") or modifier.get("offset") or {}
-                raise self.refusal("a limit counts over all keys", _offset(limit) or _first_place(node))
+                raise self.refusal("a limit counts over all keys", place_of(limit) or first_place(node))
 
     # --- unions -------------------------------------------------------------------------------------------------
 
     def _follow_set(self, node: Node, key: Sequence[int | None], ctes: Mapping[str, Any]) -> None:
-        by_name = self._output_names(node, ctes) if "BY_NAME" in node["setop_type"] else None
-        for branch in _branches(node):
-            names = self._output_names(branch, ctes)
+        by_name = self._from.output_names(node, ctes) if "BY_NAME" in node["setop_type"] else None
+        for branch in branches(node):
+            names = self._from.output_names(branch, ctes)
             if None in names:
-                raise self.refusal("its columns are chosen by a pattern: name them", _first_place(branch))
+                raise self.refusal("its columns are chosen by a pattern: name them", first_place(branch))
             if by_name is None:
                 self.follow(branch, key, ctes)
             else:
                 wanted = [None if place is None else by_name[place] for place in key]
                 self.follow(branch, [names.index(name) if name in names else None for name in wanted], ctes)
 
-    def _output_names(self, node: Node, ctes: Mapping[str, Any]) -> list[str | None]:
-        """The names of a query's columns, lower case, in order, up to the first that cannot be told, which is None."""
-        ctes = _with_ctes(node, ctes)
-        if node["type"] == "SET_OPERATION_NODE":
-            if "BY_NAME" not in node["setop_type"]:
-                return self._output_names(_branches(node)[0], ctes)
-            return list(dict.fromkeys(name for branch in _branches(node) for name in self._output_names(branch, ctes)))
-        if node["type"] != "SELECT_NODE":
-            return [None]
-        relations, _ = self._relations(node.get("from_table"), ctes)
-        return Block(node, relations).names()
-
-    # --- the FROM clause ------------------------------------------------------------------------------------------
-
-    def _relations(self, node: Node | None, ctes: Mapping[str, Any]) -> tuple[list[Relation], Links]:
-        """The relations of a FROM clause, and the links that its joins make."""
-        if node is None or node["type"] in ("EMPTY", "EMPTY_FROM"):
-            return [], []
-        return self._joined(node, ctes) if node["type"] == "JOIN" else ([self._relation(node, ctes)], [])
-
-    def _joined(self, node: Node, ctes: Mapping[str, Any]) -> tuple[list[Relation], Links]:
-        kind, form = node["join_type"], node["ref_type"]
-        if kind not in ("INNER", "LEFT", "SEMI", "ANTI") or form not in _JOIN_FORMS:
-            if form == "ASOF":
-                raise self.refusal("which row of a tie an asof join picks depends on other keys", _offset(node))
-            raise self.refusal(f"a {_words(kind if form in _JOIN_FORMS else form)} join keeps rows of other keys", _offset(node))
-        left, links = self._relations(node["left"], ctes)
-        right, right_links = self._relations(node["right"], ctes)
-        moved = len(left)
-        links = links + [((a + moved, x), (b + moved, y)) for (a, x), (b, y) in right_links]
-        shared = [name.lower() for name in node["using_columns"]]
-        if form == "NATURAL":
-            shared = [name for relation in left for name in relation.columns if any(name in other.columns for other in right)]
-        relations = left + right
-        is_mutual = kind == "INNER"
-        _link(links, Block(None, relations), equalities(node.get("condition")), is_mutual, moved)
-        for name in shared:
-            ends = [Block(None, side).split([name]) for side in (left, right)]
-            if ends[0] and ends[1]:
-                pair = ((ends[0][0], name), (ends[1][0] + moved, name))
-                links += [pair, pair[::-1]] if is_mutual else [pair]
-        return left + [
-            replace(
-                found, merged=found.merged | set(shared), is_nullable=found.is_nullable or kind == "LEFT",
-                is_hidden=found.is_hidden or kind in ("SEMI", "ANTI"),
-            )
-            for found in right
-        ], links
-
-    def _relation(self, node: Node, ctes: Mapping[str, Any]) -> Relation:
-        alias, aliases = (node.get("alias") or "").lower(), _lower(node.get("column_name_alias") or ())
-        if node.get("sample"):
-            raise self.refusal("a sample is not local to any key", _offset(node))
-        match node["type"]:
-            case "BASE_TABLE":
-                name = node["table_name"].lower()
-                if not node["schema_name"] and name in ctes:
-                    query, outer, inner = ctes[name]
-                    return self._subquery(alias or name, aliases + inner[len(aliases) :], query, outer, node)
-                return self._table(alias or name, aliases, node)
-            case "SUBQUERY":
-                return self._subquery(alias, aliases, node["subquery"]["node"], ctes, node)
-            case "TABLE_FUNCTION":
-                name = node["function"]["function_name"].lower()
-                if name in FILE_FUNCTIONS:
-                    return self._table(alias or name, aliases, node)
-                return Relation(alias or name, (), node, is_opaque=True, reads_nothing=True)
-            case "EXPRESSION_LIST":
-                return Relation(alias, (), node, is_opaque=True, reads_nothing=True)
-        raise self.refusal(f"{_words(node['type'])} is not local to any key", _offset(node))
-
-    def _table(self, alias: str, aliases: tuple[str, ...], node: Node) -> Relation:
-        inner = tuple(self._columns_of(self._name(node)) or ())
-        columns = aliases + _lower(inner[len(aliases) :])
-        return Relation(alias, columns, node, inner=inner, is_opaque=len(columns) != len(inner))
-
-    def _subquery(
-        self, alias: str, aliases: tuple[str, ...], query: Node, ctes: Mapping[str, Any], node: Node
-    ) -> Relation:
-        names = self._output_names(query, ctes)
-        columns = (*aliases, *(name or "" for name in names[len(aliases) :]))
-        # A subquery need not have a name; here it needs one.
-        return Relation(alias or f" {id(query)}", columns, node, query, ctes, is_opaque=None in names)
-
-    def _name(self, node: Node) -> str:
-        """An input's name, without quotes, lower case; a call as it is written."""
-        if node["type"] == "BASE_TABLE":
-            return table_name(node)
-        start, end = self._text_range(node)
-        return self._model.text[start:end]
-
-    def _text_range(self, node: Node) -> tuple[int, int]:
-        start = character_offset(self._model.text, node["query_location"])
-        return start, end_of_reference(self._model.text, start)
-
     # --- what is found --------------------------------------------------------------------------------------------
 
     def _keep_by_key(self, relation: Relation, over: "Sequence[_Over]") -> None:
         if relation.query is None:
-            (start, end), name = self._text_range(relation.node), self._name(relation.node)
+            (start, end), name = self._from.text_range(relation.node), self._from.name(relation.node)
             used = tuple(sorted(set().union(*(item.uses for item in over))))
             key, is_aliased = tuple(item.sql for item in over), bool(relation.node.get("alias"))
             found = KeyedInput(name, key, used, start, end, is_aliased)
@@ -370,7 +262,7 @@ class _Proof:
                 self.keyed.append(found)
             return
         if any(item.column is None and item.sql != "null" for item in over):
-            raise self.refusal("the key is computed over a subquery: compute it inside", _offset(relation.node))
+            raise self.refusal("the key is computed over a subquery: compute it inside", place_of(relation.node))
         places = [None if item.column is None else relation.columns.index(item.column) for item in over]
         self.follow(relation.query, places, relation.ctes)
 
@@ -378,7 +270,7 @@ class _Proof:
         if relation.query is not None:
             self._read_whole(relation.query, relation.ctes)
         elif not relation.reads_nothing:
-            self.whole.setdefault(self._name(relation.node), relation.node["query_location"])
+            self.whole.setdefault(self._from.name(relation.node), relation.node["query_location"])
 
     def _read_subqueries_whole(self, node: Node, ctes: Mapping[str, Any]) -> None:
         """Read whole what the block's expressions query; its relations are looked at by themselves."""
@@ -402,7 +294,7 @@ class _Proof:
             if isinstance(node, list):
                 pending.extend((item, scope) for item in node)
             elif isinstance(node, dict):
-                scope = _with_ctes(node, scope)
+                scope = with_ctes(node, scope)
                 is_table = node.get("type") == "BASE_TABLE"
                 if is_table and not node["schema_name"] and node["table_name"].lower() in scope:
                     query, outer, _ = scope[node["table_name"].lower()]
@@ -410,7 +302,7 @@ class _Proof:
                         seen.add(id(query))
                         pending.append((query, outer))
                 elif is_table or _reads_files(node):
-                    self.whole.setdefault(self._name(node), node["query_location"])
+                    self.whole.setdefault(self._from.name(node), node["query_location"])
                 pending.extend((value, scope) for key, value in node.items() if key != "cte_map")
 
 
@@ -424,54 +316,5 @@ class _Over:
     uses: frozenset[str] = frozenset()
 
 
-def _link(
-    links: Links, block: Block, pairs: Sequence[tuple[Node, Node]], is_mutual: bool, first_right: int = 0
-) -> None:
-    """Add the links that a condition makes. Where it is not mutual, a left row that meets nothing is kept: then nothing
-    follows for the left from the right."""
-    for pair in pairs:
-        a, b = (block.resolve(end) for end in pair)
-        if a is None or b is None:
-            continue
-        for start, end in ((a, b), (b, a)):
-            if is_mutual or start[0] < first_right <= end[0]:
-                links.append((start, end))
-
-
 def _reads_files(node: Node) -> bool:
     return node.get("type") == "TABLE_FUNCTION" and node["function"]["function_name"].lower() in FILE_FUNCTIONS
-
-
-def _with_ctes(node: Node, ctes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """CTEs by name: the query, the CTEs that it sees itself, and the names that its columns are given beside its own."""
-    entries = (node.get("cte_map") or {}).get("map", [])
-    found = dict(ctes) if entries else ctes
-    for entry in entries:
-        name, query = str(entry["key"]).lower(), entry["value"]["query_node"]
-        outer = dict(found)
-        found[name] = (query, outer, _lower(entry["value"].get("aliases") or ()))
-        if query["type"] == "RECURSIVE_CTE_NODE":
-            outer[name] = found[name]
-    return found
-
-
-def _branches(node: Node) -> list[Node]:
-    return list(node.get("children") or [node["left"], node["right"]])
-
-
-def _lower(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name.lower() for name in names)
-
-
-def _offset(node: Node | None) -> int | None:
-    place = (node or {}).get("query_location")
-    return place if isinstance(place, int) else None
-
-
-def _first_place(node: Node) -> int | None:
-    places = (_offset(found) for found in inside(node.get("select_list") or node))
-    return next((place for place in places if place is not None), None)
-
-
-def _words(kind: str) -> str:
-    return kind.lower().replace("_node", "").replace("_", " ")

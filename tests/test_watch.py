@@ -49,14 +49,20 @@ class Watcher:
             told += self._lines.get(timeout=_ANSWER_TIMEOUT_S)
         return told
 
-    def after(self, name: str, text: str | None) -> str:
-        """What it says after a file is written, or removed."""
+    def save(self, name: str, text: str) -> None:
+        """Write a file in one step, as editors do: a look between truncation and writing would be a round of its own."""
         path = self.project.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        draft = self.project.root.parent / "draft"
+        draft.write_text(text)
+        draft.replace(path)
+
+    def after(self, name: str, text: str | None) -> str:
+        """What it says after a file is saved, or removed."""
         if text is None:
-            path.unlink()
+            (self.project.root / name).unlink()
         else:
-            path.write_text(text)
+            self.save(name, text)
         return self.round()
 
 
@@ -123,8 +129,7 @@ def test_files_are_watched_also_those_that_were_missing(watcher: Watcher) -> Non
 def test_it_goes_on_from_a_failed_build(watcher: Watcher) -> None:
     """What was good in a build that failed is kept by the next, without anyone asking for it."""
     watcher.round()
-    (watcher.project.root / "models" / "good.sql").write_text("select 1 as a")
-    watcher.round()
+    assert "built 1, kept 1" in watcher.after("models/good.sql", "select 1 as a")
     told = watcher.after("models/run.sql", "select 2 as run_id, error('too bad') as speed from good")
     assert "WH209 models/run.sql" in told
     told = watcher.after("models/other.sql", "select 2 as b")
@@ -135,16 +140,15 @@ def test_it_goes_on_from_a_failed_build(watcher: Watcher) -> None:
 def test_ctrl_c_ends_it_within_a_statement(watcher: Watcher) -> None:
     """What is done is named, and --retry goes on from there."""
     watcher.round()
-    models = watcher.project.root / "models"
     endless = "select count(*) as b from range(100000000000) as r (i), run where i % 7 = run_id"
-    (models / "endless.sql").write_text(endless)
-    (models / "run.sql").write_text("select 2 as run_id")
+    watcher.save("models/endless.sql", endless)
+    watcher.save("models/run.sql", "select 2 as run_id")
     log = watcher.project.builds / ".shadow.duckdb.wal"  # there as soon as a first group of models is in the shadow
     give_up = time.monotonic() + _ANSWER_TIMEOUT_S
     while not log.exists() and time.monotonic() < give_up:
         time.sleep(0.05)  # between looks; what is awaited is the condition
     watcher.process.send_signal(signal.SIGINT)
     assert watcher.process.wait(timeout=_ANSWER_TIMEOUT_S) == 130
-    (models / "endless.sql").unlink()
+    (watcher.project.root / "models" / "endless.sql").unlink()
     assert main(["--project", str(watcher.project.root), "build", "--retry"]) == 0
     assert rows(watcher.project, "select * from run") == [(2,)]

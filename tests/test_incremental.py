@@ -15,14 +15,14 @@ from typing import Any
 
 import duckdb
 import pytest
+from from_nothing import tables_unlike_from_nothing
 
 from warehouse.claims.rollup import write_rollup
 from warehouse.errors import WarehouseError
 from warehouse.project import PROJECT_FILE, Project, init_project, read_project
-from warehouse.transform.build import BuildReport, bring_up_to_date, build, gather_material
+from warehouse.transform.build import BuildReport, build
 from warehouse.transform.builds import current_build
-from warehouse.transform.duck import connect, text_literal
-from warehouse.transform.equivalence import compare_tables
+from warehouse.transform.duck import text_literal
 from warehouse.transform.query import run_query
 
 HISTORIES = int(os.environ.get("WH_HISTORIES", "100"))
@@ -255,27 +255,7 @@ def begun(root: Path, seed: int, names: Sequence[str]) -> History:
 
 
 def assert_as_from_nothing(history: History, folder: Path) -> None:
-    """Every table of the current build is what a build from nothing makes of the same project."""
-    material = gather_material(history.project)
-    full = folder / "full.duckdb"
-    full.unlink(missing_ok=True)
-    bring_up_to_date(full, material, write_rollup)
-    con = connect()
-    con.execute(f"attach {text_literal(str(current_build(history.project).path))} as updated_build (read_only)")
-    con.execute(f"attach {text_literal(str(full))} as full_build (read_only)")
-    checked = material.checked
-    tables = [con.execute(
-        f"select schema_name, table_name from duckdb_tables() where database_name = '{base}'"
-        " and schema_name in ('main', 'mart', 'staging') order by all").fetchall() for base in ("updated_build", "full_build")]
-    assert tables[0] == tables[1], history.told
-    differing = [
-        found for name in checked.graph.order if checked.models[name].materialized != "view"
-        for found in [compare_tables(
-            con, checked.models[name].qualified, checked.columns[name], is_ordered=not checked.models[name].key)]
-        if found.difference
-    ]
-    con.close()
-    assert differing == [], history.told
+    assert tables_unlike_from_nothing(history.project, folder) == [], history.told
 
 
 def assert_as_oracle(history: History) -> None:

@@ -227,13 +227,15 @@ def _bring_up_to_date(
     is_there = database.exists()
     con = connect(database, files_root=material.root)
     try:
-        if is_there and not read_states(con):  # made by another engine: nothing in it can be kept
+        states = read_states(con)
+        if is_there and not states:  # made by another engine: nothing in it can be kept
             con.close()
             database.unlink()
             con = connect(database, files_root=material.root)
         # One checkpoint, at the end: those that each commit would make write every table's metadata again.
         con.execute("set checkpoint_threshold = '1 TB'")
-        session = Session(con, material, write_rollup, progress.built)
+        con.execute("checkpoint")  # of what an interrupted build left
+        session = Session(con, material, states, write_rollup, progress.built)
         models = session.run()
         progress.began("tests")
         asked = material.checked.tests

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
+from warehouse.transform.aggregates import adds_floats
 from warehouse.transform.check_memory import CheckMemory, key_of, plan_as_json, plan_from_json
-from warehouse.transform.graph import Graph
+from warehouse.transform.graph import Graph, with_views
 from warehouse.transform.keys import KeyPlan, key_plan, narrow_name, narrowed
 from warehouse.transform.model import Model, model_names
 from warehouse.transform.objects import is_remote
@@ -71,7 +72,6 @@ def key_plans(
 
     plans: dict[str, KeyPlan] = {}
     faults: list[WarehouseError] = []
-    aggregates: frozenset[str] | None = None
     for name in graph.order:
         if models[name].materialized != "incremental":
             continue
@@ -79,11 +79,11 @@ def key_plans(
         if known:
             plans[name] = plan_from_json(known)
             continue
-        aggregates = aggregates or _aggregates(con)  # 40 ms
         try:
-            found = key_plan(con, name, models, graph, columns_of, aggregates)
+            found = key_plan(con, name, models, graph, columns_of)
             give(name)
-            plans[name] = replace(found, can_narrow=_can_narrow(con, models[name], found))
+            can_narrow = _can_narrow(con, models[name], found) and not _adds_under(name, models, graph)
+            plans[name] = replace(found, can_narrow=can_narrow)
         except WarehouseError as fault:
             faults.append(fault)
         else:
@@ -106,6 +106,9 @@ def _can_narrow(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan) -
     return True
 
 
-def _aggregates(con: "duckdb.DuckDBPyConnection") -> frozenset[str]:
-    rows = con.execute("select distinct function_name from duckdb_functions() where function_type = 'aggregate'").fetchall()
-    return frozenset(row[0] for row in rows)
+def _adds_under(name: str, models: Mapping[str, Model], graph: Graph) -> bool:
+    """Whether a view under a model may add floats of a stored table: over some rows of it the sum can have other last bits
+    than over all (`aggregates`)."""
+    views = with_views(name, models, graph) - {name}
+    over_tables = any(models[other].materialized != "view" for view in views for other in graph.models[view])
+    return over_tables and any(adds_floats(graph.trees[view]) for view in views)

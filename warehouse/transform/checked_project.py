@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from warehouse.transform.aggregates import adds_floats
 from warehouse.transform.data_tests import DataTest
-from warehouse.transform.graph import Graph
+from warehouse.transform.graph import Graph, with_views
 from warehouse.transform.keys import KeyPlan
 from warehouse.transform.model import Model
 
@@ -31,6 +32,14 @@ class CheckedProject:
     def place_of(self, name: str) -> int:
         """A model's place in build order."""
         return self._places[name]
+
+    def with_views(self, name: str) -> set[str]:
+        """A model and every view that it reads, directly or through another."""
+        return with_views(name, self.models, self.graph)
+
+    def adds_floats(self, name: str) -> bool:
+        """Whether a model may add floats, itself or in a view that it reads (`aggregates`)."""
+        return any(adds_floats(self.graph.trees[found]) for found in self.with_views(name))
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -74,6 +74,17 @@ def build_graph(
     return Graph(order, reads, lands, files, trees), faults
 
 
+def with_views(name: str, models: Mapping[str, Model], graph: Graph) -> set[str]:
+    """A model and every view that it reads, directly or through another."""
+    found, pending = {name}, [name]
+    while pending:
+        read = graph.models[pending.pop()] - found
+        views = [other for other in read if models[other].materialized == "view"]
+        found.update(views)
+        pending += views
+    return found
+
+
 def _may_be_unreadable(reference: str, unreadable: Collection[str]) -> bool:
     schema, _, name = reference.rpartition(".")
     return name in unreadable or (schema == "feed" and bool(unreadable))  # its collector may be such a file

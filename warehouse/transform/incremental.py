@@ -4,7 +4,8 @@ insert. What comes out is what a full build gives, row by row, bit by bit; these
 - a model is local to its key (`locality`), so other keys cannot have changed;
 - its rows of one key stand in one order, that of `order_of`, whichever way they came;
 - its joins run in the order they are written: a plan that follows the sizes of the inputs would add floats in another;
-- a reader that is not local to the key reads a table written in one piece, in key order (`rewrite`).
+- one that may add floats reads what it reads by key from copies in memory, in a full build as in an update (`aggregates`);
+- a reader that is not local to the key finds the table as a full build writes it, as far as it can tell (`row_order`).
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warehouse.errors import WarehouseError
 from warehouse.transform.content import ROW, Content, content_by_key
-from warehouse.transform.duck import quote, quoted
+from warehouse.transform.duck import execute, quote, quoted
+from warehouse.transform.engine_faults import message_of
 from warehouse.transform.keys import FILE_COLUMN, KeyPlan, narrow_name, narrowed
 from warehouse.transform.locality import INPUT_ALIAS, KeyedInput
 from warehouse.transform.model import Model
+from warehouse.transform.row_order import OrderedRows, column_list, grows, has_grain_over_key, lay_down, order_of, repeats
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,27 +37,13 @@ _LARGEST_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Updated:
-    """What an update did: the table's content, how many keys changed, and whether the grain is seen to tell the new rows of
-    these keys apart."""
+    """What an update did: the table's content, how many keys changed, whether their rows were all added at the table's end,
+    and whether the grain is seen to tell the new rows of these keys apart."""
 
     content: Content
     keys: int
+    has_grown: bool
     is_unique: bool
-
-
-@dataclass(frozen=True)
-class OrderedRows:
-    """SQL for the rows of an input, the columns that order them, and those of them that are not the input's own."""
-
-    sql: str
-    order: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
-
-
-def order_of(model: Model, types: Mapping[str, str]) -> list[str]:
-    """The columns that an incremental table's rows are ordered by: its key, then what tells rows of one key apart."""
-    rest = [name for name in (model.grain or types) if name not in model.key]
-    return [*model.key, *rest]
 
 
 @contextmanager
@@ -69,36 +59,23 @@ def as_ever(con: "duckdb.DuckDBPyConnection") -> None:
     con.execute("reset disabled_optimizers")
 
 
-def put_in_order(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> bool:
-    """Sort a table that was just built; one that is in order already, as most are, stays. Returns whether its grain is seen
-    to tell its rows apart."""
-    if not _is_in_order(con, model, types):
-        rewrite(con, model, types)
-    return has_grain_over_key(model) and _is_in_order(con, model, types, strictly=True)
-
-
-def has_grain_over_key(model: Model) -> bool:
-    """Whether the order of a table's rows is that of its grain: then rows in strict order are all different."""
-    return bool(model.grain) and set(model.key) <= set(model.grain)
-
-
-def rewrite(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> None:
-    """Write a table again in one piece and in order, so that what reads it finds what a full build would have made: the
-    rows in order, and statistics that lead to the same plans."""
-    # Sorting costs six times what copying does; tables that grow at their end need none.
-    order = "" if _is_in_order(con, model, types) else f" order by {_names(order_of(model, types))}"
-    spare = quoted(f"{model.schema}.{model.name} wh-rewritten")
-    con.execute(f"create table {spare} as select * from {quoted(model.qualified)}{order}")
-    con.execute(f"drop table {quoted(model.qualified)}")
-    con.execute(f"alter table {spare} rename to {quote(model.name)}")
-
-
-def _is_in_order(
-    con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], *, strictly: bool = False
+def build(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], *, adds_floats: bool
 ) -> bool:
-    row = f"row({_names(order_of(model, types))})"
-    sql = f"select {row} as here, lag({row}) over () as before, row_number() over () as place from {quoted(model.qualified)}"
-    return not con.execute(f"select 1 from ({sql}) where place > 1 and before {'>=' if strictly else '>'} here limit 1").fetchall()
+    """Make an incremental table from nothing. Returns whether its grain is seen to tell its rows apart. Raises WH209."""
+    import duckdb
+
+    with joins_as_written(con):
+        if adds_floats and plan.can_narrow:
+            try:
+                for number, found in enumerate(plan.inputs):
+                    _copy(con, number, f"select * from {model.text[found.start : found.end]}")
+                con.execute(f"create or replace temp table {_FRESH} as {narrowed(model, plan.inputs)}")
+            except duckdb.Error as error:
+                raise WarehouseError("WH209", message_of(error), model.place) from error
+        else:
+            execute(con, model, f"create or replace temp table {_FRESH} as ")
+    return lay_down(con, model, types, _FRESH)
 
 
 def record_keys(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf]) -> None:
@@ -108,13 +85,13 @@ def record_keys(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, l
     table = _key_table(model)
     con.execute(f"drop table if exists {table}")
     con.execute(
-        f"create table {table} as select ''::varchar as source, ''::varchar as file, {_names(model.key)}"
+        f"create table {table} as select ''::varchar as source, ''::varchar as file, {column_list(model.key)}"
         f" from {quoted(model.qualified)} limit 0"
     )
     for number, path in enumerate(plan.paths):
         if path.leaf in leaves:
             sql = path.keys_of(leaves[path.leaf].rows)
-            con.execute(f"insert into {table} select '{number}', {quote(FILE_COLUMN)}, {_names(model.key)} from ({sql})")
+            con.execute(f"insert into {table} select '{number}', {quote(FILE_COLUMN)}, {column_list(model.key)} from ({sql})")
 
 
 def forget_keys(con: "duckdb.DuckDBPyConnection", qualified: str) -> None:
@@ -136,16 +113,12 @@ def update(
             return None
         _compute(con, model, plan, types, reads)
         _compare(con, model, types)
+        has_grown = grows(con, model, f"(select r.* from {_FRESH} as r {_changed_of('r', model)})")
         _swap(con, model)
     _record_changed_keys(con, model, plan, leaves)
     keys, rows, hashes = con.execute(f"select count(*), sum(rows), sum(hash_sum) from {_CHANGED}").fetchall()[0]
     content = Content(before.rows + int(rows or 0), before.hash_sum + int(hashes or 0))
-    return Updated(content, keys, has_grain_over_key(model) and not _repeats(con, model))
-
-
-def _repeats(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
-    sql = f"select 1 from {_FRESH} group by {_names(model.grain)} having count(*) > 1 limit 1"
-    return bool(con.execute(sql).fetchall())
+    return Updated(content, keys, has_grown, has_grain_over_key(model) and not repeats(con, model, _FRESH))
 
 
 def delta_name(qualified: str) -> str:
@@ -176,17 +149,17 @@ def _find_affected(
         if leaf is None:
             continue
         sql = path.keys_of(leaf.rows)
-        con.execute(f"insert into {_SEEN} select '{number}', {quote(FILE_COLUMN)}, {_names(model.key)} from ({sql})")
+        con.execute(f"insert into {_SEEN} select '{number}', {quote(FILE_COLUMN)}, {column_list(model.key)} from ({sql})")
         if leaf.gone:
             con.execute(
-                f"insert into {_SEEN} select null, null, {_names(model.key)} from {_key_table(model)}"
+                f"insert into {_SEEN} select null, null, {column_list(model.key)} from {_key_table(model)}"
                 f" where source = '{number}' and file in (select unnest(?::varchar[]))", [list(leaf.gone)]
             )
-    con.execute(f"create or replace temp table {_AFFECTED} as select distinct {_names(model.key)} from {_SEEN}")
+    con.execute(f"create or replace temp table {_AFFECTED} as select distinct {column_list(model.key)} from {_SEEN}")
 
 
 def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
-    key = _names(model.key)
+    key = column_list(model.key)
     affected, all_keys = con.execute(
         f"select (select count(*) from {_AFFECTED}), (select count(*) from (select distinct {key} from {quoted(model.qualified)}))"
     ).fetchall()[0]
@@ -198,7 +171,7 @@ def _compute(
     reads: Mapping[str, OrderedRows],
 ) -> None:
     """The rows of the affected keys as the model's SQL gives them, in order."""
-    only = f"semi join {_AFFECTED} as a on {_same(model.key, 'm', 'a')} order by {_names(order_of(model, types), 'm')}"
+    only = f"semi join {_AFFECTED} as a on {_same(model.key, 'm', 'a')} order by {column_list(order_of(model, types), 'm')}"
     for number, found in enumerate(plan.inputs):
         _narrow(con, model, number, found, reads.get(found.name))
     con.execute(f"create or replace temp table {_FRESH} as select m.* from ({narrowed(model, plan.inputs)}) as m {only}")
@@ -213,16 +186,21 @@ def _narrow(
     )
     rows, columns, order = f"select * from {model.text[found.start : found.end]}", f"{INPUT_ALIAS}.*", ""
     if given:
-        rows, order = given.sql, f" order by {_names(given.order, INPUT_ALIAS)}"
-        columns += f" exclude ({_names(given.left_out)})" if given.left_out else ""
-    con.execute(
-        f"create or replace temp table {narrow_name(number)} as select {columns} from ({rows}) as {INPUT_ALIAS}"
-        f" semi join {_AFFECTED} as a on {on}{order}"
-    )
+        rows, order = given.sql, f" order by {column_list(given.order, INPUT_ALIAS)}"
+        columns += f" exclude ({column_list(given.left_out)})" if given.left_out else ""
+    _copy(con, number, f"select {columns} from ({rows}) as {INPUT_ALIAS} semi join {_AFFECTED} as a on {on}{order}")
+
+
+def _copy(con: "duckdb.DuckDBPyConnection", number: int, sql: str) -> None:
+    con.execute(f"create or replace temp table {narrow_name(number)} as {sql}")
+
+
+def _changed_of(alias: str, model: Model) -> str:
+    return f"semi join {_CHANGED} as c on {_same(model.key, alias, 'c')}"
 
 
 def _swap(con: "duckdb.DuckDBPyConnection", model: Model) -> None:
-    table, semi = quoted(model.qualified), f"semi join {_CHANGED} as c on {_same(model.key, 'r', 'c')}"
+    table, semi = quoted(model.qualified), _changed_of("r", model)
     con.execute(
         f"create or replace temp table {delta_name(model.qualified)} as select r.* from {table} as r {semi}"
         f" union all select r.* from {_FRESH} as r {semi}"
@@ -251,7 +229,3 @@ def _key_table(model: Model) -> str:
 
 def _same(key: Sequence[str], left: str, right: str) -> str:
     return " and ".join(f"{left}.{quote(name)} is not distinct from {right}.{quote(name)}" for name in key)
-
-
-def _names(columns: Sequence[str], alias: str = "") -> str:
-    return ", ".join(f"{alias}.{quote(name)}" if alias else quote(name) for name in columns)

@@ -7,7 +7,7 @@ is given; nothing is read here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ class KeyPath:
 class KeyPlan:
     """What an incremental model's update rests on: the inputs in its own text that are read by key, the paths from the
     leaves, and all that is read whole (models, views, landing tables, calls), at any depth. `can_narrow`: whether the text
-    still binds when those inputs are other tables."""
+    still gives the same for a key when those inputs are tables of the rows that carry it."""
 
     inputs: tuple[KeyedInput, ...]
     paths: tuple[KeyPath, ...]
@@ -75,12 +75,11 @@ def narrowed(model: Model, inputs: Sequence[KeyedInput]) -> str:
 
 
 def key_plan(
-    con: "duckdb.DuckDBPyConnection", name: str, models: Mapping[str, Model], graph: Graph, columns_of: ColumnsOf,
-    aggregates: Collection[str],
+    con: "duckdb.DuckDBPyConnection", name: str, models: Mapping[str, Model], graph: Graph, columns_of: ColumnsOf
 ) -> KeyPlan:
     """The plan of one incremental model. Raises WH221 with the clause, its own or a view's, that is not local."""
     resolve = _resolver(models)
-    top = locality(con, models[name], graph.trees[name], models[name].key, columns_of, aggregates)
+    top = locality(con, models[name], graph.trees[name], models[name].key, columns_of)
     if not top.keyed:
         message = f"no input carries {', '.join(models[name].key)}"
         hint = "drop the key and `materialized: incremental` from the header"
@@ -94,7 +93,7 @@ def key_plan(
         found, layers = pending.pop()
         leaf = resolve(found.name)
         if leaf in models and models[leaf].materialized == "view":
-            view = _view_locality(con, models[leaf], graph.trees[leaf], found, columns_of, aggregates, models[name])
+            view = _view_locality(con, models[leaf], graph.trees[leaf], found, columns_of, models[name])
             whole |= {resolve(other) for other in view.whole}
             whole |= _named(graph, leaf) - {resolve(inner.name) for inner in view.keyed}
             pending += [(inner, (_layer(inner, found.columns), *layers)) for inner in view.keyed]
@@ -115,10 +114,10 @@ def key_plan(
 
 def _view_locality(
     con: "duckdb.DuckDBPyConnection", view: Model, tree: Mapping[str, object], found: KeyedInput, columns_of: ColumnsOf,
-    aggregates: Collection[str], reader: Model,
+    reader: Model,
 ) -> Locality:
     try:
-        return locality(con, view, tree, found.columns, columns_of, aggregates)
+        return locality(con, view, tree, found.columns, columns_of)
     except WarehouseError as error:
         message, _, pointed = error.message.partition("\n")
         told = f"{message} (so {reader.qualified}, which reads {view.qualified}, is not local to its key)"

@@ -9,10 +9,11 @@ with the clause.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from warehouse.transform.aggregates import AGGREGATES
 from warehouse.transform.block import Block, Column, Relation, equalities, inside, shape
 from warehouse.transform.duck import quote, text_literal
 from warehouse.transform.from_clause import ColumnsOf, FromClauses, Links, branches, first_place, link, place_of, with_ctes, words
@@ -49,11 +50,10 @@ class Locality:
 
 
 def locality(
-    con: "duckdb.DuckDBPyConnection", model: Model, tree: Node, key: Sequence[str], columns_of: ColumnsOf,
-    aggregates: Collection[str],
+    con: "duckdb.DuckDBPyConnection", model: Model, tree: Node, key: Sequence[str], columns_of: ColumnsOf
 ) -> Locality:
     """Prove that `model` is local to `key`, columns of its output. Raises WH221 with the clause that is not."""
-    proof = _Proof(con, model, columns_of, aggregates)
+    proof = _Proof(con, model, columns_of)
     proof.follow_names(tree["node"], key)
     for name, offset in proof.whole.items():
         if any(found.name == name for found in proof.keyed):
@@ -64,13 +64,10 @@ def locality(
 class _Proof:
     """One walk down a model's tree; what it finds gathers in `keyed` and `whole` (name to byte offset)."""
 
-    def __init__(
-        self, con: "duckdb.DuckDBPyConnection", model: Model, columns_of: ColumnsOf, aggregates: Collection[str]
-    ) -> None:
+    def __init__(self, con: "duckdb.DuckDBPyConnection", model: Model, columns_of: ColumnsOf) -> None:
         self._con = con
         self._from = FromClauses(model, columns_of)
         self.refusal = self._from.refusal
-        self._aggregates = aggregates
         self.keyed: list[KeyedInput] = []
         self.whole: dict[str, int] = {}
 
@@ -202,7 +199,7 @@ class _Proof:
         self._check_contains(block, groups, expressions, equal, "the grouping leaves the key out", place)
 
     def _is_aggregate(self, node: Node) -> bool:
-        return node.get("class") == "FUNCTION" and node["function_name"].lower() in self._aggregates
+        return node.get("class") == "FUNCTION" and node["function_name"].lower() in AGGREGATES
 
     def _check_windows(self, block: Block, expressions: list[Node | None], equal: list[set[Column]]) -> None:
         node = block.node

@@ -15,6 +15,7 @@ from warehouse.transform.duck import execute, quote, quoted, text_literal
 from warehouse.transform.keys import FILE_COLUMN
 from warehouse.transform.landing_tables import LANDING_ORDER, landing_rows, open_landing_table
 from warehouse.transform.material import Material
+from warehouse.transform.row_order import GROWN, PATCHED, WHOLE, OrderedRows, analyze, order_of, rewrite
 from warehouse.transform.sources import check_as_engine_finds, engine_path, open_remote
 from warehouse.transform.state import TableState
 
@@ -40,39 +41,54 @@ class Readers:
         self._material = material
         self._checked = material.checked
         self._opened: set[str] = set()
+        self._analyzed: set[str] = set()
         self._intact: set[Path] = set()  # landing files whose digests this session has checked
 
     def forget(self) -> None:
         """After a rollback nothing is open."""
         self._opened.clear()
+        self._analyzed.clear()
+
+    def tables(self, name: str, by_key: Collection[str] = ()) -> set[str]:
+        """The tables of models that a model reads, through views too, but for those that it reads only by key."""
+        models = self._checked.models
+        read = {
+            # What a view reads is read in the order it lies in.
+            other for found in self._checked.with_views(name)
+            for other in self._checked.graph.models[found] - (set(by_key) if found == name else set())
+        }
+        return {other for other in read if models[other].materialized != "view"}
 
     def open(self, name: str, states: Mapping[str, TableState], by_key: Collection[str] = ()) -> dict[str, TableState]:
-        """Make everything readable that a model reads; what it reads only by key needs not be in one piece. Returns the
-        states of the tables that were written again."""
-        rewritten: dict[str, TableState] = {}
+        """Make everything readable that a model reads; what it reads only by key may lie as it lies. Returns the states of
+        the tables that were written again."""
+        rewritten = self._bring_in_order(name, states, by_key)
         graph, models = self._checked.graph, self._checked.models
-        needed, pending = {name}, [name]
-        while pending:
-            found = pending.pop()
-            views = {other for other in graph.models[found] if models[other].materialized == "view"} - needed
-            needed |= views
-            pending += views
-        for found in sorted(needed, key=self._checked.place_of):
+        for found in sorted(self._checked.with_views(name), key=self._checked.place_of):
             for read in graph.files[found]:
                 if read.call not in self._opened:
                     open_remote(self._con, read.patterns)
                     check_as_engine_finds(self._con, self._material.inputs.files[read.call], self._material.root)
                     self._opened.add(read.call)
             self._open_landing(table for table in graph.landing[found] if table not in by_key or not self._has_rows(table))
-            # What a view reads is read in the order it lies in.
-            for other in graph.models[found] - (set(by_key) if found == name else set()):
-                state = rewritten.get(other) or states.get(other)
-                if state and not state.is_whole:
-                    incremental.rewrite(self._con, models[other], self._checked.columns[other])
-                    rewritten[other] = replace(state, is_whole=True)
             if found != name and not self._checked.is_stored(found) and found not in self._opened:
                 execute(self._con, models[found], f"create or replace view {quoted(models[found].qualified)} as ")
                 self._opened.add(found)
+        return rewritten
+
+    def _bring_in_order(
+        self, name: str, states: Mapping[str, TableState], by_key: Collection[str]
+    ) -> dict[str, TableState]:
+        rewritten: dict[str, TableState] = {}
+        fit = (WHOLE,) if self._checked.adds_floats(name) else (WHOLE, GROWN)
+        for other in sorted(self.tables(name, by_key) & self._checked.key_plans.keys()):
+            model, state = self._checked.models[other], states[other]
+            if state.layout not in fit:
+                rewrite(self._con, model, self._checked.columns[other], state.layout)
+                rewritten[other] = replace(state, layout=WHOLE)
+            if other not in self._analyzed or other in rewritten:
+                analyze(self._con, model)
+                self._analyzed.add(other)
         return rewritten
 
     def _open_landing(self, tables: Iterable[str]) -> None:
@@ -87,19 +103,19 @@ class Readers:
 
     def rows_in_order(
         self, name: str, by_key: Collection[str], states: Mapping[str, TableState]
-    ) -> dict[str, incremental.OrderedRows]:
+    ) -> dict[str, OrderedRows]:
         """How to read in order what a model reads by key and what lies in no order now: landing tables (those without
         any rows left out) and tables that were patched."""
-        found: dict[str, incremental.OrderedRows] = {}
+        found: dict[str, OrderedRows] = {}
         for table in self._checked.graph.landing[name] & set(by_key):
             files = self._material.landing.tables[table].files
             if files:
-                found[table] = incremental.OrderedRows(self._landing_rows(files), LANDING_ORDER, LANDING_ORDER[-1:])
+                found[table] = OrderedRows(self._landing_rows(files), LANDING_ORDER, LANDING_ORDER[-1:])
         for table in self._checked.graph.models[name] & set(by_key):
-            if table in states and not states[table].is_whole:
+            if table in states and states[table].layout == PATCHED:
                 model = self._checked.models[table]
-                order = incremental.order_of(model, self._checked.columns[table])
-                found[table] = incremental.OrderedRows(f"select * from {quoted(model.qualified)}", tuple(order))
+                order = order_of(model, self._checked.columns[table])
+                found[table] = OrderedRows(f"select * from {quoted(model.qualified)}", tuple(order))
         return found
 
     def _landing_rows(self, files: Sequence[LandingFile], *more: str) -> str:

@@ -22,7 +22,8 @@ from warehouse.transform.keys import KeyPlan
 from warehouse.transform.material import Material
 from warehouse.transform.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
 from warehouse.transform.readers import Leaf, Readers
-from warehouse.transform.state import TableState, create_state_table, has_passed, read_states, view_content, write_states
+from warehouse.transform.row_order import GROWN, PATCHED
+from warehouse.transform.state import TableState, create_state_table, has_passed, view_content, write_states
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,10 +51,10 @@ class ModelResult:
 
 
 class Session:
-    """The build of one database. `run` does the work; states of tables already there are taken as they are."""
+    """The build of one database. `run` does the work; tables already there are taken to be in the states given."""
 
     def __init__(
-        self, con: "duckdb.DuckDBPyConnection", material: Material, write_rollup: RollupWriter,
+        self, con: "duckdb.DuckDBPyConnection", material: Material, states: Mapping[str, TableState], write_rollup: RollupWriter,
         on_model: Callable[[ModelResult], None] = lambda result: None,
     ) -> None:
         self._con = con
@@ -61,7 +62,7 @@ class Session:
         self._checked = material.checked
         self._write_rollup = write_rollup
         self._on_model = on_model
-        self._before = read_states(con)
+        self._before = states
         self._now = dict(self._before)
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
         self.contents: dict[str, str] = material.inputs.content_ids()  # by name, of all that is up to date
@@ -69,6 +70,7 @@ class Session:
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
         self._saved = dict(self._before)  # of `_now`, what is committed
         self._unsaved: list[str] = []
+        self._fresh: set[str] = set()  # tables made since the last checkpoint
         self._last_commit = time.process_time()
 
     def run(self) -> list[ModelResult]:
@@ -166,9 +168,7 @@ class Session:
         if model.schema == "rollup":
             self._write_rollup(self._con, model, self._material.made[name])
         elif plan:
-            with incremental.joins_as_written(self._con):
-                execute(self._con, model, f"create table {quoted(model.qualified)} as ")
-            if incremental.put_in_order(self._con, model, types):
+            if incremental.build(self._con, model, plan, types, adds_floats=self._checked.adds_floats(name)):
                 self.unique.add(name)
             files = {path.leaf for path in plan.paths} - self._checked.models.keys()
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in files}
@@ -208,7 +208,7 @@ class Session:
             self.unique.add(name)
         self._made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name), updated.content.id(types),
-            updated.content, self._files_of(name), is_whole=self._now[name].is_whole and not updated.keys,
+            updated.content, self._files_of(name), _layout_after(self._now[name].layout, updated),
         ))
         return updated.keys
 
@@ -235,6 +235,13 @@ class Session:
         for other, state in self._readers.open(name, self._now, by_key).items():
             self._now[other] = state
             self._unsaved.append(other)
+            self._fresh.add(other)
+        if self._fresh & self._readers.tables(name, by_key) and self._checked.adds_floats(name):
+            # A kept table is compressed. One just made is not yet, and the same floats may add up to other last bits.
+            self._commit()
+            self._con.execute("checkpoint")
+            self._fresh.clear()
+            self._con.execute("begin")
 
     # --- what is around it --------------------------------------------------------------------------------------
 
@@ -242,6 +249,7 @@ class Session:
         self._now[name] = state
         self.contents[name] = state.content_id
         self._unsaved.append(name)
+        self._fresh.add(name)
 
     def _inputs(self, name: str) -> dict[str, str]:
         return {source: self.contents[source] for source in inputs_of(name, self._checked)}
@@ -301,3 +309,10 @@ class Session:
         )
         self._con.execute(f"drop table {quoted(former)}")
         return not moved
+
+
+def _layout_after(layout: str, updated: incremental.Updated) -> str:
+    """How a table's rows lie after an update."""
+    if not updated.keys:
+        return layout
+    return GROWN if updated.has_grown and layout != PATCHED else PATCHED

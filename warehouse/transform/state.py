@@ -17,6 +17,7 @@ from warehouse.transform.content import Content
 from warehouse.transform.data_tests import DataTest
 from warehouse.transform.digests import Envelope
 from warehouse.transform.duck import PINNED_SETTINGS, engine_version
+from warehouse.transform.row_order import WHOLE
 from warehouse.transform.sources import FileSet
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class Logic:
 @dataclass(frozen=True)
 class TableState:
     """One table or view of a build, under its qualified name. `inputs` are content ids by name (model, landing table, or call that reads files), at the time it
-    was made; `files` the files that an incremental table's keys were taken from, content by path, by source. `is_whole`:
-    written in one piece, not patched since."""
+    was made; `files` the files that an incremental table's keys were taken from, content by path, by source; `layout`
+    how its rows lie (`row_order`)."""
 
     qualified: str
     kind: str  # table or view, as the engine calls it
@@ -45,7 +46,7 @@ class TableState:
     content_id: str
     content: Content | None = None  # of a view: none
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    is_whole: bool = True
+    layout: str = WHOLE
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,13 @@ def create_state_table(con: "duckdb.DuckDBPyConnection") -> None:
 
 def read_states(con: "duckdb.DuckDBPyConnection") -> dict[str, TableState]:
     """The states in a session's database; empty where it has none, or another engine made it."""
-    found = con.execute("select 1 from duckdb_tables() where schema_name = 'state' and table_name = 'tables'").fetchall()
-    if not found or con.execute("select engine from state.made").fetchall() != [(_engine(),)]:
+    import duckdb
+
+    try:
+        made_by = con.execute("select engine from state.made").fetchall()
+    except duckdb.CatalogException:
+        return {}
+    if made_by != [(_engine(),)]:
         return {}
     return {name: _read(json.loads(text)) for name, text in con.execute("select name, state from state.tables").fetchall()}
 

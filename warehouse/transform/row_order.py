@@ -1,0 +1,91 @@
+"""How the rows of an incremental table lie, and how they are brought in order for who reads them.
+
+What a full build would have made is what a reader must find, though it can tell more than rows apart: their order, sampled
+statistics that lead to another plan, and how vectors are cut, by which sums of floats differ in their last bits
+(`aggregates`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.transform.duck import quote, quoted
+from warehouse.transform.model import Model
+
+if TYPE_CHECKING:
+    import duckdb
+
+# As a build writes it; with rows of later keys added at its end; with rows taken out and added, in no order.
+WHOLE, GROWN, PATCHED = "whole", "grown", "patched"
+
+
+@dataclass(frozen=True)
+class OrderedRows:
+    """SQL for the rows of an input, the columns that order them, and those of them that are not the input's own."""
+
+    sql: str
+    order: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def order_of(model: Model, types: Mapping[str, str]) -> list[str]:
+    """The columns that an incremental table's rows are ordered by: its key, then what tells rows of one key apart."""
+    rest = [name for name in (model.grain or types) if name not in model.key]
+    return [*model.key, *rest]
+
+
+def has_grain_over_key(model: Model) -> bool:
+    """Whether the order of a table's rows is that of its grain: then rows in strict order are all different."""
+    return bool(model.grain) and set(model.key) <= set(model.grain)
+
+
+def lay_down(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], rows: str) -> bool:
+    """Make a model's table of a temporary table's rows, in order. Returns whether its grain is seen to tell them apart."""
+    row = f"row({column_list(order_of(model, types))})"
+    steps = f"select {row} as here, lag({row}) over () as before, row_number() over () as place from {rows}"
+    ((falls, has_pairs),) = con.execute(
+        f"select coalesce(bool_or(before > here), false), coalesce(bool_or(before = here), false) from ({steps})"
+        " where place > 1"
+    ).fetchall()
+    _write(con, quoted(model.qualified), rows, f" order by {column_list(order_of(model, types))}" if falls else "")
+    if not has_grain_over_key(model):
+        return False
+    return not (repeats(con, model, rows) if falls else has_pairs)
+
+
+def repeats(con: "duckdb.DuckDBPyConnection", model: Model, rows: str) -> bool:
+    """Whether two of `rows` have the same values in the columns of the model's grain."""
+    sql = f"select 1 from {rows} group by {column_list(model.grain)} having count(*) > 1 limit 1"
+    return bool(con.execute(sql).fetchall())
+
+
+def rewrite(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], layout: str) -> None:
+    """Write a table again in one piece and in order, as a full build would have."""
+    spare = f"{model.schema}.{model.name} wh-rewritten"
+    order = f" order by {column_list(order_of(model, types))}" if layout == PATCHED else ""
+    _write(con, quoted(spare), quoted(model.qualified), order)
+    con.execute(f"drop table {quoted(model.qualified)}")
+    con.execute(f"alter table {quoted(spare)} rename to {quote(model.name)}")
+
+
+def grows(con: "duckdb.DuckDBPyConnection", model: Model, rows: str) -> bool:
+    """Whether all of `rows` are of keys that come after those of the model's table, which lies in order."""
+    table, row = quoted(model.qualified), f"row({column_list(model.key)})"
+    last = f"(select {row} from {table} where rowid = (select max(rowid) from {table}))"
+    return not con.execute(f"select 1 from {rows} where not coalesce({row} > {last}, false) limit 1").fetchall()
+
+
+def analyze(con: "duckdb.DuckDBPyConnection", model: Model) -> None:
+    """Take a table's statistics anew: those that gathered as it was written depend on how."""
+    con.execute(f"analyze {quoted(model.qualified)}")
+
+
+def column_list(columns: Sequence[str], alias: str = "") -> str:
+    """Columns, quoted, in a list."""
+    return ", ".join(f"{alias}.{quote(name)}" if alias else quote(name) for name in columns)
+
+
+def _write(con: "duckdb.DuckDBPyConnection", table: str, rows: str, order: str) -> None:
+    con.execute(f"create table {table} as select * from {rows}{order}")

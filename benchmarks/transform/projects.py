@@ -69,6 +69,15 @@ def ordered(models: list[Model]) -> list[Model]:
     return [by_name[name] for name in sorter.static_order()]
 
 
+def touched(before: Collection[Model], models: list[Model]) -> set[str]:
+    """The names of what an edit touches: models that are not among those before, and what reads such, at any depth."""
+    found: set[str] = set()
+    for model in ordered(models):
+        if model not in before or found.intersection(_WORD.findall(model.sql)):
+            found.add(model.name)
+    return found
+
+
 def renamed(model: Model, names: Collection[str], reference: Callable[[str], str]) -> str:
     """A model's SQL with every one of `names` written as `reference` writes it; no column is called as a model."""
     return _WORD.sub(lambda word: reference(word[0]) if word[0] in names else word[0], model.sql)

@@ -1,4 +1,4 @@
-"""What issue 3 asks of each figure, and whether it is met. Pure: medians in, verdicts out."""
+"""What is asked of each figure, and whether it is met. Pure: medians in, verdicts out."""
 
 from __future__ import annotations
 

@@ -104,6 +104,10 @@ UNBOUND_HEADERS = {
         'tests:\n  - expression: "true); drop table m; select (true"', "WH202", "3:5", "not one", "semicolon", None),
     "wrong types": ("tests:\n  - expression: b > 1", "WH204", "3:17", "DATE", None, "  - expression: b > 1"),
     "aggregate": ("tests:\n  - expression: sum(a) > 1", "WH204", "3:17", "aggregates", None, None),
+    "no condition, but a tuple": ("tests:\n  - expression: (a, a)", "WH204", "3:5", "true or false, this is TUPLE", "compare", None),
+    "no condition, but a number": ("tests:\n  - {row_count: {min: 1}, where: a}", "WH204", "3:27", "this is INTEGER", "n > 0", None),
+    "a value that the column cannot have": (CONTRACT % "{accepted_values: [yesterday]}", "WH204", "4:28", "yesterday", None, None),
+    "YAML's booleans": (CONTRACT % "{accepted_values: [yes, no]}", "WH204", "4:28", "the column is DATE", "in quotes", None),
     "unknown table of a subquery": (
         "tests:\n  - expression: a in (select id from hosts)", "WH203", "3:38", "hosts", "host", None),
     "landing table of a subquery": (

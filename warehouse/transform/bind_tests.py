@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.checked_project import CheckedProject
-from warehouse.transform.data_tests import DataTest, SqlTest, bound_literal
-from warehouse.transform.duck import quote, quoted
+from warehouse.transform.data_tests import DataTest, SqlTest, as_varchar, bound_literal
+from warehouse.transform.duck import quote, quoted, text_literal
 from warehouse.transform.engine_faults import message_of, translated, translated_within
 from warehouse.transform.header import Header, PathPart, text_offset
 from warehouse.transform.header_tests import HeaderTest
@@ -64,15 +64,16 @@ def _bound(
         reads |= _reads(con, test, test.source.text, names, landing)  # first: it lets only one query pass
         _bind_file(con, test.source)
     elif stated:
-        rows = f"select * from {quoted(test.source.qualified)} where ("
         conditions: list[tuple[PathPart, str | None]] = [("where", stated.where)]
         if stated.kind == "expression":
             conditions.append(("expression", stated.argument))
         for key, sql in conditions:
             if sql:
-                reads |= _bind_condition(con, test, rows, sql, (*stated.path, key), names, landing)
+                reads |= _bind_condition(con, test, sql, (*stated.path, key), names, landing)
         if stated.kind == "relationships":
             reads.add(_related(test, stated.argument, names, columns))
+        if stated.kind == "accepted_values":
+            _check_values(con, test, stated, columns[test.source.name][test.telling[-1]])
         if stated.kind in ("range", "relationships"):
             _bind_argument(con, test, stated, columns[test.source.name][test.telling[-1]])
     return replace(test, reads=test.reads | reads)
@@ -88,12 +89,14 @@ def _bind_file(con: "duckdb.DuckDBPyConnection", test: SqlTest) -> None:
 
 
 def _bind_condition(
-    con: "duckdb.DuckDBPyConnection", test: DataTest, rows: str, sql: str, path: tuple[PathPart, ...],
-    names: Mapping[str, str], landing: frozenset[str],
+    con: "duckdb.DuckDBPyConnection", test: DataTest, sql: str, path: tuple[PathPart, ...], names: Mapping[str, str],
+    landing: frozenset[str],
 ) -> set[str]:
     """Bind a condition by itself, so that an error's place lies in its own text; the models that it reads."""
     import duckdb
 
+    table = quoted(test.source.qualified)
+    rows = f"select * from {table} where ("
     prefix, source = f"{_BIND}{rows}\n", test.source
     bound = f"{prefix}{sql}\n)"
     try:
@@ -101,6 +104,7 @@ def _bind_condition(
             raise WarehouseError("WH202", "not one condition", test.place, "write no semicolon")
         reads = _condition_reads(con, test, f"{rows}\n{sql}\n)", names, landing, path)
         con.execute(bound)
+        kind = con.execute(f"describe select (\n{sql}\n) from {table}").fetchall()[0][1]
     except duckdb.Error as error:
         offset = text_offset(source.text, path)
         if offset is not None:
@@ -109,7 +113,23 @@ def _bind_condition(
             ) from error
         fault = translated(error, _code(error), sql, test.place, prefix)
         raise replace(fault, place=test.place) from error
+    if kind not in ("BOOLEAN", '"NULL"'):
+        raise _fault(test, "WH204", f"a condition is true or false, this is {kind}", "compare it: n > 0", path)
     return reads
+
+
+def _check_values(con: "duckdb.DuckDBPyConnection", test: DataTest, stated: HeaderTest, kind: str) -> None:
+    """Refuse values that a column of type `kind` cannot hold: a row with one would never come."""
+    import duckdb
+
+    for value in stated.argument:
+        if isinstance(value, bool) and kind != "BOOLEAN":
+            said = f"yes, no, on, off, true and false are booleans in YAML, and the column is {kind}"
+            raise _fault(test, "WH204", said, "put text in quotes: ['yes', 'no']")
+        try:
+            con.execute(f"select {text_literal(as_varchar(value))}::{kind}")
+        except duckdb.Error as error:
+            raise _fault(test, "WH204", message_of(error)) from error
 
 
 def _bind_argument(con: "duckdb.DuckDBPyConnection", test: DataTest, stated: HeaderTest, kind: str) -> None:

@@ -135,7 +135,7 @@ def _of_column(rows: str, name: str, test: HeaderTest) -> tuple[str, str]:
             counted = f"select {name}, count(*) as rows from {rows} where {name} is not null"
             return "unique", f"{counted} group by 1 having count(*) > 1"
         case "accepted_values":
-            texts = [_as_varchar(value) for value in test.argument]
+            texts = [as_varchar(value) for value in test.argument]
             values = ", ".join(map(text_literal, texts))
             promise = f"accepted_values [{', '.join(texts)}]"
             return promise, f"select * from {rows} where {name}::varchar not in ({values})"
@@ -166,7 +166,7 @@ def _beyond(value: str, bounds: Mapping[str, Any]) -> str:
     return " or ".join(f"{value} {'<' if end == 'min' else '>'} {bound}" for end, bound in bounds.items())
 
 
-def _as_varchar(value: Any) -> str:
+def as_varchar(value: Any) -> str:
     """A value of a header as DuckDB casts it to text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -24,6 +24,7 @@ _WAYS_OUT = (
     (r"unterminated /\*", "close the comment with */"),
     (r"Max expression depth", "cut the expression into several, in CTEs"),
     (r"Ambiguous reference to table|\(use: '([^']+)' or '\1'\)", "give each its own name: from run as a, run as b"),
+    (r"magic bytes|to be a Parquet file", "is the file whole? copy it again, or take it out of the pattern"),
     (r"Duplicate CTE", "rename one of them"),
     (r"must appear in the GROUP BY", "group by it, or take one value: any_value(...)"),
     (r"aggregate function calls cannot be nested", "aggregate in a CTE, then aggregate its result"),

@@ -31,6 +31,7 @@ COMMANDS = {
     "columns": "say what a column is computed from, down to the landing columns",
     "publish": "freeze a rollup under its query_spec_digest",
     "lineage": "walk a number back to the bytes",
+    "verify": "hash a number's raw files again, and replay it from them",
 }
 
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it

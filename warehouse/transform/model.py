@@ -171,11 +171,15 @@ def _schema_of(path: Path, layer: Path) -> str:
 
 def read_model(path: Path, schema: str, place: str) -> Model:
     """Read one file. Raises WH201 with the place when its name or header is not valid."""
-    header = read_sql_file(path, place, HEADER_KEYS)
+    return model_of(read_sql_file(path, place, HEADER_KEYS), path.stem, schema)
+
+
+def model_of(header: Header, name: str, schema: str) -> Model:
+    """The model that a text with such a header is. Raises WH201 with the place when the header is not valid."""
     return Model(
-        name=path.stem,
+        name=name,
         schema=schema,
-        place=place,
+        place=header.place,
         text=header.file,
         description=(header.text("description") or "").strip(),
         materialized=_materialized(header),

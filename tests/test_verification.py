@@ -166,3 +166,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_every_state_is_in_the_readme() -> None:
     readme = " ".join((Path(__file__).parents[1] / "README.md").read_text().split())
     assert [state for state in STATES if f"`{state}`" not in readme] == []
+
+
+def test_a_comment_changes_nothing_that_was_published(tmp_path: Path) -> None:
+    project = published(tmp_path)
+    for name in ("queries/claim.sql", "models/reading.sql"):
+        text = (project.root / name).read_text()
+        write(project, {name: f"{text}\n-- only a comment\n"})
+    build(project)
+    assert not publish(project, "claim").is_new
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}

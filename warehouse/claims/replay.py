@@ -1,13 +1,13 @@
 """Replay: a query run again from nothing but raw files, by the SQL and the versions that its spec recorded.
 
-Only the bundles that are given are parsed, into an empty store; every model under the query is made from its recorded
-source in an empty database; then the query runs. Nothing of the project's builds, landing or models is read.
+Only the bundles that are given are parsed, into an empty store; every model under the query is made by its recorded SQL in
+an empty database; then the query runs. Nothing of the project's builds, landing or models is read, and nothing of the spec
+that its digest does not cover.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,13 +22,12 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.transform.build import bring_up_to_date
 from warehouse.transform.check import inspect
-from warehouse.transform.digests import Envelope, envelopes
+from warehouse.transform.digests import Envelope, envelopes, recorded_model
 from warehouse.transform.duck import connect, quoted
 from warehouse.transform.feeds import FEED_SCHEMA
-from warehouse.transform.header import read_header
 from warehouse.transform.landing_tables import LandingTables, landing_tables
 from warehouse.transform.material import Material, landing_inputs, landing_leaves
-from warehouse.transform.model import Model, model_of
+from warehouse.transform.model import Model
 from warehouse.transform.state import Inputs, logics
 
 # One row: every column's exact form (`claims.number.exact`).
@@ -42,9 +41,13 @@ class Replayer:
     def __init__(self, project: Project, specification: Mapping[str, Any]) -> None:
         self._store = LocalStore(project.store_root)
         self._ingestors = load_ingestors(project)
-        schema, _, self._query = str(specification["document"]["name"]).partition(".")
-        models = {model.name: model for model in map(_model, specification["models"].values()) if model.schema != FEED_SCHEMA}
-        query = _recorded(specification["source"], self._query, schema)
+        query = recorded_model(specification["document"])
+        self._query = query.name
+        # As the check keys them: models read feeds by their whole names.
+        models = {
+            model.qualified if model.schema == FEED_SCHEMA else model.name: model
+            for model in map(recorded_model, specification["models"].values())
+        }
         with TemporaryDirectory(prefix="wh-replay-") as empty:
             landing = self._parse(Path(empty), ())
             self._checked, faults = inspect(models, {self._query: query}, landing.types, Path(empty))
@@ -73,19 +76,6 @@ class Replayer:
         return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors))
 
 
-def _model(recorded: Mapping[str, Any]) -> Model:
-    schema, _, name = str(recorded["document"]["name"]).partition(".")
-    return _recorded(recorded["source"], name, schema)
-
-
-def _recorded(source: str, name: str, schema: str) -> Model:
-    """A model as its text says, but for its tests: they are of whole tables, and a part of the evidence fills none."""
-    if schema == FEED_SCHEMA:  # made of its collector and feeders, as ever
-        return Model(name, schema, name, source)
-    model = model_of(read_header(source, f"{schema}.{name} (recorded)"), name, schema)
-    return replace(model, tests=(), columns={name: replace(column, tests=()) for name, column in model.columns.items()})
-
-
 def _refuse_other_versions(query: str, specification: Mapping[str, Any], made: Mapping[str, Envelope]) -> None:
     """What runs must be what was recorded, down to the leaves: then their digests are equal."""
     if made[query].digest == specification["query_spec_digest"]:
@@ -94,7 +84,7 @@ def _refuse_other_versions(query: str, specification: Mapping[str, Any], made: M
     if then["engine"] != now["engine"]:
         versions = [f"{engine['name']} {engine['version']}" for engine in (then["engine"], now["engine"])]
         raise _refused(query, f"it was made with {versions[0]} and its settings; this is {versions[1]}")
-    recorded = _parsers([then, *(model["document"] for model in specification["models"].values())])
+    recorded = _parsers([then, *specification["models"].values()])
     for table, parsed_by in _parsers([envelope.document for envelope in made.values()]).items():
         if recorded.get(table, parsed_by) != parsed_by:
             raise _refused(query, f"{table} was parsed by {recorded[table]}, and is by {parsed_by} now")

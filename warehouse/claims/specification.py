@@ -12,7 +12,6 @@ from warehouse.digest import domain_digest, number_id
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 from warehouse.transform.digests import MODEL_DOMAIN, QUERY_SPEC_DOMAIN
-from warehouse.transform.sql_text import canonical
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Specification:
             grain = [row.grain_forms[name] for name in self.document["document"]["contract"]["grain"]]
         except KeyError as error:
             raise self._torn(f"a row has no {error}") from error
-        if number_id(query, canonical(self.document["source"]), grain, cell.column, cell.form) != cell.number_id:
+        if number_id(query, self.document["document"]["sql"], grain, cell.column, cell.form) != cell.number_id:
             raise self._torn(f"{cell.number_id} does not commit to the value {cell.value!r} that stands beside it")
 
     def _torn(self, message: str) -> WarehouseError:
@@ -68,7 +67,7 @@ def _models(specification: dict[str, Any], digest: str) -> list[tuple[str, str]]
     pending = _by_name(specification["document"]["parents"])
     while pending:
         parent = pending.pop(0)
-        document = specification["models"][parent["digest"]]["document"]
+        document = specification["models"][parent["digest"]]
         if domain_digest(MODEL_DOMAIN, document) != parent["digest"]:
             raise ValueError(f"model {parent['name']} differs from its digest")
         if parent["name"] not in listed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.lineage import lineage_of
@@ -32,6 +32,7 @@ NOT_REPRODUCED = "not reproduced"  # all is whole, but replayed it gives another
 REFUSED = "refused"  # nobody can tell: it cannot be replayed here, or rests on no evidence
 STATES = (TAMPERED, MISSING, NOT_REPRODUCED, REFUSED, STALE, VERIFIED)  # the worst first
 
+STALE_BECAUSE = "; the current build holds another number, or none"
 _EXIT_CODES = {TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, VERIFIED: ExitCode.OK, STALE: ExitCode.OK}
 # Sums of floats over a part of the rows may differ in their last bits (`transform.aggregates`).
 _TOLERANCE = 1e-9
@@ -54,7 +55,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state of one number (one of `STATES`) and why; how many raw files were hashed, and what is wrong with which."""
+    """The state of one number (one of `STATES`) and why; how many raw files were hashed, and what is wrong with which; and
+    where it was reproduced, the bundles that a replay needs."""
 
     number_id: str | None
     key: str
@@ -63,6 +65,7 @@ class Verdict:
     reason: str
     files_checked: int = 0
     problems: tuple[WarehouseError, ...] = ()
+    evidence: frozenset[str] = frozenset()
 
 
 def exit_code(verdicts: Sequence[Verdict]) -> ExitCode:
@@ -193,9 +196,9 @@ class _Auditor:
             if (how := _equal(gave[-1], claim.form)) is not None:
                 reason = f"{files} raw files hashed, replayed from {_shown(bundles, claim.bundles)}: {how}"
                 reason += "" if claim.is_read else "; no file states it, the query does"
-                if claim.is_current:
-                    return told(VERIFIED, reason)
-                return told(STALE, f"{reason}; the current build holds another number, or none")
+                if not claim.is_current:
+                    reason += STALE_BECAUSE
+                return replace(told(VERIFIED if claim.is_current else STALE, reason), evidence=bundles | claim.bundles)
         values = " or ".join(str(inexact(form)) for form in gave)
         return told(NOT_REPRODUCED, f"replayed it is {values}" if gave else "what its publication rests on is not whole")
 

@@ -6,6 +6,7 @@ import argparse
 import re
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.cli.output import notice, print_json_line
@@ -13,14 +14,13 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
     from warehouse.claims.verification import Verdict
-    from warehouse.project import Project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "target", metavar="NUMBER", nargs="?",
-        help="a number id (n-...), query[key=value,...].column, a number as printed, or a publication's digest",
+        help="a number id (n-...), query[key=value,...].column, a number as printed, a publication's digest, or an audit packet",
     )
     what.add_argument("--all", action="store_true", help="verify every number of every publication")
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON, one a line")
@@ -28,11 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.verification import VERIFIED, exit_code
-    from warehouse.project import find_project
 
     verdicts, counts = [], Counter[str]()
     is_one = not args.all and not _is_digest(args.target)
-    for verdict in _verdicts(find_project(), args):
+    for verdict in _verdicts(args):
         verdicts.append(verdict)
         counts[verdict.state] += 1
         if args.json:
@@ -46,10 +45,15 @@ def run(args: argparse.Namespace) -> ExitCode:
     return exit_code(verdicts)
 
 
-def _verdicts(project: "Project", args: argparse.Namespace) -> "Iterable[Verdict]":
+def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
+    from warehouse.claims.packet import is_packet, verify_packet
     from warehouse.claims.publication import publications
     from warehouse.claims.verification import verify_all, verify_number, verify_publication
+    from warehouse.project import find_project
 
+    if args.target and is_packet(Path(args.target)):
+        return [verify_packet(Path(args.target))]
+    project = find_project()
     if args.all:
         return verify_all(project)
     if not _is_digest(args.target):

@@ -171,15 +171,11 @@ def _schema_of(path: Path, layer: Path) -> str:
 
 def read_model(path: Path, schema: str, place: str) -> Model:
     """Read one file. Raises WH201 with the place when its name or header is not valid."""
-    return model_of(read_sql_file(path, place, HEADER_KEYS), path.stem, schema)
-
-
-def model_of(header: Header, name: str, schema: str) -> Model:
-    """The model that a text with such a header is. Raises WH201 with the place when the header is not valid."""
+    header = read_sql_file(path, place, HEADER_KEYS)
     return Model(
-        name=name,
+        name=path.stem,
         schema=schema,
-        place=header.place,
+        place=place,
         text=header.file,
         description=(header.text("description") or "").strip(),
         materialized=_materialized(header),

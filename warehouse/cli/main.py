@@ -31,6 +31,7 @@ COMMANDS = {
     "columns": "say what a column is computed from, down to the landing columns",
     "publish": "freeze a rollup under its query_spec_digest",
     "lineage": "walk a number back to the bytes",
+    "impact": "list the published numbers that rest on a run, bundle, file or model",
     "verify": "hash a number's raw files again, and replay it from them",
     "audit-packet": "pack a published number with all that it rests on",
 }

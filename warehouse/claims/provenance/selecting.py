@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from warehouse.claims.provenance.engine import is_aggregate
+from warehouse.claims.provenance.engine import is_aggregate, words_of, written_name
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import Item, Scope, Witness
 from warehouse.claims.provenance.scope import resolve
-from warehouse.claims.provenance.values import column, named
+from warehouse.claims.provenance.values import GROUPING_SETS, column, named
 from warehouse.claims.provenance.windows import bare_function, frame_of, inline_named
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def block_parts(resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, 
     """Items, group keys, whether the block aggregates, windows and witnesses, in the order `SelectBlock` takes."""
     expand_stars(node, scope)
     strip_schemas(node, scope)
-    name_items(node, is_named)
+    name_items(node, is_named, resolver.words)
     inline_windows(node)
     is_aggregated = aggregates(node)
     witnesses = find_witnesses(resolver, node, scope, ctes, is_aggregated)
@@ -75,20 +75,30 @@ def strip_schemas(node: exp.Select, scope: Scope) -> None:
             reference.set("db", None)
 
 
-def name_items(node: exp.Select, is_named: bool) -> None:
+def name_items(node: exp.Select, is_named: bool, words: frozenset[str]) -> None:
     """Refuse nameless or repeated columns where they are read by name; give a subquery's column one elsewhere."""
     items, names = [], set()
     for position, item in enumerate(node.expressions):
         if not item.alias and not isinstance(item, exp.Column):
-            if is_named:
-                refuse("E_UNNAMED", item, "an output column without a name")
-            item = named(item, f"__column_{position}")
+            item = named(item, engine_name(item, words) if is_named else f"__column_{position}")
         name = item.alias_or_name.lower()
         if name in names:
             refuse("E_DUPLICATE_COLUMN", item, f"two output columns are called {name}")
         names.add(name)
         items.append(item)
     node.set("expressions", items)
+
+
+def engine_name(item: exp.Expression, words: frozenset[str]) -> str:
+    """What DuckDB itself calls a column without an alias, as in `sum(x)`.
+
+    It is refused if it holds a word that the analyst did not write: the parser then respelled a type or a function.
+    """
+    names = tuple(sorted({reference.parts[0].name for reference in item.find_all(exp.Column)}, key=str.lower))
+    name = None if item.find(exp.Query) else written_name(item.sql("duckdb"), names)
+    if name is None or not words_of(name) <= words | {"count_star"}:
+        refuse("E_UNNAMED", item, "an output column without a name")
+    return name
 
 
 def inline_windows(node: exp.Select) -> None:
@@ -148,7 +158,24 @@ def group_keys(
         numbers = [exp.Literal.number(position + 1) for position in positions]
         node.set("group", exp.Group(expressions=numbers) if numbers else None)
         return [items[position].resolved for position in positions]
-    return [_group_key(key, scope, items, aliases) for key in group.expressions]
+    written = [key for part in group.expressions for key in _keys_of(part)]
+    return [_group_key(key, scope, items, aliases) for key in written]
+
+
+def _keys_of(part: exp.Expression) -> list[exp.Expression]:
+    """The keys that ROLLUP, CUBE and GROUPING SETS list, at any depth; any other part is one key."""
+    if not isinstance(part, GROUPING_SETS):
+        return [part]
+    keys, unread = [], list(part.expressions)
+    while unread:
+        item = unread.pop(0)
+        if isinstance(item, (exp.Tuple, *GROUPING_SETS)):
+            unread = [*item.expressions, *unread]
+        elif isinstance(item, exp.Paren):
+            unread.insert(0, item.this)
+        else:
+            keys.append(item)
+    return keys
 
 
 def _group_key(
@@ -196,7 +223,7 @@ def find_witnesses(
         for part in list(clause.walk(prune=lambda n: isinstance(n, exp.Query))):
             is_query = isinstance(part, exp.Query) and not isinstance(part.parent, exp.Exists)
             if is_query or isinstance(part, exp.Exists):
-                _check_inner_stars(part)
+                _check_inner_reads(part)
                 number = resolver.witness_count
                 resolver.witness_count += 1
                 witnesses[number] = _witness(resolver, part, scope, ctes, number, is_row_place)
@@ -236,8 +263,13 @@ def _form(part: exp.Expression, scope: Scope) -> tuple[str, exp.Expression, exp.
     return "scalar", part, None
 
 
-def _check_inner_stars(part: exp.Expression) -> None:
-    """The original subquery stays in the SQL and may read an annotated CTE: a star there would see evidence."""
+def _check_inner_reads(part: exp.Expression) -> None:
+    """The original subquery stays in the SQL and may read an annotated CTE: taking all columns would take evidence."""
+    for join in part.find_all(exp.Join):
+        if (join.method or "").upper() == "NATURAL":
+            refuse("E_JOIN", join, "a NATURAL JOIN inside a subquery of an expression; write USING")
+    for pivot in part.find_all(exp.Pivot):
+        refuse("E_PIVOT", pivot, "PIVOT inside a subquery of an expression")
     direct = part.this if isinstance(part, exp.Exists) else None
     for star in part.find_all(exp.Star):
         if isinstance(star.parent, exp.Count):

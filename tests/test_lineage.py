@@ -135,7 +135,7 @@ MODEL = "select i as run_id, i * 1.5 as speed from range(4) as r (i)"
 # A query that must not be published: its SQL after the header, the code, the place, a part of the message.
 REFUSED = {
     "it cannot be traced": (
-        "with recursive n as (select 1 as a, 1 as b union all select a + 1, b * 2 from n where a < 3) from n",
+        "with recursive n as (select 1 as a, 1 as b union select a + 1, b * 2 from n where a < 3) from n",
         "WH306", "queries/claim.sql", "E_RECURSIVE",
     ),
     "it depends on the order of rows": (
@@ -149,7 +149,7 @@ def test_refused_queries(case: str, tmp_path: Path) -> None:
     sql, code, place, message = REFUSED[case]
     project = init_project(tmp_path / "project", bare=True)
     (project.root / "models" / "run.sql").write_text(MODEL)
-    (project.root / "models" / "below.sql").write_text("select 1 as a, run_id as b from run intersect select 1, 2")
+    (project.root / "models" / "below.sql").write_text("select 1 as a, run_id as b from run intersect all select 1, 2")
     (project.root / "queries" / "claim.sql").write_text(f"/*\ngrain: [a]\n*/\n{sql}")
     build(project)
     with pytest.raises(WarehouseError) as caught:

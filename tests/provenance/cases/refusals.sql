@@ -309,11 +309,31 @@ select id, (select max(r.gpus + conc) from host r) as v from run r
 
 -- case: e_subquery_place_67
 -- refuse: E_SUBQUERY_PLACE
-select host, sum(conc) as s, (select max(h.gpus) from host h where h.name = run.host) as g from run group by host
+select host, sum(conc) as s from run group by host having count(*) in (select id from host)
+
+-- case: e_subquery_place_group_without_keys
+-- refuse: E_SUBQUERY_PLACE
+select count(*) as n from run where conc > 9 having 1 in (select id from host)
+
+-- case: e_subquery_place_rollup
+-- refuse: E_SUBQUERY_PLACE
+select host from run group by rollup (host) having exists (select 1 from host h where h.name = run.host)
+
+-- case: e_subquery_place_aggregate_of_the_group
+-- refuse: E_SUBQUERY_PLACE
+select host from run group by host having exists (select 1 from host h where h.gpus < sum(run.conc))
+
+-- case: e_subquery_place_window
+-- refuse: E_SUBQUERY_PLACE
+select id from run qualify row_number() over (order by id) in (select id from host)
 
 -- case: e_subquery_place_68
 -- refuse: E_SUBQUERY_PLACE
-select r.id from run r join host h on r.host in (select name from host)
+select r.id from run r left join host h on r.host in (select name from host)
+
+-- case: e_subquery_place_in_parentheses
+-- refuse: E_SUBQUERY_PLACE
+select r.id from (run r join host h on r.host in (select name from host))
 
 -- case: e_subquery_cell_69
 -- values: v
@@ -322,11 +342,11 @@ select id in (select id from host) as v from run
 
 -- case: e_subquery_form_70
 -- refuse: E_SUBQUERY_FORM
-select id from run where (id, conc) in (select id, gpus from host)
+select id from run where (id, conc) in (select id from host)
 
 -- case: e_subquery_form_71
 -- refuse: E_SUBQUERY_FORM
-select id from run where id > all (select id from host)
+select id from run where id > all (select id, gpus from host)
 
 -- case: e_window_72
 -- refuse: E_WINDOW

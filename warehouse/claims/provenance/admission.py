@@ -35,8 +35,7 @@ _PIVOT_CLAUSES = frozenset(
     "this expressions fields using group alias with_ columns unpivot pivot_column_naming".split()
 )
 _REASON_OF_CLASS: dict[type[exp.Expression], str] = {
-    exp.TableSample: "E_SAMPLE", exp.Offset: "E_OFFSET", exp.Columns: "E_COLUMNS", exp.Any: "E_SUBQUERY_FORM",
-    exp.All: "E_SUBQUERY_FORM",
+    exp.TableSample: "E_SAMPLE", exp.Offset: "E_OFFSET", exp.Columns: "E_COLUMNS",
 }  # fmt: skip
 
 

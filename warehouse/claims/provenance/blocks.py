@@ -17,6 +17,7 @@ from warehouse.claims.provenance.values import (
     GROUPING_SETS,
     Evidence,
     Kind,
+    all_of,
     as_list,
     call,
     cell_name,
@@ -148,18 +149,24 @@ def _gathering(witness: Witness) -> tuple[list[exp.Expression], exp.Subquery]:
 def _witness_join(witness: Witness) -> exp.Join:
     body, inner = _gathering(witness)
     query = select(body, inner)
-    if witness.probe is None:
+    if not witness.probes:
         return _lateral_join(query, witness.alias)
-    matched = column("__rows", witness.relation.columns[0])
+    matched = [column("__rows", name) for name in witness.relation.columns]
     if witness.is_correlated:
-        query.set("where", exp.Where(this=exp.EQ(this=matched, expression=witness.probe.copy())))
+        query.set("where", exp.Where(this=_equal(matched, witness.probes)))
         return _lateral_join(query, witness.alias)
     # Uncorrelated IN: one hash join against the grouped keys, instead of a search for each row.
-    query.set("expressions", [named(matched, "__key"), *query.expressions])
-    query.set("group", exp.Group(expressions=[matched.copy()]))
-    query.set("where", exp.Where(this=is_not_null(matched)))
-    condition = exp.EQ(this=column(witness.alias, "__key"), expression=exp.Paren(this=witness.probe.copy()))
+    keys = [named(read.copy(), f"__key_{i}") for i, read in enumerate(matched)]
+    query.set("expressions", [*keys, *query.expressions])
+    query.set("group", exp.Group(expressions=[read.copy() for read in matched]))
+    query.set("where", exp.Where(this=all_of(is_not_null(read) for read in matched)))
+    condition = _equal([column(witness.alias, key.alias) for key in keys], witness.probes)
     return exp.Join(this=subquery(query, witness.alias), side="LEFT", on=condition)
+
+
+def _equal(columns: Sequence[exp.Expression], probes: Sequence[exp.Expression]) -> exp.Expression | None:
+    pairs = zip(columns, probes, strict=True)
+    return all_of(exp.EQ(this=read.copy(), expression=exp.Paren(this=probe.copy())) for read, probe in pairs)
 
 
 def _lateral_join(query: exp.Select, alias: str) -> exp.Join:

@@ -56,7 +56,7 @@ def evidence_of(expression: exp.Expression, block: SelectBlock, grouped: bool) -
     if isinstance(windows.bare_function(expression), exp.Func) and is_aggregate(windows.bare_function(expression)):
         return aggregate_rule(expression, block)
     if isinstance(expression, (exp.Subquery, exp.Select, exp.Exists)) or expression.args.get("query") is not None:
-        return subquery_rule(expression, block)
+        return subquery_rule(expression, block, grouped)
     return merge(evidence_of(operand, block, grouped) for operand in expression.iter_expressions())
 
 
@@ -214,14 +214,14 @@ def window_rule(node: exp.Window, block: SelectBlock, grouped: bool) -> Evidence
     return aggregate_rule(node.this, block, over)
 
 
-def subquery_rule(node: exp.Expression, block: SelectBlock) -> Evidence:
-    """A scalar subquery hands on the cells of its one column."""
+def subquery_rule(node: exp.Expression, block: SelectBlock, grouped: bool) -> Evidence:
+    """A scalar subquery hands on the cells of its one column; one of a group was asked at each row of it."""
     witness = block.witness_of(node)
     if witness is None or witness.form != "scalar":
         refuse("E_SUBQUERY_CELL", node, "the truth of IN or EXISTS has no cells")
     if block.is_annotating:
         witness.relation.demanded.add(0)
-    return witness.cells()
+    return gather(witness.cells(), ()) if grouped and witness.is_row_level else witness.cells()
 
 
 def star_evidence(why: Evidence) -> Evidence:

@@ -51,7 +51,7 @@ REASONS: dict[str, str] = {
     "E_CORRELATED": "give the FROM items of the subquery names that the query around it does not use",
     "E_SUBQUERY_PLACE": "compute the subquery in a CTE and join it",
     "E_SUBQUERY_CELL": "the value itself is IN or EXISTS; use it in WHERE, or compute it with a join",
-    "E_SUBQUERY_FORM": "use = ANY as IN, compare one column, not a tuple",
+    "E_SUBQUERY_FORM": "give the subquery as many columns as it is compared with",
     "E_WINDOW": "use a function whose frame is known: aggregates, ranks, lag, lead, first_value, last_value, nth_value",
 }
 

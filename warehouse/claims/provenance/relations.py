@@ -136,10 +136,10 @@ class Witness:
 
     alias: str
     relation: Relation
-    form: str  # 'scalar', 'exists' or 'in'
+    form: str  # 'scalar', 'exists', 'in', or 'compared' (with ANY or ALL of its rows)
     is_row_level: bool  # its rows depend on the outer row
     is_correlated: bool
-    probe: exp.Expression | None = None  # left side of IN, resolved
+    probes: tuple[exp.Expression, ...] = ()  # left side of IN, resolved; several for a tuple
 
     def why(self) -> Evidence:
         return {n: [self._read(why_name(n))] for n in self.relation.whys}

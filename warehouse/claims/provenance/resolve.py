@@ -15,13 +15,25 @@ from warehouse.claims.provenance.blocks import SelectBlock
 from warehouse.claims.provenance.pivots import write_pivot
 from warehouse.claims.provenance.recursion import RecursiveBlock, SelfReference, check_recursion, is_recursive
 from warehouse.claims.provenance.refusals import refuse
-from warehouse.claims.provenance.relations import Relation, RelationSource, Scope, position_of
-from warehouse.claims.provenance.selecting import block_parts
+from warehouse.claims.provenance.relations import Item, Relation, RelationSource, Scope, Witness, position_of
+from warehouse.claims.provenance.scope import resolve
+from warehouse.claims.provenance.selecting import (
+    aggregates,
+    block_windows,
+    expand_stars,
+    group_keys,
+    inline_windows,
+    name_items,
+    resolve_items,
+    strip_schemas,
+)
 from warehouse.claims.provenance.sources import block_scope, renamed
 from warehouse.claims.provenance.unions import UnionBlock, branch_condition
 from warehouse.claims.provenance.values import Occurrence, column, identifier, named, select, token_name
+from warehouse.claims.provenance.witnesses import find_witnesses
 
 Ctes = Mapping[str, RelationSource]
+Parts = tuple[list[Item], list[exp.Expression], bool, list[exp.Window], dict[int, Witness]]
 
 
 class Resolver:
@@ -167,6 +179,22 @@ class Resolver:
         body = select([*data, named(token, token_name(occurrence.number))], table)
         seen = exp.TableAlias(this=identifier(alias), columns=[name.copy() for name in renames])
         return exp.Subquery(this=body, alias=seen)
+
+
+def block_parts(resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, is_named: bool) -> Parts:
+    """Items, group keys, whether the block aggregates, windows and witnesses, in the order `SelectBlock` takes."""
+    expand_stars(node, scope)
+    strip_schemas(node, scope)
+    name_items(node, is_named, resolver.words)
+    inline_windows(node)
+    is_aggregated = aggregates(node)
+    witnesses = find_witnesses(resolver, node, scope, ctes, is_aggregated)
+    items, aliases = resolve_items(node, scope)
+    for clause in ("where", "having", "qualify"):
+        if node.args.get(clause) is not None:
+            resolve(node.args[clause].this, scope, aliases)
+    keys = group_keys(node, scope, items, aliases)
+    return items, keys, is_aggregated, block_windows(node, scope, items, aliases), witnesses
 
 
 def _ctes_of(node: exp.Expression) -> list[exp.CTE]:

@@ -1,4 +1,4 @@
-"""The parts of one SELECT: its output columns, group keys, windows, and the witnesses of its subqueries.
+"""The parts of one SELECT: its output columns, group keys and windows.
 
 Stars are written out here, because the evidence columns beside a table must not leak through them. Nothing else in
 the analyst's select list is touched.
@@ -7,38 +7,15 @@ the analyst's select list is touched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from warehouse.claims.provenance.engine import is_aggregate, words_of, written_name
 from warehouse.claims.provenance.refusals import refuse
-from warehouse.claims.provenance.relations import Item, Scope, Witness
+from warehouse.claims.provenance.relations import Item, Scope
 from warehouse.claims.provenance.scope import resolve
 from warehouse.claims.provenance.values import GROUPING_SETS, column, named
-from warehouse.claims.provenance.windows import bare_function, frame_of, inline_named
-
-if TYPE_CHECKING:
-    from warehouse.claims.provenance.resolve import Ctes, Resolver
-
-Parts = tuple[list[Item], list[exp.Expression], bool, list[exp.Window], dict[int, Witness]]
-
-
-def block_parts(resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, is_named: bool) -> Parts:
-    """Items, group keys, whether the block aggregates, windows and witnesses, in the order `SelectBlock` takes."""
-    expand_stars(node, scope)
-    strip_schemas(node, scope)
-    name_items(node, is_named, resolver.words)
-    inline_windows(node)
-    is_aggregated = aggregates(node)
-    witnesses = find_witnesses(resolver, node, scope, ctes, is_aggregated)
-    items, aliases = resolve_items(node, scope)
-    for clause in ("where", "having", "qualify"):
-        if node.args.get(clause) is not None:
-            resolve(node.args[clause].this, scope, aliases)
-    keys = group_keys(node, scope, items, aliases)
-    return items, keys, is_aggregated, block_windows(node, scope, items, aliases), witnesses
-
+from warehouse.claims.provenance.windows import frame_of, inline_named
 
 def expand_stars(node: exp.Select, scope: Scope) -> None:
     """`*`, `t.*`, each with EXCLUDE, as the list of columns they stand for."""
@@ -124,13 +101,16 @@ def aggregates(node: exp.Select) -> bool:
 
 def has_aggregate(expression: exp.Expression) -> bool:
     """Whether an aggregate of this block is in it; the function of a window is none."""
-    window_functions = {
-        id(bare_function(w.this)) for w in expression.find_all(exp.Window) if isinstance(w.this, exp.Expression)
-    }
-    return any(
-        is_aggregate(part) and id(part) not in window_functions
-        for part in expression.walk(prune=lambda n: isinstance(n, exp.Query))
-    )
+    return any(is_aggregate_of_block(part) for part in expression.walk(prune=lambda n: isinstance(n, exp.Query)))
+
+
+def is_aggregate_of_block(node: exp.Expression) -> bool:
+    if not is_aggregate(node):
+        return False
+    above = node.parent
+    while isinstance(above, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)) and above.this is node:
+        node, above = above, above.parent
+    return not (isinstance(above, exp.Window) and above.this is node)
 
 
 def resolve_items(node: exp.Select, scope: Scope) -> tuple[list[Item], dict[str, exp.Expression]]:
@@ -208,72 +188,3 @@ def block_windows(
                 frame_of(part)  # refuses a function without a known frame
                 windows.append(part)
     return windows
-
-
-# --- subqueries --------------------------------------------------------------------------------------------------
-
-
-def find_witnesses(
-    resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, is_aggregated: bool
-) -> dict[int, Witness]:
-    """A witness for each subquery of the block's expressions; the expression is tagged with its number."""
-    witnesses: dict[int, Witness] = {}
-    for clause in clauses(node):
-        is_row_place = isinstance(clause, exp.Where) or (not is_aggregated and _is_item(clause, node))
-        for part in list(clause.walk(prune=lambda n: isinstance(n, exp.Query))):
-            is_query = isinstance(part, exp.Query) and not isinstance(part.parent, exp.Exists)
-            if is_query or isinstance(part, exp.Exists):
-                _check_inner_reads(part)
-                number = resolver.witness_count
-                resolver.witness_count += 1
-                witnesses[number] = _witness(resolver, part, scope, ctes, number, is_row_place)
-    return witnesses
-
-
-def _is_item(clause: exp.Expression, node: exp.Select) -> bool:
-    return any(clause is item for item in node.expressions) or isinstance(clause, exp.Qualify)
-
-
-def _witness(
-    resolver: Resolver, part: exp.Expression, scope: Scope, ctes: Ctes, number: int, is_row_place: bool
-) -> Witness:
-    form, tagged, probe = _form(part, scope)
-    tagged.meta["witness"] = number
-    around = Scope(outer=scope)
-    query = part.this if isinstance(part, exp.Exists) else part
-    relation = resolver.query(query.copy(), ctes, around, is_named=False)
-    is_correlated = around.reads_outer
-    if form != "exists" and len(relation.columns) != 1:
-        refuse("E_SUBQUERY_FORM", part, "the subquery must have one column")
-    is_row_level = form == "in" or is_correlated
-    if is_row_level and not (is_row_place and scope.sources):
-        refuse("E_SUBQUERY_PLACE", part, "this subquery depends on the row, and here there is no row")
-    return Witness(f"__witness_{number}", relation, form, is_row_level, is_correlated, probe)
-
-
-def _form(part: exp.Expression, scope: Scope) -> tuple[str, exp.Expression, exp.Expression | None]:
-    """Which kind of subquery it is, the node that carries its number, and the left side of IN."""
-    if isinstance(part, exp.Exists):
-        return "exists", part, None
-    above = part.parent
-    if isinstance(above, exp.In):
-        if isinstance(above.this, exp.Tuple):
-            refuse("E_SUBQUERY_FORM", above, "IN with a tuple")
-        return "in", above, resolve(above.this, scope)
-    return "scalar", part, None
-
-
-def _check_inner_reads(part: exp.Expression) -> None:
-    """The original subquery stays in the SQL and may read an annotated CTE: taking all columns would take evidence."""
-    for join in part.find_all(exp.Join):
-        if (join.method or "").upper() == "NATURAL":
-            refuse("E_JOIN", join, "a NATURAL JOIN inside a subquery of an expression; write USING")
-    for pivot in part.find_all(exp.Pivot):
-        refuse("E_PIVOT", pivot, "PIVOT inside a subquery of an expression")
-    direct = part.this if isinstance(part, exp.Exists) else None
-    for star in part.find_all(exp.Star):
-        if isinstance(star.parent, exp.Count):
-            continue
-        if direct is not None and star.find_ancestor(exp.Select) is direct and not direct.args.get("distinct"):
-            continue
-        refuse("E_STAR", part, "a star inside a subquery of an expression")

@@ -132,6 +132,8 @@ def _parenthesised(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Sc
     for join in joins:
         if _is_filter(join):
             refuse("E_SEMI_JOIN", join, "SEMI or ANTI JOIN within a parenthesised join")
+        if join.args.get("on") is not None and join.args["on"].find(exp.Query):
+            refuse("E_SUBQUERY_PLACE", join, "a subquery in the condition of a parenthesised join")
         node.this.append("joins", join)  # what was written may have been replaced by a projection with a token
         _add(resolver, join.this, ctes, inner, join)
     return inner

@@ -178,6 +178,10 @@ pivot run on conc in (1) using upper(status) group by host
 -- refuse: E_PIVOT
 select id from run where 10 in (select "1" from run pivot (sum(tput) for conc in (1)))
 
+-- case: e_pivot_of_a_pivot
+-- refuse: E_PIVOT
+select * from run pivot (sum(tput) for conc in (1)) pivot (max(id) for status in ('ok'))
+
 -- case: e_unpivot
 -- refuse: E_PIVOT
 unpivot run on conc, tput
@@ -185,6 +189,10 @@ unpivot run on conc, tput
 -- case: e_distinct_on_40
 -- refuse: E_DISTINCT_ON
 select distinct on (host) host, id from run order by host
+
+-- case: e_distinct_on_by_position
+-- refuse: E_DISTINCT_ON
+select distinct on (host) host, id from run order by 1
 
 -- case: e_distinct_on_unordered
 -- refuse: E_DISTINCT_ON
@@ -351,6 +359,14 @@ select id from run where id > all (select id, gpus from host)
 -- case: e_window_72
 -- refuse: E_WINDOW
 select id, sum(conc) over (w rows 1 preceding) as s from run window w as (order by id)
+
+-- case: e_window_row_number_without_order
+-- refuse: E_WINDOW
+select id, row_number() over (partition by host) as n from run
+
+-- case: e_window_rows_without_order
+-- refuse: E_WINDOW
+select id, sum(conc) over (rows between 1 preceding and current row) as s from run
 
 -- case: e_window_73
 -- refuse: E_WINDOW

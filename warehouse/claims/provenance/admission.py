@@ -108,9 +108,16 @@ def _check_select(node: exp.Select) -> None:
 def _check_distinct_on(node: exp.Select, on: exp.Expression) -> None:
     """The row that is kept must be decided: by more than the keys, which are equal in all rows it is chosen from."""
     order = node.args.get("order")
-    decides = order is not None and any(ordered.this not in on.expressions for ordered in order.expressions)
+    keys = [_ordering_key(ordered.this, node) for ordered in order.expressions] if order is not None else []
+    decides = any(key not in on.expressions for key in keys)
     if not decides or on.find(exp.Query) is not None:
         refuse("E_DISTINCT_ON", node, "DISTINCT ON whose ORDER BY does not decide which row is kept")
+
+
+def _ordering_key(key: exp.Expression, node: exp.Select) -> exp.Expression:
+    """The expression that a key of ORDER BY is, or is the position of."""
+    is_position = isinstance(key, exp.Literal) and not key.is_string and 0 < int(key.name) <= len(node.expressions)
+    return node.expressions[int(key.name) - 1].unalias() if is_position else key
 
 
 def _check_set_operation(node: exp.SetOperation) -> None:
@@ -166,6 +173,14 @@ def _check_pivot(node: exp.Pivot) -> None:
     _check_clauses(node, _PIVOT_CLAUSES)
 
 
+def _check_with(node: exp.With) -> None:
+    _check_clauses(node, frozenset("expressions recursive".split()))
+
+
+def _check_lateral(node: exp.Lateral) -> None:
+    _check_clauses(node, frozenset("this alias".split()))
+
+
 def _check_cte(node: exp.CTE) -> None:
     if not isinstance(node.this, (exp.Query, exp.Pivot)):
         refuse("E_NOT_QUERY", node, "a CTE that is not a query")
@@ -186,5 +201,5 @@ def _check_exists(node: exp.Exists) -> None:
 _CHECKS = {
     exp.Select: _check_select, exp.Union: _check_set_operation, exp.Intersect: _check_set_operation,
     exp.Except: _check_set_operation, exp.Join: _check_join, exp.Table: _check_table, exp.Subquery: _check_subquery,
-    exp.Pivot: _check_pivot, exp.CTE: _check_cte, exp.Exists: _check_exists, exp.Placeholder: _check_placeholder,
+    exp.Pivot: _check_pivot, exp.Lateral: _check_lateral, exp.With: _check_with, exp.CTE: _check_cte, exp.Exists: _check_exists, exp.Placeholder: _check_placeholder,
 }  # fmt: skip

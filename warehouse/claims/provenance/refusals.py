@@ -52,7 +52,7 @@ REASONS: dict[str, str] = {
     "E_SUBQUERY_PLACE": "compute the subquery in a CTE and join it",
     "E_SUBQUERY_CELL": "the value itself is IN or EXISTS; use it in WHERE, or compute it with a join",
     "E_SUBQUERY_FORM": "give the subquery as many columns as it is compared with",
-    "E_WINDOW": "use a function whose frame is known: aggregates, ranks, lag, lead, first_value, last_value, nth_value",
+    "E_WINDOW": "order the window; known are aggregates, ranks, lag, lead, first_value, last_value, nth_value",
 }
 
 

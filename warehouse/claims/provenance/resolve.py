@@ -51,6 +51,8 @@ class Resolver:
     def query(self, node: exp.Expression, ctes: Ctes, outer: Scope | None, is_named: bool = True) -> Relation:
         """The relation of any query; `is_named` means that consumers read its columns by name."""
         while isinstance(node, exp.Subquery):
+            if node.args.get("joins") or node.args.get("pivots"):
+                refuse("E_PAREN", node, "a join or PIVOT behind a query that is not in FROM")
             node = node.this
         visible = dict(ctes)
         for cte in _ctes_of(node):

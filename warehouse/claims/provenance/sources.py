@@ -97,7 +97,7 @@ def _membership(join: exp.Join, scope: Scope) -> exp.Expression:
 
 def _add(resolver: Resolver, node: exp.Expression, ctes: Ctes, scope: Scope, join: exp.Join | None = None) -> None:
     """Add an item's source to the scope, after those on its left."""
-    if isinstance(node, exp.Subquery) and not isinstance(node.this, (exp.Query, exp.Values, exp.Pivot)):
+    if _is_parenthesised(node):
         added = _parenthesised(resolver, node, ctes, scope)
     else:
         source = _source(resolver, node, ctes, scope)
@@ -121,6 +121,13 @@ def _add(resolver: Resolver, node: exp.Expression, ctes: Ctes, scope: Scope, joi
         resolve(join.args["on"], scope)  # an unknown column is refused here, not by DuckDB later
 
 
+def _is_parenthesised(node: exp.Expression) -> bool:
+    """Whether it is a FROM item in parentheses, alone or with joins, and not a query."""
+    if not isinstance(node, exp.Subquery):
+        return False
+    return isinstance(node.this, exp.Table) or (isinstance(node.this, exp.Subquery) and bool(node.this.args.get("joins")))
+
+
 def _parenthesised(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Scope) -> Scope:
     """`(a join b on ...)`: its items see one another first, then what stands before the parenthesis."""
     if node.alias:
@@ -140,6 +147,8 @@ def _parenthesised(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Sc
 
 
 def _source(resolver: Resolver, node: exp.Expression, ctes: Ctes, scope: Scope) -> Source:
+    if node.args.get("joins"):
+        refuse("E_PAREN", node, "a join that is not written in parentheses where one is read")
     if isinstance(node, exp.Lateral):
         return _lateral(resolver, node, ctes, scope)
     if isinstance(node, (exp.Table, exp.Subquery)) and node.args.get("pivots"):
@@ -176,7 +185,9 @@ def _derived(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Scope) -
 
 def _pivot_query(node: exp.Table | exp.Subquery) -> exp.Subquery:
     """`t pivot (...) as p` as `(pivot t ...) as p`, in place."""
-    [pivot] = node.args["pivots"]
+    pivot, *more = node.args["pivots"]
+    if more:
+        refuse("E_PIVOT", node, "PIVOT of a PIVOT; put the first into a derived table")
     alias = pivot.args.get("alias")
     table = node.copy()
     table.set("pivots", None)

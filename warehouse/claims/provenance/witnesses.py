@@ -129,7 +129,8 @@ def _check_inner_reads(part: exp.Expression) -> None:
         if (join.method or "").upper() == "NATURAL":
             refuse("E_JOIN", join, "a NATURAL JOIN inside a subquery of an expression; write USING")
     for pivot in part.find_all(exp.Pivot):
-        refuse("E_PIVOT", pivot, "PIVOT inside a subquery of an expression")
+        if pivot.args.get("group") is None:
+            refuse("E_PIVOT", pivot, "PIVOT without GROUP BY inside a subquery of an expression")
     direct = part.this if isinstance(part, exp.Exists) else None
     for star in part.find_all(exp.Star):
         if isinstance(star.parent, exp.Count):

@@ -258,6 +258,10 @@ select rowid from run
 -- refuse: E_RESOLVE
 select id from run r join host h on h.name = r.host
 
+-- case: e_resolve_semi_join_of_one_name
+-- refuse: E_RESOLVE
+select id from run semi join run using (id)
+
 -- case: e_star_55
 -- refuse: E_STAR
 select * replace (1 as id) from run

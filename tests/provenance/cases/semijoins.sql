@@ -20,6 +20,17 @@ select name from host h semi join run r on r.host = h.name and r.status = 'ok'
 -- row: 3 | failed ; why 0 = 3 ; why 1 = 3 ; status 0 = status@3
 select id, status from run semi join host using (id)
 
+-- case: semi_join_using_after_using
+-- values: gpus
+-- row: 2 | 8 ; why 0 = 2 ; why 1 = 2 ; gpus 0 = gpus@2
+select id, gpus from host join run using (id) semi join (select 2 as id) s using (id)
+
+-- case: anti_join_using_after_full_join
+-- values: id
+-- row: 1 ; why 0 = 1 ; why 1 = 1 ; id 0 = id@1
+-- row: 6 ; why 1 = 6 ; id 1 = id@6
+select id from host full join feed.sample using (id) anti join (select id from run where id between 2 and 5) r using (id)
+
 -- case: semi_join_star
 -- values: gpus
 -- row: 1 | a | 8 ; why 0 = 1 ; why 1 = 1, 4 ; gpus 0 = gpus@1

@@ -76,12 +76,15 @@ def _is_filter(join: exp.Join) -> bool:
 
 def _membership(join: exp.Join, scope: Scope) -> exp.Expression:
     """`a semi join b on c` as `exists (select 1 from b where c)`: all matches are witnesses; ANTI as NOT EXISTS."""
-    condition = join.args.get("on")
+    condition, right = join.args.get("on"), join.this.alias_or_name
+    if right.lower() in scope.sources:
+        refuse("E_RESOLVE", join, f"two FROM items are called {right}")
     for using in join.args.get("using") or []:
-        left, right = find_column([using.name], scope), join.this.alias_or_name
+        name = using.name.lower()
+        left = scope.merged.get(name) or find_column([name], scope)  # by its table: a bare name would be the right one
         if left is None or not right:
             refuse("E_SEMI_JOIN", join, f"USING column {using.name} needs a name on both sides")
-        equal = exp.EQ(this=left, expression=column(right, using.name))
+        equal = exp.EQ(this=left.copy(), expression=column(right, name))
         condition = equal if condition is None else exp.And(this=condition, expression=equal)
     if condition is None:
         refuse("E_SEMI_JOIN", join, "neither ON nor USING")

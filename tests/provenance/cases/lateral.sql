@@ -49,6 +49,12 @@ from host h, lateral (select count(*) as v from run r where r.host = h.name) t(v
 with c as (select id, conc from run where id < 3)
 select a.id, t.m from c a, lateral (select a.conc - min(b.conc) as m from c b) t
 
+-- case: lateral_unnest
+-- values: tag
+-- row: 1 | 1 ; why 0 = 1 ; tag 0 = tags@1
+-- row: 1 | 2 ; why 0 = 1 ; tag 0 = tags@1
+select s.id, u.tag from feed.sample s, lateral unnest(s.tags) as u(tag) where s.id < 3
+
 -- case: correlated_scalar_of_the_row
 -- values: v
 -- row: 1 | 1 ; why 0 = 1 ; v 0 = conc@1

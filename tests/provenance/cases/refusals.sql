@@ -232,7 +232,7 @@ select r.id from (run r anti join host h on h.name = r.host)
 
 -- case: e_lateral_48
 -- refuse: E_LATERAL
-select s.id from feed.sample s, lateral unnest(s.tags) as u(tag)
+select s.id from feed.sample s, lateral range(s.id) as r(i)
 
 -- case: e_tablefunc_49
 -- refuse: E_TABLEFUNC

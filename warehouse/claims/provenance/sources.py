@@ -167,14 +167,14 @@ def _source(resolver: Resolver, node: exp.Expression, ctes: Ctes, scope: Scope) 
     refuse("E_NODE", node, f"no rule for {type(node).__name__} in FROM")
 
 
-def _lateral(resolver: Resolver, node: exp.Lateral, ctes: Ctes, scope: Scope) -> RelationSource:
-    """LATERAL is a derived table that may read the items before it; DuckDB lets any derived table do so."""
-    if not isinstance(node.this, exp.Subquery):
-        refuse("E_LATERAL", node, "LATERAL before a function; leave the word out")
-    node.this.set("alias", node.args.get("alias"))
-    derived = node.this
-    node.replace(derived)
-    return _derived(resolver, derived, ctes, scope)
+def _lateral(resolver: Resolver, node: exp.Lateral, ctes: Ctes, scope: Scope) -> Source:
+    """LATERAL says that an item may read those before it; DuckDB lets any derived table or unnest() do so."""
+    item = node.this
+    if not isinstance(item, (exp.Subquery, exp.Unnest)):
+        refuse("E_LATERAL", node, "LATERAL before a function")
+    item.set("alias", node.args.get("alias"))
+    node.replace(item)
+    return _source(resolver, item, ctes, scope)
 
 
 def _derived(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Scope) -> RelationSource:

@@ -43,6 +43,13 @@ where h.id = 2
 select h.name, r.id as i
 from host h left join (run r join feed.sample s on s.id = r.conc) on r.host = h.name and r.conc = 4
 
+-- case: from_first_in_parentheses
+-- values: v
+-- row: 1 ; why 0 = 1 ; why 1 = 1 ; v 0 = id@1
+-- row: 2 ; why 0 = 2 ; why 1 = 2 ; v 0 = id@2
+-- row: 3 ; why 0 = 3 ; why 1 = 3 ; v 0 = id@3
+select id as v from (from host semi join run using (id))
+
 -- case: natural_join
 -- values: id, gpus
 -- row: 1 | ok | 8 ; why 0 = 1 ; why 1 = 1 ; id 0 = id@1 ; gpus 1 = gpus@1

@@ -347,6 +347,11 @@ select r.id from run r left join host h on r.host in (select name from host)
 -- refuse: E_SUBQUERY_PLACE
 select r.id from (run r join host h on r.host in (select name from host))
 
+-- case: e_correlated_column_called_like_the_table
+-- values: v
+-- refuse: E_CORRELATED
+select name, (select max(tput) + gpus from run r) as v from host
+
 -- case: e_subquery_cell_69
 -- values: v
 -- refuse: E_SUBQUERY_CELL

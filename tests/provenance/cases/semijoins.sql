@@ -31,6 +31,17 @@ select id, gpus from host join run using (id) semi join (select 2 as id) s using
 -- row: 6 ; why 1 = 6 ; id 1 = id@6
 select id from host full join feed.sample using (id) anti join (select id from run where id between 2 and 5) r using (id)
 
+-- case: anti_join_using_null
+-- values: id
+-- row: 6 | None ; why 0 = 6 ; id 0 = id@6
+select id, host from run anti join (select name as host from host union all select null) h using (host)
+
+-- case: semi_join_using_two_columns
+-- values: tput
+-- row: 10 ; why 0 = 1 ; why 1 = 1 ; tput 0 = tput@1
+-- row: 18 ; why 0 = 5 ; why 1 = 2 ; tput 0 = tput@5
+select tput from run semi join (select name as host, id as conc from host) h using (host, conc)
+
 -- case: semi_join_star
 -- values: gpus
 -- row: 1 | a | 8 ; why 0 = 1 ; why 1 = 1, 4 ; gpus 0 = gpus@1

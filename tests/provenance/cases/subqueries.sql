@@ -147,6 +147,11 @@ select count(*) as n from host where (name, 'ok') in (select host, status from r
 -- row: 2 | 2 ; why 0 = 2 ; v 0 = conc@2
 select id, conc as v from run where (id, conc) not in (select id, gpus from host) and id < 3
 
+-- case: in_a_column_called_like_the_table
+-- values: name
+-- row: c ; why 0 = 3 ; name 0 = name@3
+select name from host where name not in (select r.host from run r where r.host is not null and r.id > gpus - 8)
+
 -- case: greater_than_all
 -- values: tput
 -- row: 20 ; why 0 = 2 ; why 1 = 1, 2, 3, 5, 6 ; tput 0 = tput@2

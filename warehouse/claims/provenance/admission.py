@@ -201,5 +201,6 @@ def _check_exists(node: exp.Exists) -> None:
 _CHECKS = {
     exp.Select: _check_select, exp.Union: _check_set_operation, exp.Intersect: _check_set_operation,
     exp.Except: _check_set_operation, exp.Join: _check_join, exp.Table: _check_table, exp.Subquery: _check_subquery,
-    exp.Pivot: _check_pivot, exp.Lateral: _check_lateral, exp.With: _check_with, exp.CTE: _check_cte, exp.Exists: _check_exists, exp.Placeholder: _check_placeholder,
+    exp.Pivot: _check_pivot, exp.Lateral: _check_lateral, exp.With: _check_with, exp.CTE: _check_cte,
+    exp.Exists: _check_exists, exp.Placeholder: _check_placeholder,
 }  # fmt: skip

@@ -151,7 +151,10 @@ def _witness_join(witness: Witness) -> exp.Join:
     query = select(body, inner)
     if not witness.probes:
         return _lateral_join(query, witness.alias)
-    matched = [column("__rows", name) for name in witness.relation.columns]
+    # Under names of our own: a column called like a FROM item outside would take its place in the probe.
+    names = [f"__probe_{i}" for i in range(len(witness.probes))]
+    inner.args["alias"].set("columns", [identifier(name) for name in names])
+    matched = [column("__rows", name) for name in names]
     if witness.is_correlated:
         query.set("where", exp.Where(this=_equal(matched, witness.probes)))
         return _lateral_join(query, witness.alias)

@@ -69,6 +69,11 @@ def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence
     assert owner is not None  # `resolve` found it
     if grouped and owner is block.scope:
         refuse("E_RESOLVE", node, "neither grouped by nor aggregated")
+    around: Scope | None = block.scope
+    while around is not None and around is not owner:
+        if around.has_column_called(node.table):  # DuckDB would take `table.__cell` for a field of that column
+            refuse("E_CORRELATED", node, "a column inside the subquery is called like the FROM item outside")
+        around = around.outer
     source = owner.sources[node.table.lower()]
     if isinstance(source, ComputedSource):
         return merge(evidence_of(argument, block, False) for argument in source.arguments)

@@ -48,7 +48,7 @@ REASONS: dict[str, str] = {
     "E_DUPLICATE_COLUMN": "give each output column its own name with AS",
     "E_RESERVED": "names that begin with __ belong to the annotator; choose another",
     "E_PAREN": "put ORDER BY, LIMIT and WITH inside the parentheses",
-    "E_CORRELATED": "give the FROM items of the subquery names that the query around it does not use",
+    "E_CORRELATED": "give the FROM item outside a name that no FROM item and no column of the subquery has",
     "E_SUBQUERY_PLACE": "compute the subquery in a CTE and join it",
     "E_SUBQUERY_CELL": "the value itself is IN or EXISTS; use it in WHERE, or compute it with a join",
     "E_SUBQUERY_FORM": "give the subquery as many columns as it is compared with",

@@ -181,6 +181,9 @@ class Scope:
             scope = scope.outer
         return scope
 
+    def has_column_called(self, name: str) -> bool:
+        return any(position_of(source.columns, name) is not None for source in self.sources.values())
+
     def star_columns(self) -> list[exp.Column]:
         """What `*` stands for: every column in order, merged ones once and unqualified."""
         found: list[exp.Column] = []

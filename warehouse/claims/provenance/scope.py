@@ -107,9 +107,9 @@ def _check_not_hidden(found: exp.Expression, passed: Sequence[Scope]) -> None:
     """Evidence beside an outer column is read by the alias of its FROM item, which must mean the same inside."""
     read = found.find(exp.Column)
     assert read is not None
-    hidden = any(read.table.lower() in scope.sources if read.table else read.name in scope.merged for scope in passed)
-    if hidden:
-        refuse("E_CORRELATED", found, "a FROM item of the subquery hides the one outside that this column is of")
+    name = (read.table or read.name).lower()
+    if any(name in scope.sources or name in scope.merged for scope in passed):
+        refuse("E_CORRELATED", found, "a name inside the subquery hides the FROM item outside that this column is of")
 
 
 def _fields(expression: exp.Expression, names: list[str]) -> exp.Expression:

@@ -15,7 +15,7 @@ from sqlglot import exp
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import BaseSource, ComputedSource, RelationSource, Scope, Source, position_of
 from warehouse.claims.provenance.scope import find_column, resolve
-from warehouse.claims.provenance.values import column, identifier, subquery
+from warehouse.claims.provenance.values import column, identifier, named, select, subquery
 
 if TYPE_CHECKING:
     from warehouse.claims.provenance.resolve import Ctes, Resolver
@@ -26,6 +26,7 @@ def block_scope(resolver: Resolver, node: exp.Select, ctes: Ctes, outer: Scope |
     scope = Scope(outer=outer)
     origin = node.args.get("from_")
     if origin is not None:
+        _hoist_joins(node, origin)
         bind_commas(node, origin)
         _add(resolver, origin.this, ctes, scope)
     kept = []
@@ -37,6 +38,14 @@ def block_scope(resolver: Resolver, node: exp.Select, ctes: Ctes, outer: Scope |
             kept.append(join)
     node.set("joins", kept)
     return scope
+
+
+def _hoist_joins(node: exp.Select, origin: exp.From) -> None:
+    """Of `(from a join b ...)` sqlglot hangs the joins on `a`; they are those of the SELECT."""
+    joins = origin.this.args.get("joins")
+    if joins:
+        origin.this.set("joins", None)
+        node.set("joins", [*joins, *(node.args.get("joins") or [])])
 
 
 def bind_commas(node: exp.Select, origin: exp.From) -> None:
@@ -76,23 +85,32 @@ def _is_filter(join: exp.Join) -> bool:
 
 def _membership(join: exp.Join, scope: Scope) -> exp.Expression:
     """`a semi join b on c` as `exists (select 1 from b where c)`: all matches are witnesses; ANTI as NOT EXISTS."""
-    condition, right = join.args.get("on"), join.this.alias_or_name
+    right = join.this.alias_or_name
     if right.lower() in scope.sources:
         refuse("E_RESOLVE", join, f"two FROM items are called {right}")
-    for using in join.args.get("using") or []:
-        name = using.name.lower()
-        left = scope.merged.get(name) or find_column([name], scope)  # by its table: a bare name would be the right one
-        if left is None or not right:
-            refuse("E_SEMI_JOIN", join, f"USING column {using.name} needs a name on both sides")
-        equal = exp.EQ(this=left.copy(), expression=column(right, name))
-        condition = equal if condition is None else exp.And(this=condition, expression=equal)
-    if condition is None:
-        refuse("E_SEMI_JOIN", join, "neither ON nor USING")
-    body = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=join.this))
-    body.set("where", exp.Where(this=condition))
-    exists = exp.Exists(this=body)
     is_anti = "ANTI" in ((join.kind or "").upper(), (join.side or "").upper())
+    if join.args.get("using"):
+        return _using_membership(join, scope, right, is_anti)
+    if join.args.get("on") is None:
+        refuse("E_SEMI_JOIN", join, "neither ON nor USING")
+    body = select([exp.Literal.number(1)], join.this)
+    body.set("where", exp.Where(this=join.args["on"]))
+    exists = exp.Exists(this=body)
     return exp.Not(this=exists) if is_anti else exists
+
+
+def _using_membership(join: exp.Join, scope: Scope, right: str, is_anti: bool) -> exp.Expression:
+    """`a semi join b using (c)` as `a.c in (select b.c from b)`: inside, a column of b could be called a."""
+    names = [using.name.lower() for using in join.args["using"]]
+    left = [scope.merged.get(name) or find_column([name], scope) for name in names]
+    if None in left or not right:
+        refuse("E_SEMI_JOIN", join, "a USING column needs a name on both sides")
+    operands = [operand.copy() for operand in left if operand is not None]
+    body = select([named(column(right, name), f"__column_{i}") for i, name in enumerate(names)], join.this)
+    compared = operands[0] if len(operands) == 1 else exp.Tuple(expressions=operands)
+    is_in = exp.In(this=compared, query=exp.Subquery(this=body))
+    # NULLs match nothing, on neither side: the row is kept, which NOT IN would not do.
+    return exp.Not(this=exp.Is(this=exp.Paren(this=is_in), expression=exp.Boolean(this=True))) if is_anti else is_in
 
 
 # --- one item -----------------------------------------------------------------------------------------------------
@@ -128,7 +146,8 @@ def _is_parenthesised(node: exp.Expression) -> bool:
     """Whether it is a FROM item in parentheses, alone or with joins, and not a query."""
     if not isinstance(node, exp.Subquery):
         return False
-    return isinstance(node.this, exp.Table) or (isinstance(node.this, exp.Subquery) and bool(node.this.args.get("joins")))
+    inner = node.this
+    return isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and bool(inner.args.get("joins")))
 
 
 def _parenthesised(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Scope) -> Scope:

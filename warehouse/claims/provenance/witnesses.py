@@ -95,7 +95,7 @@ def _check_place(part: exp.Expression, probes: tuple[exp.Expression, ...], scope
         block = part.find_ancestor(exp.Select)
         group = block.args.get("group") if block is not None else None
         if group is None or (probes and not any(probe.find(exp.Column) for probe in probes)):
-            refuse("E_SUBQUERY_PLACE", part, "this subquery depends on no key of the group, and without keys there may be no row")
+            refuse("E_SUBQUERY_PLACE", part, "this subquery depends on no key of the group")
         if group.find(*GROUPING_SETS) is not None:
             refuse("E_SUBQUERY_PLACE", part, "a subquery that depends on a key which a grouping set may leave out")
         if any(_reads_outer(aggregate, scope) for aggregate in part.find_all(exp.Func) if is_aggregate(aggregate)):

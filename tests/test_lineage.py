@@ -135,11 +135,19 @@ MODEL = "select i as run_id, i * 1.5 as speed from range(4) as r (i)"
 # A query that must not be published: its SQL after the header, the code, the place, a part of the message.
 REFUSED = {
     "it cannot be traced": (
-        "with recursive n as (select 1 as a, 1 as b union all select a + 1, b * 2 from n where a < 3) from n",
+        "with recursive n as (select 1 as a, 1 as b union select a + 1, b * 2 from n where a < 3) from n",
         "WH306", "queries/claim.sql", "E_RECURSIVE",
     ),
     "it depends on the order of rows": (
         "select run_id as a, speed as b from run limit 2", "WH306", "queries/claim.sql", "E_LIMIT_UNORDERED"),
+    "it can be traced through a view, but rests on no evidence": (
+        "select v.a, w.b from (seen as v(a, b) join seen as w(a, b) using (a)) left join seen on seen.run_id = v.a",
+        "WH308", "queries/claim.sql", "rests on no run",
+    ),
+    "it can be traced through a pivoted view, but rests on no evidence": (
+        "select run_id as a, \"1.5\" as b from seen pivot (count(*) for speed in (1.5) group by run_id)",
+        "WH308", "queries/claim.sql", "rests on no run",
+    ),
     "the model under it cannot be traced": ("select a, b from below", "WH306", "models/below.sql", "E_SETOP"),
 }
 
@@ -149,7 +157,8 @@ def test_refused_queries(case: str, tmp_path: Path) -> None:
     sql, code, place, message = REFUSED[case]
     project = init_project(tmp_path / "project", bare=True)
     (project.root / "models" / "run.sql").write_text(MODEL)
-    (project.root / "models" / "below.sql").write_text("select 1 as a, run_id as b from run intersect select 1, 2")
+    (project.root / "models" / "seen.sql").write_text("/*\nmaterialized: view\n*/\nselect run_id, speed from run")
+    (project.root / "models" / "below.sql").write_text("select 1 as a, run_id as b from run intersect all select 1, 2")
     (project.root / "queries" / "claim.sql").write_text(f"/*\ngrain: [a]\n*/\n{sql}")
     build(project)
     with pytest.raises(WarehouseError) as caught:

@@ -11,7 +11,7 @@ import pytest
 from provenance import oracle
 from provenance.oracle import CATALOG, TOKENS, Case
 from warehouse.claims import provenance
-from warehouse.claims.provenance import blocks, cells, relations, windows
+from warehouse.claims.provenance import blocks, cells, recursion, relations, windows
 from warehouse.errors import WarehouseError
 
 CASES = oracle.all_cases()
@@ -65,6 +65,14 @@ def _every_argument(node: Any, block: object, grouped: bool) -> dict:
     return cells.merge(cells.evidence_of(argument, block, grouped) for argument in arguments)
 
 
+def _every_key(key: Any, block: Any) -> dict:
+    return cells.gather(cells.evidence_of(key, block, False), ())
+
+
+def _no_path(self: object, alias: str) -> dict:
+    return {}
+
+
 def _whole_partition(window: Any) -> dict:
     over = windows._written_over(window)
     return {part: value for part, value in over.items() if part == "partition_by"}
@@ -81,6 +89,8 @@ MUTANTS: dict[str, tuple[object, str, Callable, str]] = {
     "derived tables give no rows": (relations.RelationSource, "why", _no_rows, "G2"),
     "subqueries give no witnesses": (relations.Witness, "why", _no_rows, "G2"),
     "groups give no rows": (blocks, "group_why", _no_rows, "G2"),
+    "grouping sets credit keys they leave out": (cells, "key_rule", _every_key, "expectation"),
+    "recursion forgets the path": (recursion.SelfReference, "why_terms", _no_path, "G2"),
 }
 
 

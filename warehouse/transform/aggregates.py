@@ -5,7 +5,7 @@ A test compares with the engine, and tries which are which.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 AGGREGATES = frozenset(
@@ -27,15 +27,37 @@ AGGREGATES = frozenset(
 FLOAT_SUMS = frozenset(("sum", "avg", "mean", "wavg", "weighted_avg", "geomean", "geometric_mean"))
 
 
-def adds_floats(tree: Mapping[str, Any]) -> bool:
-    """Whether a statement may add floats. Of which type a sum is, the tree does not say: one of integers counts too."""
+# Window functions whose value is the same however ties among a partition's rows are broken, and wherever its rows stand
+# among those of other partitions. Others number tied rows, or add floats in pieces that begin where the engine's do.
+STEADY_WINDOWS = frozenset(
+    ("rank", "rank_dense", "dense_rank", "percent_rank", "cume_dist", "count", "count_star", "count_if", "min", "max",
+     "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor")
+)
+
+
+def sees_layout(tree: Mapping[str, Any]) -> bool:
+    """Whether what a statement gives may depend on how the tables that it reads are laid out: it may add floats (of which
+    type a sum is, the tree does not say: one of integers counts too), or samples."""
+    return any(
+        _name(node) in FLOAT_SUMS or node.get("show_type") == "SUMMARY" or node.get("sample") for node in _nodes(tree)
+    )
+
+
+def has_unsteady_window(tree: Mapping[str, Any]) -> bool:
+    """Whether a statement has a window whose value for a row may depend on rows of other partitions."""
+    return any(node.get("class") == "WINDOW" and _name(node) not in STEADY_WINDOWS for node in _nodes(tree))
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    return str(node.get("function_name")).lower()
+
+
+def _nodes(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     pending: list[Any] = [tree]
     while pending:
         node = pending.pop()
-        values: Iterable[Any] = node.values() if isinstance(node, dict) else node
-        for value in values:
-            if isinstance(value, (dict, list)):
-                pending.append(value)
-        if isinstance(node, dict) and str(node.get("function_name")).lower() in FLOAT_SUMS:
-            return True
-    return False
+        if isinstance(node, dict):
+            yield node
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node

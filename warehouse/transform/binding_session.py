@@ -13,6 +13,7 @@ from warehouse.transform.bind_tests import bind_tests
 from warehouse.transform.check_inputs import check_files, stamp_of
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.check_memory import CheckMemory, key_of
+from warehouse.transform.content import OWN_PREFIX
 from warehouse.transform.contract import contract_faults
 from warehouse.transform.data_tests import DataTest
 from warehouse.transform.duck import quote, quoted
@@ -181,6 +182,10 @@ def _output_faults(model: Model, found: Mapping[str, str], landing: Iterable[str
             hint="drop `materialized: view` from the header: it is a table then",
         )
     for name in found:
+        if name.lower().startswith(OWN_PREFIX):
+            yield model.column_fault(
+                "WH207", f"names that begin with {OWN_PREFIX!r} are the warehouse's own", name, "rename the column"
+            )
         if name.lower() == "rowid":
             yield model.column_fault(
                 "WH207", "rowid is the engine's own name for a row's place", name, "rename the column: rowid as row_number"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.aggregates import adds_floats
+from warehouse.transform.aggregates import has_unsteady_window, sees_layout
 from warehouse.transform.check_memory import CheckMemory, key_of, plan_as_json, plan_from_json
 from warehouse.transform.graph import Graph, with_views
 from warehouse.transform.keys import KeyPlan, key_plan, narrow_name, narrowed
@@ -82,7 +82,7 @@ def key_plans(
         try:
             found = key_plan(con, name, models, graph, columns_of)
             give(name)
-            can_narrow = _can_narrow(con, models[name], found) and not _adds_under(name, models, graph)
+            can_narrow = _can_narrow(con, models[name], found) and not _sees_other_keys(name, models, graph)
             plans[name] = replace(found, can_narrow=can_narrow)
         except WarehouseError as fault:
             faults.append(fault)
@@ -106,9 +106,12 @@ def _can_narrow(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan) -
     return True
 
 
-def _adds_under(name: str, models: Mapping[str, Model], graph: Graph) -> bool:
-    """Whether a view under a model may add floats of a stored table: over some rows of it the sum can have other last bits
-    than over all (`aggregates`)."""
-    views = with_views(name, models, graph) - {name}
+def _sees_other_keys(name: str, models: Mapping[str, Model], graph: Graph) -> bool:
+    """Whether the rows of a key, local as they are, may come out otherwise over the inputs of some keys than over all: by a
+    window that is not steady, or where a view under the model adds floats of a stored table (`aggregates`)."""
+    own = with_views(name, models, graph)
+    views = own - {name}
     over_tables = any(models[other].materialized != "view" for view in views for other in graph.models[view])
-    return over_tables and any(adds_floats(graph.trees[view]) for view in views)
+    return any(has_unsteady_window(graph.trees[found]) for found in own) or (
+        over_tables and any(sees_layout(graph.trees[view]) for view in views)
+    )

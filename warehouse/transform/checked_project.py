@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from warehouse.transform.aggregates import adds_floats
+from warehouse.transform.aggregates import sees_layout
 from warehouse.transform.data_tests import DataTest
 from warehouse.transform.graph import Graph, with_views
 from warehouse.transform.keys import KeyPlan
@@ -37,9 +37,9 @@ class CheckedProject:
         """A model and every view that it reads, directly or through another."""
         return with_views(name, self.models, self.graph)
 
-    def adds_floats(self, name: str) -> bool:
-        """Whether a model may add floats, itself or in a view that it reads (`aggregates`)."""
-        return any(adds_floats(self.graph.trees[found]) for found in self.with_views(name))
+    def sees_layout(self, name: str) -> bool:
+        """Whether a model, or a view that it reads, may tell how tables are laid out (`aggregates`)."""
+        return any(sees_layout(self.graph.trees[found]) for found in self.with_views(name))
 
     @cached_property
     def _places(self) -> dict[str, int]:

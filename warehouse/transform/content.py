@@ -18,9 +18,12 @@ from warehouse.transform.duck import quote, quoted
 if TYPE_CHECKING:
     import duckdb
 
-ROW = '"wh row"'
-# Types with values that are equal and yet other values: intervals, times of a zone, floats inside lists and structs.
-_EQUAL_BUT_NOT_ALIKE = re.compile(r"INTERVAL|TIME WITH TIME ZONE|(?:FLOAT|DOUBLE).|.(?:FLOAT|DOUBLE)|VARIANT|UNION")
+# No column of a model may be called so (`OWN_PREFIX`).
+OWN_PREFIX = "wh "
+ROW, ROWS, HASH_SUM = '"wh row"', '"wh rows"', '"wh hash sum"'
+# Types with values that hash alike and yet are others: intervals, times of a zone, floats inside lists and structs; and
+# whatever is nested, of which NULL, nothing and nothing but NULL hash alike.
+_EQUAL_BUT_NOT_ALIKE = re.compile(r"INTERVAL|TIME WITH TIME ZONE|\[|STRUCT|MAP|VARIANT|UNION|TUPLE")
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,9 @@ class Content:
     rows: int
     hash_sum: int
 
-    def id(self, types: Mapping[str, str]) -> str:
-        """A digest of rows, columns and types."""
-        return memo_digest("wh/content/1", [self.rows, str(self.hash_sum), [[*item] for item in types.items()]])
+    def id(self, types: Mapping[str, str], order: Sequence[str] = ()) -> str:
+        """A digest of rows, columns and types, and of the columns that the rows are ordered by where that is not in the sum."""
+        return memo_digest("wh/content/1", [self.rows, str(self.hash_sum), [[*item] for item in types.items()], [*order]])
 
 
 def row_hash(types: Mapping[str, str], *first: str) -> str:
@@ -43,7 +46,8 @@ def row_hash(types: Mapping[str, str], *first: str) -> str:
     """
     apart = [f"signbit({ROW}.{quote(name)})" for name, kind in types.items() if kind in ("FLOAT", "DOUBLE")]
     apart += [f"{ROW}.{quote(name)}::varchar" for name, kind in types.items() if _EQUAL_BUT_NOT_ALIKE.search(kind)]
-    return f"hash({', '.join([*first, ROW, *apart])})"
+    # Once more: of several values hash() makes a sum of their hashes that can come out the same when two rows swap them.
+    return f"hash(hash({', '.join([*first, ROW, *apart])}))"
 
 
 def content_of(con: "duckdb.DuckDBPyConnection", table: str, types: Mapping[str, str], *, is_ordered: bool) -> Content:
@@ -56,4 +60,4 @@ def content_of(con: "duckdb.DuckDBPyConnection", table: str, types: Mapping[str,
 def content_by_key(table: str, types: Mapping[str, str], key: Sequence[str], where: str = "") -> str:
     """SQL for the rows and hash sum of every key of a table (already quoted)."""
     names = ", ".join(f"{ROW}.{quote(name)}" for name in key)
-    return f"select {names}, count(*) as rows, sum({row_hash(types)}) as hash_sum from {table} as {ROW} {where} group by {names}"
+    return f"select {names}, count(*) as {ROWS}, sum({row_hash(types)}) as {HASH_SUM} from {table} as {ROW} {where} group by {names}"

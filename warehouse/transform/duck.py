@@ -23,6 +23,9 @@ PINNED_SETTINGS: Mapping[str, Any] = {
     "default_null_order": "NULLS_LAST",
     "integer_division": False,
     "preserve_insertion_order": True,
+    # Else a join hands on what few rows of one vector it let through after the many of the next: first(), list() and sums of
+    # floats would depend on which other rows there are.
+    "enable_caching_operators": False,
     "threads": 1,
 }
 # Of a new database. A table takes several blocks however few its rows: of the engine's own 256 KiB, a thousand small

@@ -4,7 +4,7 @@ insert. What comes out is what a full build gives, row by row, bit by bit; these
 - a model is local to its key (`locality`), so other keys cannot have changed;
 - its rows of one key stand in one order, that of `order_of`, whichever way they came;
 - its joins run in the order they are written: a plan that follows the sizes of the inputs would add floats in another;
-- one that may add floats reads what it reads by key from copies in memory, in a full build as in an update (`aggregates`);
+- one that may tell how tables are laid out reads what it reads by key from copies in memory, in a full build as in an update (`aggregates`);
 - a reader that is not local to the key finds the table as a full build writes it, as far as it can tell (`row_order`).
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.content import ROW, Content, content_by_key
+from warehouse.transform.content import HASH_SUM, ROW, ROWS, Content, content_by_key
 from warehouse.transform.duck import execute, quote, quoted
 from warehouse.transform.engine_faults import message_of
 from warehouse.transform.keys import FILE_COLUMN, KeyPlan, narrow_name, narrowed
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from warehouse.transform.readers import Leaf
 
 KEY_SCHEMA = "source_keys"
+_PATH, _FILE = '"wh path"', quote(FILE_COLUMN)  # number of the path in the plan, and the file, that a key came by
 _AFFECTED, _FRESH, _CHANGED, _SEEN = '"wh affected"', '"wh fresh"', '"wh changed"', '"wh seen"'
 # Beyond this share of its keys a table is sooner built anew.
 _LARGEST_SHARE = 0.5
@@ -60,13 +61,13 @@ def as_ever(con: "duckdb.DuckDBPyConnection") -> None:
 
 
 def build(
-    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], *, adds_floats: bool
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], *, sees_layout: bool
 ) -> bool:
     """Make an incremental table from nothing. Returns whether its grain is seen to tell its rows apart. Raises WH209."""
     import duckdb
 
     with joins_as_written(con):
-        if adds_floats and plan.can_narrow:
+        if sees_layout and plan.can_narrow:
             try:
                 for number, found in enumerate(plan.inputs):
                     _copy(con, number, f"select * from {model.text[found.start : found.end]}")
@@ -85,7 +86,7 @@ def record_keys(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, l
     table = _key_table(model)
     con.execute(f"drop table if exists {table}")
     con.execute(
-        f"create table {table} as select ''::varchar as source, ''::varchar as file, {column_list(model.key)}"
+        f"create table {table} as select ''::varchar as {_PATH}, ''::varchar as {_FILE}, {column_list(model.key)}"
         f" from {quoted(model.qualified)} limit 0"
     )
     for number, path in enumerate(plan.paths):
@@ -113,10 +114,10 @@ def update(
             return None
         _compute(con, model, plan, types, reads)
         _compare(con, model, types)
-        has_grown = grows(con, model, f"(select r.* from {_FRESH} as r {_changed_of('r', model)})")
+        has_grown = grows(con, model, _CHANGED)
         _swap(con, model)
     _record_changed_keys(con, model, plan, leaves)
-    keys, rows, hashes = con.execute(f"select count(*), sum(rows), sum(hash_sum) from {_CHANGED}").fetchall()[0]
+    keys, rows, hashes = con.execute(f"select count(*), sum({ROWS}), sum({HASH_SUM}) from {_CHANGED}").fetchall()[0]
     content = Content(before.rows + int(rows or 0), before.hash_sum + int(hashes or 0))
     return Updated(content, keys, has_grown, has_grain_over_key(model) and not repeats(con, model, _FRESH))
 
@@ -132,10 +133,11 @@ def _compare(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str,
     old = content_by_key(quoted(model.qualified), types, model.key, f"semi join {_AFFECTED} as a on {_same(model.key, ROW, 'a')}")
     new = content_by_key(_FRESH, types, model.key)
     con.execute(
-        f"create or replace temp table {_CHANGED} as select {key}, coalesce(n.rows, 0) - coalesce(o.rows, 0) as rows,"
-        f" coalesce(n.hash_sum, 0)::hugeint - coalesce(o.hash_sum, 0)::hugeint as hash_sum"
+        f"create or replace temp table {_CHANGED} as select {key},"
+        f" coalesce(n.{ROWS}, 0) - coalesce(o.{ROWS}, 0) as {ROWS},"
+        f" coalesce(n.{HASH_SUM}, 0)::hugeint - coalesce(o.{HASH_SUM}, 0)::hugeint as {HASH_SUM}"
         f" from ({old}) as o full join ({new}) as n on {_same(model.key, 'o', 'n')}"
-        f" where o.rows is distinct from n.rows or o.hash_sum is distinct from n.hash_sum"
+        f" where o.{ROWS} is distinct from n.{ROWS} or o.{HASH_SUM} is distinct from n.{HASH_SUM}"
     )
 
 
@@ -143,7 +145,7 @@ def _find_affected(
     con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], leaves: Mapping[str, Leaf]
 ) -> None:
     columns = ", ".join(f"{quote(name)} {types[name]}" for name in model.key)
-    con.execute(f"create or replace temp table {_SEEN} (source varchar, file varchar, {columns})")
+    con.execute(f"create or replace temp table {_SEEN} ({_PATH} varchar, {_FILE} varchar, {columns})")
     for number, path in enumerate(plan.paths):
         leaf = leaves.get(path.leaf)
         if leaf is None:
@@ -153,7 +155,7 @@ def _find_affected(
         if leaf.gone:
             con.execute(
                 f"insert into {_SEEN} select null, null, {column_list(model.key)} from {_key_table(model)}"
-                f" where source = '{number}' and file in (select unnest(?::varchar[]))", [list(leaf.gone)]
+                f" where {_PATH} = '{number}' and {_FILE} in (select unnest(?::varchar[]))", [list(leaf.gone)]
             )
     con.execute(f"create or replace temp table {_AFFECTED} as select distinct {column_list(model.key)} from {_SEEN}")
 
@@ -216,11 +218,11 @@ def _record_changed_keys(
         leaf = leaves.get(path.leaf)
         if leaf and leaf.has_files:
             con.execute(
-                f"delete from {_key_table(model)} where source = '{number}' and file in (select unnest(?::varchar[]))",
+                f"delete from {_key_table(model)} where {_PATH} = '{number}' and {_FILE} in (select unnest(?::varchar[]))",
                 [list(leaf.gone)],
             )
     if any(leaf.has_files for leaf in leaves.values()):
-        con.execute(f"insert into {_key_table(model)} select * from {_SEEN} where source is not null and file <> ''")
+        con.execute(f"insert into {_key_table(model)} select * from {_SEEN} where {_PATH} is not null and {_FILE} <> ''")
 
 
 def _key_table(model: Model) -> str:

@@ -80,7 +80,7 @@ class Readers:
         self, name: str, states: Mapping[str, TableState], by_key: Collection[str]
     ) -> dict[str, TableState]:
         rewritten: dict[str, TableState] = {}
-        fit = (WHOLE,) if self._checked.adds_floats(name) else (WHOLE, GROWN)
+        fit = (WHOLE,) if self._checked.sees_layout(name) else (WHOLE, GROWN)
         for other in sorted(self.tables(name, by_key) & self._checked.key_plans.keys()):
             model, state = self._checked.models[other], states[other]
             if state.layout not in fit:

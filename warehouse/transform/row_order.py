@@ -70,11 +70,11 @@ def rewrite(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, 
     con.execute(f"alter table {quoted(spare)} rename to {quote(model.name)}")
 
 
-def grows(con: "duckdb.DuckDBPyConnection", model: Model, rows: str) -> bool:
-    """Whether all of `rows` are of keys that come after those of the model's table, which lies in order."""
+def grows(con: "duckdb.DuckDBPyConnection", model: Model, changed: str) -> bool:
+    """Whether all changed keys come after those of the model's table, which lies in order."""
     table, row = quoted(model.qualified), f"row({column_list(model.key)})"
     last = f"(select {row} from {table} where rowid = (select max(rowid) from {table}))"
-    return not con.execute(f"select 1 from {rows} where not coalesce({row} > {last}, false) limit 1").fetchall()
+    return not con.execute(f"select 1 from {changed} where not coalesce({row} > {last}, false) limit 1").fetchall()
 
 
 def analyze(con: "duckdb.DuckDBPyConnection", model: Model) -> None:

@@ -22,7 +22,7 @@ from warehouse.transform.keys import KeyPlan
 from warehouse.transform.material import Material
 from warehouse.transform.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
 from warehouse.transform.readers import Leaf, Readers
-from warehouse.transform.row_order import GROWN, PATCHED
+from warehouse.transform.row_order import GROWN, PATCHED, order_of
 from warehouse.transform.state import TableState, create_state_table, has_passed, view_content, write_states
 
 if TYPE_CHECKING:
@@ -124,7 +124,9 @@ class Session:
             if name in self._saved:
                 self._now[name] = self._saved[name]
         for name in sorted(again, key=self._checked.place_of):
-            self._bring_up_to_date(name)
+            # One that was brought up to date and saved before it was only written again: a reader will ask anew.
+            if name not in self._now or self._now[name] is self._before.get(name):
+                self._bring_up_to_date(name)
         self._commit()
 
     # --- one model ----------------------------------------------------------------------------------------------
@@ -168,7 +170,7 @@ class Session:
         if model.schema == "rollup":
             self._write_rollup(self._con, model, self._material.made[name])
         elif plan:
-            if incremental.build(self._con, model, plan, types, adds_floats=self._checked.adds_floats(name)):
+            if incremental.build(self._con, model, plan, types, sees_layout=self._checked.sees_layout(name)):
                 self.unique.add(name)
             files = {path.leaf for path in plan.paths} - self._checked.models.keys()
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in files}
@@ -178,8 +180,8 @@ class Session:
             execute(self._con, model, f"create table {quoted(model.qualified)} as ")
         content = content_of(self._con, model.qualified, types, is_ordered=not plan)
         self._made(name, TableState(
-            model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types), content,
-            self._files_of(name),
+            model.qualified, "table", self._material.logic[name], self._inputs(name),
+            content.id(types, order_of(model, types) if plan else ()), content, self._files_of(name),
         ))
         if former and self._keep_delta(model.qualified, former, types):
             self._deltas.add(name)
@@ -207,8 +209,8 @@ class Session:
         if updated.is_unique and self._is_tested(name):
             self.unique.add(name)
         self._made(name, TableState(
-            model.qualified, "table", self._material.logic[name], self._inputs(name), updated.content.id(types),
-            updated.content, self._files_of(name), _layout_after(self._now[name].layout, updated),
+            model.qualified, "table", self._material.logic[name], self._inputs(name),
+            updated.content.id(types, order_of(model, types)), updated.content, self._files_of(name), _layout_after(self._now[name].layout, updated),
         ))
         return updated.keys
 
@@ -236,7 +238,7 @@ class Session:
             self._now[other] = state
             self._unsaved.append(other)
             self._fresh.add(other)
-        if self._fresh & self._readers.tables(name, by_key) and self._checked.adds_floats(name):
+        if self._fresh & self._readers.tables(name, by_key) and self._checked.sees_layout(name):
             # A kept table is compressed. One just made is not yet, and the same floats may add up to other last bits.
             self._commit()
             self._con.execute("checkpoint")
@@ -293,16 +295,16 @@ class Session:
         """Keep the rows that only one of two tables has. False where those that both have stand in another order: a
         reader may depend on it, and which of its keys then changed cannot be told from rows."""
         numbered = (
-            f"select {ROW}.*, rowid as place, {row_hash(types)} as hashed,"
-            f" row_number() over (partition by hashed order by rowid) as occurrence from {{}} as {ROW}"
+            f'select {ROW}.*, rowid as "wh place", {row_hash(types)} as "wh hashed",'
+            f' row_number() over (partition by "wh hashed" order by rowid) as "wh occurrence" from {{}} as {ROW}'
         )
         both = [f"({numbered.format(quoted(table))}) as {alias}" for table, alias in ((former, "o"), (qualified, "n"))]
-        same = "o.hashed = n.hashed and o.occurrence = n.occurrence"
+        same = 'o."wh hashed" = n."wh hashed" and o."wh occurrence" = n."wh occurrence"'
         moved = self._con.execute(
-            f"select 1 from (select n.place as place, lag(n.place) over (order by o.place) as before"
+            'select 1 from (select n."wh place" as place, lag(n."wh place") over (order by o."wh place") as before'
             f" from {both[0]} join {both[1]} on {same}) where before > place limit 1"
         ).fetchall()
-        only = [f"select {alias}.* exclude (place, hashed, occurrence) from {one} anti join {other} on {same}"
+        only = [f'select {alias}.* exclude ("wh place", "wh hashed", "wh occurrence") from {one} anti join {other} on {same}'
                 for alias, one, other in (("o", both[0], both[1]), ("n", both[1], both[0]))]
         self._con.execute(
             f"create or replace temp table {incremental.delta_name(qualified)} as {only[0]} union all {only[1]}"

@@ -132,8 +132,12 @@ def readings(tree: Node, model: Model) -> Readings:
     files: dict[str, FileRead] = {}
     for node, scope in _nodes(tree, model):
         kind = node.get("type")
-        if (node.get("sample") or {}).get("repeatable") is False:
-            raise _unseeded(node, model)
+        _check_sample(node.get("sample") or {}, model)
+        if node.get("show_type", "SUMMARY") not in ("SUMMARY", "DESCRIBE"):
+            raise fault_at(
+                "WH220", "nobody can tell when a list of tables would be another", model.text, model.place,
+                first_token(model.text), "what can be read: tables, and files by read_parquet, read_csv, read_json and the like",
+            )
         if kind == "BASE_TABLE":
             schema, table = node["schema_name"].lower(), node["table_name"].lower()
             if not schema and _FILE_NAME.search(node["table_name"]):
@@ -196,11 +200,17 @@ def _writes(body: Mapping[str, Any], model: Model) -> WarehouseError:
     return fault_at("WH202", f"a model reads only, it cannot {word}", model.text, model.place, at, hint)
 
 
-def _unseeded(node: Node, model: Model) -> WarehouseError:
+def _check_sample(sample: Mapping[str, Any], model: Model) -> None:
+    if not sample or (sample["repeatable"] and sample["method"] != "System"):
+        return
+    message = (
+        "a system sample takes whole vectors, as they happen to lie" if sample["repeatable"]
+        else "a sample without a seed takes other rows each time"
+    )
     places = (token.offset for token in tokens(model.text) if token.text.lower() in ("sample", "tablesample"))
-    return fault_at(
-        "WH226", "a sample without a seed takes other rows each time", model.text, model.place,
-        next(places, first_token(model.text)), "give it one: using sample reservoir(100 rows) repeatable (1)",
+    raise fault_at(
+        "WH226", message, model.text, model.place, next(places, first_token(model.text)),
+        "write it so: using sample reservoir(100 rows) repeatable (1)",
     )
 
 

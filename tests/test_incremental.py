@@ -346,8 +346,9 @@ def test_only_the_keys_whose_rows_changed_are_touched(tmp_path: Path) -> None:
     late, names = history.project.root / "samples" / "late.parquet", "v (run_id, host, ts, value)"
     history.write_rows(late, names, ["('run 7', 'host 1', timestamp '2025-02-01 10:00:00', 0.5::double)"])
     found = done(build(history.project, write_rollup))
-    for table in ("run_total", "run_host", "day_total", "ranked", "joined", "noted", "united", "run_rank", "host_total", "copied_total"):
+    for table in ("run_total", "run_host", "day_total", "joined", "noted", "united", "run_rank", "host_total", "copied_total"):
         assert found[table] == ("update", 1), table
+    assert found["ranked"] == ("build", None)  # its windows number ties and add floats: other keys may show in them
     for table in ("overall", "copied", "numbered", "hosts"):
         assert found[table] == ("build", None), table
     assert found["host_count"] == ("keep", None), "the hosts came out the same"

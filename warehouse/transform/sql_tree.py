@@ -203,14 +203,14 @@ def _writes(body: Mapping[str, Any], model: Model) -> WarehouseError:
 def _check_sample(sample: Mapping[str, Any], model: Model) -> None:
     if not sample or (sample["repeatable"] and sample["method"] != "System"):
         return
-    message = (
-        "a system sample takes whole vectors, as they happen to lie" if sample["repeatable"]
-        else "a sample without a seed takes other rows each time"
+    message, way = (
+        ("a system sample takes whole vectors, as they happen to lie", "take rows by themselves") if sample["repeatable"]
+        else ("a sample without a seed takes other rows each time", "give it one")
     )
     places = (token.offset for token in tokens(model.text) if token.text.lower() in ("sample", "tablesample"))
     raise fault_at(
         "WH226", message, model.text, model.place, next(places, first_token(model.text)),
-        "write it so: using sample reservoir(100 rows) repeatable (1)",
+        f"{way}: using sample reservoir(100 rows) repeatable (1)",
     )
 
 

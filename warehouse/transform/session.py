@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 from warehouse.errors import WarehouseError
 from warehouse.transform import incremental
 from warehouse.transform.check import create_schemas
-from warehouse.transform.content import ROW, content_of, row_hash
+from warehouse.transform.content import content_of
 from warehouse.transform.digests import Envelope
-from warehouse.transform.duck import execute, quote, quoted
+from warehouse.transform.duck import execute, quoted
 from warehouse.transform.engine_faults import message_of
 from warehouse.transform.keys import KeyPlan
 from warehouse.transform.material import Material
 from warehouse.transform.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
 from warehouse.transform.readers import Leaf, Readers
+from warehouse.transform.row_delta import keep_delta, set_aside
 from warehouse.transform.row_order import GROWN, PATCHED, order_of
 from warehouse.transform.state import TableState, create_state_table, has_passed, view_content, write_states
 
@@ -183,7 +184,7 @@ class Session:
             model.qualified, "table", self._material.logic[name], self._inputs(name),
             content.id(types, order_of(model, types) if plan else ()), content, self._files_of(name),
         ))
-        if former and self._keep_delta(model.qualified, former, types):
+        if former and keep_delta(self._con, model.qualified, former, types):
             self._deltas.add(name)
 
     def _update(self, name: str) -> int | None:
@@ -281,36 +282,9 @@ class Session:
         changed. None where nobody asks, or where the columns are others now."""
         state = self._now.get(name)
         asked = any(path.leaf == name for plan in self._checked.key_plans.values() for path in plan.paths)
-        if not asked or not state or state.kind != "table" or self._types_of(state.qualified) != self._checked.columns[name]:
+        if not asked or not state or state.kind != "table":
             return None
-        schema, _, table = state.qualified.partition(".")
-        former = f"{table} wh-former"
-        self._con.execute(f"alter table {quoted(state.qualified)} rename to {quote(former)}")
-        return f"{schema}.{former}"
-
-    def _types_of(self, qualified: str) -> dict[str, str]:
-        return {row[0]: row[1] for row in self._con.execute(f"describe {quoted(qualified)}").fetchall()}
-
-    def _keep_delta(self, qualified: str, former: str, types: Mapping[str, str]) -> bool:
-        """Keep the rows that only one of two tables has. False where those that both have stand in another order: a
-        reader may depend on it, and which of its keys then changed cannot be told from rows."""
-        numbered = (
-            f'select {ROW}.*, rowid as "wh place", {row_hash(types)} as "wh hashed",'
-            f' row_number() over (partition by "wh hashed" order by rowid) as "wh occurrence" from {{}} as {ROW}'
-        )
-        both = [f"({numbered.format(quoted(table))}) as {alias}" for table, alias in ((former, "o"), (qualified, "n"))]
-        same = 'o."wh hashed" = n."wh hashed" and o."wh occurrence" = n."wh occurrence"'
-        moved = self._con.execute(
-            'select 1 from (select n."wh place" as place, lag(n."wh place") over (order by o."wh place") as before'
-            f" from {both[0]} join {both[1]} on {same}) where before > place limit 1"
-        ).fetchall()
-        only = [f'select {alias}.* exclude ("wh place", "wh hashed", "wh occurrence") from {one} anti join {other} on {same}'
-                for alias, one, other in (("o", both[0], both[1]), ("n", both[1], both[0]))]
-        self._con.execute(
-            f"create or replace temp table {incremental.delta_name(qualified)} as {only[0]} union all {only[1]}"
-        )
-        self._con.execute(f"drop table {quoted(former)}")
-        return not moved
+        return set_aside(self._con, state.qualified, self._checked.columns[name])
 
 
 def _layout_after(layout: str, updated: incremental.Updated) -> str:

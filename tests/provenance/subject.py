@@ -58,6 +58,7 @@ class Subject:
         self.tables = [table_name(reference) for reference in base_references(self.tree, database.catalog)]
         self.numbers = self._numbers()
         self._restricted = self.rewritten({})
+        self._answers: dict[tuple, frozenset[str]] = {}
 
     def rows(self) -> list[Row]:
         """The rows of the annotated query, in its order."""
@@ -80,12 +81,18 @@ class Subject:
         """The why-set of a row by place. A place that the annotator reads twice keeps both sets."""
         return {place: {t for n in numbers for t in row.why[n]} for place, numbers in self.numbers.items()}
 
-    def run(self, keep: Keep) -> list[tuple]:
-        """The original query with every table reference cut down to the kept rows."""
-        return self.run_text(self._restricted, keep)
+    def contains(self, row: Row, keep: Keep) -> bool:
+        """Whether the original yields the row when every table reference is cut down to the kept rows."""
+        part = tuple((place, tuple(sorted(tokens))) for place, tokens in keep.items())
+        if part not in self._answers:  # causality asks about the same few parts again and again
+            self._answers[part] = frozenset(map(row_key, self.run_text(self._restricted, keep, {})))
+        return row_key(row.data) in self._answers[part]
 
-    def run_text(self, sql: str, keep: Keep) -> list[tuple]:
-        parameters = {f"keep_{place}": sorted(tokens) for place, tokens in keep.items()}
+    def run(self, keep: Keep) -> list[tuple]:
+        return self.run_text(self._restricted, keep, {})
+
+    def run_text(self, sql: str, keep: Keep, listed: Mapping[str, list[int]]) -> list[tuple]:
+        parameters = {f"keep_{place}": sorted(tokens) for place, tokens in keep.items()} | listed
         return self.database.connection.execute(sql, parameters or None).fetchall()
 
     def rewritten(self, replaced: Mapping[int, Mapping[str, str]]) -> str:
@@ -101,7 +108,7 @@ class Subject:
             )
             alias = reference.args.get("alias") or exp.TableAlias(this=exp.to_identifier(reference.name, quoted=True))
             tail = {name: reference.args.get(name) for name in ("pivots", "joins", "laterals")}
-            _put(reference, exp.Subquery(this=body, alias=alias, **tail))
+            reference.replace(exp.Subquery(this=body, alias=alias, **tail))
         _strip_schemas(tree)
         return tree.sql("duckdb")
 
@@ -126,10 +133,6 @@ class Subject:
             numbers[int(place)].append(occurrence.number)
         assert all(numbers.values()), f"a table reference without an occurrence: {numbers}"
         return numbers
-
-
-def _put(reference: exp.Table, replacement: exp.Subquery) -> None:
-    reference.replace(replacement)
 
 
 def base_references(tree: exp.Expression, catalog: Mapping[str, Sequence[str]]) -> list[exp.Table]:

@@ -47,7 +47,7 @@ def texts(programs: Path) -> dict[int, str]:
 
 
 def database(programs: Path, folder: Path, scale: str) -> Database:
-    """The eight tables at a scale factor, generated into `folder`. A row's token is its rowid: the tables never change."""
+    """The eight tables at a scale factor, generated into `folder`. A row's token is its rowid: no table changes."""
     _run(str(programs / "tpchgen-cli"), "parquet", "-s", scale, "--output-dir", str(folder))
     connection = duckdb.connect(":memory:", config={"threads": 1})
     for setting in provenance.TRACE_SETTINGS:

@@ -15,6 +15,7 @@ import pytest
 from provenance import tpch
 from provenance.examination import Examination, examine
 from provenance.subject import Database, Subject
+from warehouse.claims import provenance
 from warehouse.errors import WarehouseError
 
 SCALE = os.environ.get("WH_TPCH_SCALE", "0.01")
@@ -69,4 +70,7 @@ def test_refused_query(number: int, texts: dict[int, str], database: Database) -
 
 
 def _examined(text: str, database: Database) -> Examination:
-    return examine(Subject(text.strip().removesuffix(";"), database), Random(1), ROWS)
+    """With the cells of every output column."""
+    sql = text.strip().removesuffix(";")
+    columns = provenance.annotate(sql, database.catalog, database.tokens).columns
+    return examine(Subject(sql, database, columns), Random(1), ROWS)

@@ -31,6 +31,13 @@ def deciding_columns(tree: exp.Expression) -> set[str]:
             if _is_key(select, position) or {item.alias_or_name.lower(), *_names_above(select, position)} & names
             for column in item.find_all(exp.Column)
         }
+        # unnest(..) as u(x), with c(x) as ..: what x is made of is anything below.
+        found |= {
+            column.name.lower()
+            for alias in tree.find_all(exp.TableAlias)
+            if {name.name.lower() for name in alias.columns} & names
+            for column in alias.parent.find_all(exp.Column)
+        }
         if found == names:
             return names
         names = found
@@ -39,7 +46,7 @@ def deciding_columns(tree: exp.Expression) -> set[str]:
 def _decides(column: exp.Column) -> bool:
     below, node = column, column.parent
     while node is not None and not isinstance(node, _BOUNDARIES):
-        if isinstance(node, _DECIDING) or _chooses(node, below):
+        if isinstance(node, _DECIDING) and not _only_sorts(node) or _chooses(node, below):
             return True
         if isinstance(node, exp.Join):
             return below is not node.this
@@ -49,6 +56,13 @@ def _decides(column: exp.Column) -> bool:
             return True
         below, node = node, node.parent
     return False
+
+
+def _only_sorts(node: exp.Expression) -> bool:
+    """ORDER BY of a query whose rows all stay."""
+    query = node.parent
+    is_tail = isinstance(node, exp.Order) and isinstance(query, exp.Query)
+    return is_tail and not (query.args.get("limit") or query.args.get("offset"))
 
 
 def _chooses(node: exp.Expression, part: exp.Expression) -> bool:

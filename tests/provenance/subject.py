@@ -52,9 +52,9 @@ class Subject:
         self.tree = sqlglot.parse_one(sql, dialect="duckdb")
         self.values = tuple(values)
         self.annotated = provenance.annotate(sql, database.catalog, database.tokens, self.values)
-        self.original = database.connection.execute(sql)
-        self.types = [description[:2] for description in self.original.description]
-        self.result = self.original.fetchall()
+        original = database.connection.execute(sql)
+        self.types = [description[:2] for description in original.description]
+        self.result = original.fetchall()
         self.tables = [table_name(reference) for reference in base_references(self.tree, database.catalog)]
         self.numbers = self._numbers()
         self._restricted = self.rewritten({})
@@ -109,7 +109,7 @@ class Subject:
             alias = reference.args.get("alias") or exp.TableAlias(this=exp.to_identifier(reference.name, quoted=True))
             tail = {name: reference.args.get(name) for name in ("pivots", "joins", "laterals")}
             reference.replace(exp.Subquery(this=body, alias=alias, **tail))
-        _strip_schemas(tree)
+        _strip_schemas(tree, self.tables)
         return tree.sql("duckdb")
 
     def _numbers(self) -> dict[int, list[int]]:
@@ -123,7 +123,7 @@ class Subject:
             reference.set("this", exp.to_identifier(f"{reference.name}{_MARK}{place}"))
             reference.set("alias", alias)
             catalog[f"{table}{_MARK}{place}"] = self.database.catalog[table]
-        _strip_schemas(tree)
+        _strip_schemas(tree, self.tables)
         tokens = dict.fromkeys(catalog, "{alias}." + self.database.key)
         found = provenance.annotate(tree.sql("duckdb"), catalog, tokens, self.values).occurrences
         numbered = [occurrence.table.split(_MARK) for occurrence in found]
@@ -167,10 +167,10 @@ def _names_cte(table: exp.Table) -> bool:
     return False
 
 
-def _strip_schemas(tree: exp.Expression) -> None:
-    """`feed.run.id` as `run.id`: what stands in a table's place has no schema."""
+def _strip_schemas(tree: exp.Expression, tables: Collection[str]) -> None:
+    """`feed.run.id` as `run.id`: what stands in a table's place has no schema. `alias.struct.field` stays."""
     for column in tree.find_all(exp.Column):
-        if column.args.get("db") is not None:
+        if f"{column.text('db')}.{column.table}".lower() in tables:
             column.set("db", None)
 
 

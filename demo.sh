@@ -19,5 +19,6 @@ step wh sql --format table "
     from indicator_results
     where result_key = 'elapsed_ms'"
 number=$(wh sql --format csv "select number_ids.median from indicator_results where result_key = 'elapsed_ms'" | tail -1)
-step wh lineage "$number" --verify
+step wh lineage "$number"
+step wh verify "$number"
 printf '\nThe project stays in %s: try wh sql, wh lineage n-..., or change a byte under .wh/store/raw and verify again.\n' "$project"

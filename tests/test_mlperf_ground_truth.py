@@ -6,9 +6,11 @@ Needs the evidence archive and its ground truth; skipped, visibly, where they ar
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
@@ -18,12 +20,16 @@ from conftest import EVIDENCE
 
 from warehouse.claims.publication import PublishedRow, publications, read_row
 from warehouse.claims.publish import publish
+from warehouse.claims.replay import Replayer
 from warehouse.claims.rollup import build
+from warehouse.claims.specification import read_specification
+from warehouse.claims.verification import bundles_of, verify_publication
 from warehouse.evidence.store import LocalStore
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project
 
+EVERY = bool(os.environ.get("WH_EVERY_NUMBER"))  # replay all 346, not each tenth
 GROUND_TRUTH = EVIDENCE / "ground-truth" / "mlperf-inference-v5.1.json"
 # FORMATS.md: labels of the official table that do not say what the value is.
 WRONG_LABELS = {("whisper", "Offline"), ("llama3.1-8b", "Interactive")}
@@ -144,15 +150,44 @@ def test_every_performance_number_leads_to_the_very_line_of_the_log(
         assert any(states(line, row["Performance_Result"]) for line in lines), (row["Location"], lines)
 
 
+def wh(project: Project, *arguments: str) -> dict[str, Any]:
+    """What a `wh` process answers in JSON."""
+    command = [sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), *arguments, "--json"]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
 def test_lineage_of_each_kind_of_number_answers(published: tuple[Project, list[PublishedRow]]) -> None:
     project, rows = published
     power = next(row.cells["power_result"] for row in rows if row.cells["power_result"].value is not None)
     for number in (rows[0].cells["performance_result"].number_id, power.number_id):
-        done = subprocess.run(
-            [sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), "lineage", str(number), "--verify", "--json"],
-            capture_output=True, text=True, check=True,
-        )
-        document = json.loads(done.stdout)
-        assert document["verification"]["state"] == "verified"
+        document = wh(project, "lineage", str(number))
         assert document["number_id"] == number
         assert document["raw_files"]
+        assert wh(project, "verify", str(number))["state"] == "verified"
+
+
+def test_every_number_is_replayed_from_its_own_evidence(
+    published: tuple[Project, list[PublishedRow]], official: list[dict[str, Any]], ours: dict[tuple[str, str], PublishedRow]
+) -> None:
+    """All 346: only the bundles of the number's own why-set are parsed, and the recorded SQL gives its very bits."""
+    project, _ = published
+    (publication,) = publications(project)
+    replayer = Replayer(project, read_specification(project, publication).document)
+    columns = ("performance_result", "power_result")
+    for stated in official[:: 1 if EVERY else 10]:
+        row = ours[stated["Location"], stated["Scenario"]]
+        for cell in (row.cells[column] for column in columns if row.cells[column].number_id):
+            replayed = [found for found in replayer.rows(bundles_of(row, cell)) if is_row(found, row)]
+            assert [found[cell.column] for found in replayed] == [cell.form], (stated["Location"], cell.column)
+
+
+def test_the_whole_publication_verifies(published: tuple[Project, list[PublishedRow]]) -> None:
+    project, rows = published
+    (publication,) = publications(project)
+    verdicts = list(verify_publication(project, publication))
+    assert {verdict.state for verdict in verdicts} == {"verified"}
+    assert len(verdicts) == sum(cell.number_id is not None for row in rows for cell in row.cells.values())
+
+
+def is_row(found: Mapping[str, Any], row: PublishedRow) -> bool:
+    return all(found[name] == form for name, form in row.grain_forms.items())

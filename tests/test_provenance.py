@@ -63,12 +63,17 @@ def _every_argument(node: Any, block: object, grouped: bool) -> dict:
     return cells.merge(cells.evidence_of(argument, block, grouped) for argument in arguments)
 
 
+def _every_key(key: Any, block: Any) -> dict:
+    return cells.gather(cells.evidence_of(key, block, False), ())
+
+
 # Each mutant makes cells too wide, which no deletion can show: the literal expectations must notice. The mutants that
 # deletions catch are in provenance/mutants.py.
 MUTANTS: dict[str, tuple[object, str, Callable]] = {
     "FILTER ignored": (cells, "filter_guards", lambda node: []),
     "NULL arguments kept": (cells, "null_guards", lambda function, arguments: []),
     "COALESCE credits every argument": (cells, "coalesce_rule", _every_argument),
+    "grouping sets credit keys they leave out": (cells, "key_rule", _every_key),
 }
 
 

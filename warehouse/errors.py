@@ -81,6 +81,8 @@ CODES: dict[str, str] = {
     "WH306": "the SQL uses a construct that cannot be traced",
     "WH307": "a publication is damaged",
     "WH308": "a number rests on no evidence",
+    "WH309": "a query cannot be replayed here",
+    "WH310": "a number that cannot be packed",
     # recorder
     "WH401": "the command could not be started",
 }

@@ -162,6 +162,11 @@ def read_project(root: Path) -> Project:
     )
 
 
+def project_of_store(root: Path) -> Project:
+    """A project that is nothing but a store in a folder, with the standard ingestors."""
+    return Project(root, root.name, store_root=root, builds=root / "builds", kept_builds=1, uses_standard=True)
+
+
 def _sources(document: Mapping[str, Any], text: str) -> dict[str, tuple[str, ...]]:
     """The named file sources: paths, patterns, or one call that reads them."""
     found = {}

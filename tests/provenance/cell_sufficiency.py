@@ -22,6 +22,8 @@ def deciding_columns(tree: exp.Expression) -> set[str]:
     An output column that decides one level up makes what it is computed from decide, too.
     """
     names = {column.name.lower() for column in tree.find_all(exp.Column) if _decides(column)}
+    if any(join.method == "NATURAL" for join in tree.find_all(exp.Join)):
+        names |= {column.name.lower() for column in tree.find_all(exp.Column)}  # it compares columns without naming them
     names |= {name.name.lower() for join in tree.find_all(exp.Join) for name in join.args.get("using") or []}
     while True:
         found = names | {

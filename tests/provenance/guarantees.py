@@ -82,6 +82,8 @@ def is_monotone(tree: exp.Expression) -> bool:
     """
     if tree.find(*_KEEPING_OUT) or any(with_.args.get("recursive") for with_ in tree.find_all(exp.With)):
         return False
+    if any(distinct.args.get("on") for distinct in tree.find_all(exp.Distinct)):
+        return False  # the first row of each key keeps the others out
     if any({join.side, join.kind, join.method} - {"", "INNER", "CROSS", "SEMI"} for join in tree.find_all(exp.Join)):
         return False
     aggregations = [*tree.find_all(exp.Group, exp.Distinct, exp.Window)]

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from warehouse.claims.provenance import blocks, cells, relations, windows
+from warehouse.claims.provenance import blocks, cells, recursion, relations, unions, windows
 from warehouse.claims.provenance.values import Evidence, Kind, Term, call, collected, named
 
 Rule = Callable[..., Any]
@@ -71,7 +71,7 @@ def _inner_join(original: Rule) -> Rule:
 
 
 def _first_branch_only(original: Rule) -> Rule:
-    def own_evidence(union: blocks.UnionBlock, branch: relations.Relation) -> list[exp.Expression]:
+    def own_evidence(union: unions.UnionBlock, branch: relations.Relation) -> list[exp.Expression]:
         found = original(union, branch)
         return found if branch is union.branches[0] else [named(exp.Null(), item.alias) for item in found]
 
@@ -98,7 +98,8 @@ MUTANTS = (
     Mutant("a group is one of its rows", blocks, "group_why", _one_row_of_each_group, "groups", "G2"),
     Mutant("a window is its own row", windows, "window_why", _nothing, "windows", "G2"),
     Mutant("a shift reads its own row", windows, "_shift_spec", _no_shift, "windows", "G2"),
-    Mutant("a union is its first branch", blocks.UnionBlock, "_own_evidence", _first_branch_only, "sets", "G2"),
+    Mutant("a union is its first branch", unions.UnionBlock, "_own_evidence", _first_branch_only, "sets", "G2"),
+    Mutant("recursion forgets the path", recursion.SelfReference, "why_terms", _nothing, "nesting", "G2"),
     Mutant("witnesses are joined, not left joined", blocks, "_witness_join", _inner_join, "negations", "G1"),
     Mutant("COALESCE is its first argument", cells, "coalesce_rule", _first_argument, "selections", "cells"),
     Mutant("an aggregate has one cell", cells, "aggregate_rule", _one_cell, "groups", "cells"),

@@ -124,8 +124,12 @@ class Subject:
             reference.set("alias", alias)
             catalog[f"{table}{_MARK}{place}"] = self.database.catalog[table]
         _strip_schemas(tree, self.tables)
+        # The text of a tree spells types anew, and a column that is called by such a word is refused.
+        for position, item in enumerate(tree.selects if isinstance(tree, exp.Query) else []):
+            if isinstance(item, exp.Cast):
+                item.replace(exp.alias_(item.copy(), f"cast_{position}"))
         tokens = dict.fromkeys(catalog, "{alias}." + self.database.key)
-        found = provenance.annotate(tree.sql("duckdb"), catalog, tokens, self.values).occurrences
+        found = provenance.annotate(tree.sql("duckdb"), catalog, tokens).occurrences
         numbered = [occurrence.table.split(_MARK) for occurrence in found]
         assert [table for table, _ in numbered] == [occurrence.table for occurrence in self.annotated.occurrences]
         numbers: dict[int, list[int]] = {place: [] for place in range(len(self.tables))}

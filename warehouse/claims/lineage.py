@@ -1,4 +1,4 @@
-"""The lineage of one number: its row, its query and models, its runs, its raw bytes; and whether they still hold.
+"""The lineage of one number: its row, its query and models, its runs, its raw bytes.
 
 For a published number the record is the publication's own, frozen when it was made. For a number that was only built
 the same trace is made now, in the build that holds it.
@@ -6,21 +6,16 @@ the same trace is made now, in the build that holds it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from warehouse.claims.number import parse_argument
 from warehouse.claims.search import FoundCell, current_cell, find_cell
-from warehouse.digest import file_digest, number_id
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.claims.specification import read_specification
+from warehouse.digest import file_digest
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
-from warehouse.transform.digests import MODEL_DOMAIN, QUERY_SPEC_DOMAIN
-from warehouse.transform.sql_text import canonical
-
-VERIFIED, TAMPERED, MISSING, UNSUPPORTED = "verified", "tampered", "missing", "unsupported"
 
 
 @dataclass(frozen=True)
@@ -54,86 +49,30 @@ class Lineage:
     is_gone: bool
 
 
-@dataclass(frozen=True)
-class Verification:
-    """The state of a number's raw evidence, how many files were found to be whole, and what is wrong with which."""
-
-    state: str
-    files_checked: int
-    problems: tuple[WarehouseError, ...]
-
-    @property
-    def exit_code(self) -> ExitCode:
-        codes = {VERIFIED: ExitCode.OK, TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING}
-        return codes.get(self.state, ExitCode.FAILED)
-
-
 def lineage(project: Project, argument: str) -> Lineage:
     """The lineage of what a person typed: a number id, `query[key=value,...].column`, or a number as printed. Raises
     WH304 (no such number), WH305 (several), WH306 (its SQL cannot be traced), WH307 (its publication is damaged)."""
-    found = find_cell(project, parse_argument(argument))
-    if found.publication:
-        return _of_published(project, found)
-    return _of_built(project, found)
+    return lineage_of(project, find_cell(project, parse_argument(argument)))
+
+
+def lineage_of(project: Project, found: FoundCell) -> Lineage:
+    """The lineage of a cell that was found. Raises WH306, WH307."""
+    return _of_published(project, found) if found.publication else _of_built(project, found)
 
 
 def _of_published(project: Project, found: FoundCell) -> Lineage:
     publication = found.publication
     assert publication
     publication.check()
-    digest = str(publication.record["query_spec_digest"])
-    path = project.store_root / "specs" / f"{digest}.json"
-    try:
-        specification = json.loads(path.read_bytes())
-        models = _specification_models(specification, digest)
-        _check_number(found, specification)
-    except FileNotFoundError as error:
-        raise WarehouseError(
-            "WH307", "the query's spec is missing", str(path), "publish the query again, or restore the store from a copy",
-            ExitCode.MISSING,
-        ) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WarehouseError(
-            "WH307", f"the publication and its spec do not hold together: {error}", str(path), exit_code=ExitCode.TAMPERED
-        ) from error
+    specification = read_specification(project, publication)
+    specification.check_number(found.row, found.cell)
     runs = tuple(run for run in found.row.runs if run["run_id"] in found.cell.runs)
     now = current_cell(project, found.query, found.row.grain, found.cell.column)
     is_other = now is not None and now.cell.number_id != found.cell.number_id
     return _lineage(
-        project, found, publication.digest, digest, models, runs, found.cell.evidence,
+        project, found, publication.digest, specification.digest, list(specification.models), runs, found.cell.evidence,
         (now.cell.number_id, now.cell.value) if now and is_other else None, now is None,
     )
-
-
-def _specification_models(specification: dict[str, Any], digest: str) -> list[tuple[str, str]]:
-    """The models under a query, nearest first, each checked against its digest down to the leaves."""
-    from warehouse.digest import domain_digest
-
-    if domain_digest(QUERY_SPEC_DOMAIN, specification["document"]) != digest:
-        raise ValueError("the document differs from its digest")
-    listed: dict[str, str] = {}
-    pending = _by_name(specification["document"]["parents"])
-    while pending:
-        parent = pending.pop(0)
-        document = specification["models"][parent["digest"]]["document"]
-        if domain_digest(MODEL_DOMAIN, document) != parent["digest"]:
-            raise ValueError(f"model {parent['name']} differs from its digest")
-        if parent["name"] not in listed:
-            listed[parent["name"]] = parent["digest"]
-            pending += _by_name(document["parents"])
-    return list(listed.items())
-
-
-def _check_number(found: FoundCell, specification: dict[str, Any]) -> None:
-    """A number id commits to its cell and value: one that does not was not made by `publish`."""
-    grain = [found.row.grain_forms[name] for name in specification["document"]["contract"]["grain"]]
-    text = canonical(specification["source"])
-    if number_id(found.query, text, grain, found.cell.column, found.cell.form) != found.cell.number_id:
-        raise ValueError(f"{found.cell.number_id} does not commit to the value {found.cell.value!r} that stands beside it")
-
-
-def _by_name(parents: list[dict[str, str]]) -> list[dict[str, str]]:
-    return sorted(parents, key=lambda parent: parent["name"])
 
 
 def _of_built(project: Project, found: FoundCell) -> Lineage:
@@ -185,23 +124,6 @@ def _lineage(
 def raw_uri(store: LocalStore, digest: str, raw_path: str) -> str:
     """Where a raw file lies; the manifest itself counts as one."""
     return (store.folder(digest) / raw_path).resolve().as_uri() if raw_path == "manifest.json" else store.uri(digest, raw_path)
-
-
-def verify(project: Project, number: Lineage) -> Verification:
-    """Re-hash every raw file of every bundle that the number's runs and value rest on, manifests included.
-
-    A missing file is `missing`, any other difference `tampered`; tampered outweighs missing. A value that was read from no raw
-    file, such as a constant of the query, is `unsupported`: there is nothing to verify it by.
-    """
-    store = LocalStore(project.store_root)
-    bundles = {run["artifact_manifest_digest"] for run in number.runs if "artifact_manifest_digest" in run}
-    bundles |= {file.artifact_manifest_digest for file in number.raw_files}
-    problems = [problem for digest in sorted(bundles) for problem in store.check_bundle(digest)]
-    if not problems:
-        checked = sum(len(store.manifest(digest).files) for digest in bundles)
-        return Verification(VERIFIED if number.raw_files else UNSUPPORTED, checked, ())
-    state = MISSING if all(problem.code == "WH106" for problem in problems) else TAMPERED
-    return Verification(state, 0, tuple(problems))
 
 
 def excerpts(project: Project, file: RawFile, ranges: int = 4, limit: int = 160) -> list[str] | None:

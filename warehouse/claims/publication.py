@@ -2,7 +2,7 @@
 
     publications/<digest>/rows.jsonl          one line a row: grain, runs, and each cell's value, number id, evidence
     publications/<digest>/publication.json    what it is of; put last: the commit point
-    specs/<query_spec_digest>.json            the query and every model under it, whole
+    specs/<query_spec_digest>.json            the query and every model under it, whole, by their digests
 
 Here is what a publication is and how it is read; `claims.publish` makes one.
 """

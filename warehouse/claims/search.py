@@ -85,6 +85,12 @@ def current_cell(project: Project, query: str, grain: Mapping[str, Any], column:
     return None
 
 
+def current_numbers(project: Project, query: str) -> frozenset[str]:
+    """The number ids that the current build's rollup of a query holds; none when there is no build."""
+    cells = (cell for _, row, _ in _built_rows(project, query) for cell in row.cells.values())
+    return frozenset(cell.number_id for cell in cells if cell.number_id)
+
+
 def _shown(argument: NumberArgument) -> str:
     match argument:
         case IdArgument(number_id):
@@ -193,8 +199,9 @@ def _rollup_rows(
         values = dict(zip(columns, row, strict=True))
         rowid, ids = values.pop("rowid"), values.pop("number_ids")
         cells = {
-            name: PublishedCell(name, inexact(exact(value)), ids[name], ())
+            name: PublishedCell(name, inexact(exact(value)), ids[name], (), exact(value))
             for name, value in values.items()
             if name not in grain
         }
-        yield query, PublishedRow({name: inexact(exact(values[name])) for name in grain}, (), cells), rowid
+        forms = {name: exact(values[name]) for name in grain}
+        yield query, PublishedRow({name: inexact(form) for name, form in forms.items()}, (), cells, forms), rowid

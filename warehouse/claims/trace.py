@@ -295,5 +295,9 @@ def _expanded(model: BuiltModel, catalog: Catalog) -> str:
         name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
         if name in views:
             inner = sqlglot.parse_one(_expanded(catalog.models[name], catalog), dialect="duckdb")
-            table.replace(exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier(table.alias_or_name))))
+            # What is written behind the view's name stays: a column list, joins in its parentheses, a PIVOT.
+            kept = {part: value for part, value in table.args.items() if value and part not in ("this", "db", "catalog")}
+            if not kept.keys() & {"alias", "pivots"}:
+                kept["alias"] = exp.TableAlias(this=exp.to_identifier(table.name))
+            table.replace(exp.Subquery(**{**kept, "this": inner}))
     return tree.sql(dialect="duckdb")

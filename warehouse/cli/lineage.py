@@ -6,11 +6,11 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json
+from warehouse.cli.output import print_json
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
-    from warehouse.claims.lineage import Lineage, Verification
+    from warehouse.claims.lineage import Lineage
     from warehouse.project import Project
 
 _LISTED = 12
@@ -20,30 +20,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "number", metavar="NUMBER", help="a number id (n-...), query[key=value,...].column, or a number as printed"
     )
-    parser.add_argument("--verify", action="store_true", help="re-hash the raw files that it rests on")
     parser.add_argument("--json", action="store_true", help="print the steps as JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.lineage import lineage, verify
+    from warehouse.claims.lineage import lineage
     from warehouse.project import find_project
 
     project = find_project()
     number = lineage(project, args.number)
-    verification = verify(project, number) if args.verify else None
     if args.json:
-        print_json(_document(number, verification))
+        print_json(_document(number))
     else:
-        print("\n".join(_tree(project, number, verification)))
-    if verification is None:
-        return ExitCode.OK
-    for problem in verification.problems:
-        notice(str(problem))
-    return verification.exit_code
+        print("\n".join(_tree(project, number)))
+    return ExitCode.OK
 
 
-def _document(number: "Lineage", verification: "Verification | None") -> dict[str, object]:
-    document: dict[str, object] = {
+def _document(number: "Lineage") -> dict[str, object]:
+    return {
         "number_id": number.number_id,
         "publication": number.publication,
         "row": {"query": number.query, "grain": dict(number.grain), "column": number.column, "value": number.value},
@@ -56,16 +50,9 @@ def _document(number: "Lineage", verification: "Verification | None") -> dict[st
         "now": None if number.now is None else {"number_id": number.now[0], "value": number.now[1]},
         "is_gone": number.is_gone,
     }
-    if verification:
-        document["verification"] = {
-            "state": verification.state,
-            "files_checked": verification.files_checked,
-            "problems": [str(problem) for problem in verification.problems],
-        }
-    return document
 
 
-def _tree(project: "Project", number: "Lineage", verification: "Verification | None") -> list[str]:
+def _tree(project: "Project", number: "Lineage") -> list[str]:
     from warehouse.claims.lineage import excerpts
 
     lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value))}"]
@@ -98,19 +85,7 @@ def _tree(project: "Project", number: "Lineage", verification: "Verification | N
         lines.append(f"now         {number.now[1]}  {number.now[0]}: the current build holds another number")
     elif number.is_gone:
         lines.append("now         the current build has no such cell")
-    if verification:
-        lines.append(f"verify      {verification.state}: {_verdict(verification)}")
     return lines
-
-
-def _verdict(verification: "Verification") -> str:
-    from warehouse.claims.lineage import UNSUPPORTED
-
-    if verification.problems:
-        return f"{len(verification.problems)} problem{'s' * (len(verification.problems) > 1)}"
-    if verification.state == UNSUPPORTED:
-        return "the value was read from no raw file"
-    return f"{verification.files_checked} raw files re-hashed"
 
 
 def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:

@@ -31,6 +31,9 @@ COMMANDS = {
     "columns": "say what a column is computed from, down to the landing columns",
     "publish": "freeze a rollup under its query_spec_digest",
     "lineage": "walk a number back to the bytes",
+    "impact": "list the published numbers that rest on a run, bundle, file or model",
+    "verify": "hash a number's raw files again, and replay it from them",
+    "audit-packet": "pack a published number with all that it rests on",
 }
 
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
@@ -95,7 +98,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
         if name == asked:
-            module = importlib.import_module(f"warehouse.cli.{name}")
+            module = importlib.import_module(f"warehouse.cli.{name.replace('-', '_')}")
             module.add_arguments(command)
             command.set_defaults(run=module.run)
     return parser

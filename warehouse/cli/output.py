@@ -29,6 +29,13 @@ def print_json(document: Any) -> None:
     print(json.dumps(json_value(document), ensure_ascii=False, indent=2))
 
 
+def print_json_line(document: Any) -> None:
+    """One JSON document on one line of stdout, as one of many."""
+    from warehouse.transform.query import json_value
+
+    print(json.dumps(json_value(document), ensure_ascii=False), flush=True)
+
+
 def progress_bar(total: int, unit: str, *, scaled: bool = False) -> Any:
     """A tqdm bar on stderr, silent when stderr is no terminal."""
     from tqdm import tqdm

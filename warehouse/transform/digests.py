@@ -12,7 +12,7 @@ from typing import Any
 from warehouse.digest import domain_digest
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.duck import PINNED_SETTINGS, engine_version
-from warehouse.transform.model import Model
+from warehouse.transform.model import Column, Model
 from warehouse.transform.sql_text import CANONICAL_FORM
 
 MODEL_DOMAIN = "wh/model/1"
@@ -61,18 +61,30 @@ def _domain(model: Model) -> str:
 
 
 def specification(name: str, checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, Any]:
-    """The whole envelope of a query spec, as `specs/<query_spec_digest>.json` keeps it: the query's own document and
-    source text, and those of every model under it, each under its digest."""
+    """The whole envelope of a query spec, as `specs/<query_spec_digest>.json` keeps it: the query's own document, and that
+    of every model under it by its digest. Nothing is in it that no digest covers."""
     under: dict[str, Any] = {}
     pending = list(checked.graph.models[name])
     while pending:
         parent = pending.pop()
         if made[parent].digest not in under:
-            under[made[parent].digest] = {"document": made[parent].document, "source": checked.models[parent].text}
+            under[made[parent].digest] = made[parent].document
             pending.extend(checked.graph.models[parent])
-    return {
-        "query_spec_digest": made[name].digest,
-        "document": made[name].document,
-        "source": checked.models[name].text,
-        "models": under,
-    }
+    return {"query_spec_digest": made[name].digest, "document": made[name].document, "models": under}
+
+
+def recorded_model(document: Mapping[str, Any]) -> Model:
+    """The model that a document of `envelopes` is of, as far as a digest covers it: all that decides its rows."""
+    schema, _, name = str(document["name"]).partition(".")
+    contract = document["contract"]
+    return Model(
+        name=name,
+        schema=schema,
+        place=f"{document['name']} (recorded)",
+        text=document["sql"],
+        materialized=contract["materialized"],
+        key=tuple(contract.get("key", ())),
+        grain=tuple(contract["grain"]),
+        columns={column: Column(column, kind, "", unit) for column, kind, unit in contract["columns"]},
+        claim=document.get("claim", {}),
+    )

@@ -68,10 +68,12 @@ def gather(project: Project, landing: LandingTables, known: Mapping[str, FileSta
     root = project.root.resolve()
     reads = {read.call: read for found in checked.graph.files.values() for read in found}
     files = {call: file_set(read.patterns, root, known) for call, read in reads.items()}
-    inputs = Inputs(
-        {name: {file.path.name: file.sha256 for file in table.files} for name, table in landing.tables.items()}, files
-    )
-    return Material(checked, made, logics(checked, made), landing, inputs, root)
+    return Material(checked, made, logics(checked, made), landing, Inputs(landing_inputs(landing), files), root)
+
+
+def landing_inputs(landing: LandingTables) -> dict[str, dict[str, str]]:
+    """The sha256 of every landing table's files, by name."""
+    return {name: {file.path.name: file.sha256 for file in table.files} for name, table in landing.tables.items()}
 
 
 def landing_leaves(landing: LandingTables) -> dict[str, dict[str, Any]]:

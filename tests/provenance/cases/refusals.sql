@@ -136,31 +136,67 @@ select id from run order by all
 
 -- case: e_setop_34
 -- refuse: E_SETOP
-select id from run except select id from host
+select id from run except all select id from host
 
 -- case: e_setop_35
 -- refuse: E_SETOP
-select id from run intersect select id from host
+select id from run intersect all select id from host
 
--- case: e_recursive_36
+-- case: e_recursive_union
 -- refuse: E_RECURSIVE
-with recursive t as (select 1 as n union all select n + 1 from t where n < 3) select n from t
+with recursive t as (select 1 as n union select n + 1 from t where n < 3) select n from t
+
+-- case: e_recursive_aggregate
+-- refuse: E_RECURSIVE
+with recursive t as (select 1 as n union all select max(n) + 1 from t having max(n) < 3) select n from t
+
+-- case: e_recursive_in_subquery
+-- refuse: E_RECURSIVE
+with recursive t as (select 1 as n union all select id from run where id in (select n + 1 from t)) select n from t
+
+-- case: e_recursive_twice
+-- refuse: E_RECURSIVE
+with recursive t as (select 1 as n union all select a.n + 1 from t a join t b on a.n = b.n where a.n < 3) select n from t
+
+-- case: e_recursive_anchor
+-- refuse: E_RECURSIVE
+with recursive t as (select n from t union all select n + 1 from t where n < 3) select n from t
 
 -- case: e_pivot_37
 -- refuse: E_PIVOT
 pivot run on conc using sum(tput)
 
--- case: e_grouping_sets_38
--- refuse: E_GROUPING_SETS
-select host, sum(conc) as s from run group by rollup (host)
+-- case: e_pivot_null
+-- refuse: E_PIVOT
+pivot run on host in ('a', null) using sum(tput) group by conc
 
--- case: e_grouping_sets_39
--- refuse: E_GROUPING_SETS
-select host, sum(conc) as s from run group by grouping sets ((host), ())
+-- case: e_pivot_expression
+-- refuse: E_PIVOT
+pivot run on conc in (1) using upper(status) group by host
+
+-- case: e_pivot_in_a_subquery
+-- refuse: E_PIVOT
+select id from run where 10 in (select "1" from run pivot (sum(tput) for conc in (1)))
+
+-- case: e_pivot_of_a_pivot
+-- refuse: E_PIVOT
+select * from run pivot (sum(tput) for conc in (1)) pivot (max(id) for status in ('ok'))
+
+-- case: e_unpivot
+-- refuse: E_PIVOT
+unpivot run on conc, tput
 
 -- case: e_distinct_on_40
 -- refuse: E_DISTINCT_ON
-select distinct on (host) id from run order by id
+select distinct on (host) host, id from run order by host
+
+-- case: e_distinct_on_by_position
+-- refuse: E_DISTINCT_ON
+select distinct on (host) host, id from run order by 1
+
+-- case: e_distinct_on_unordered
+-- refuse: E_DISTINCT_ON
+select distinct on (host) id from run
 
 -- case: e_distinct_order_41
 -- refuse: E_DISTINCT_ORDER
@@ -168,7 +204,11 @@ select distinct host from run order by upper(host)
 
 -- case: e_join_42
 -- refuse: E_JOIN
-select id from run natural join host
+select r.id from run r natural join (select name from host) h
+
+-- case: e_join_natural_in_a_subquery
+-- refuse: E_JOIN
+with c as (select id from run) select id from host where id in (select a.id from c a natural join c b)
 
 -- case: e_join_43
 -- refuse: E_JOIN
@@ -176,23 +216,23 @@ select r.id from run r positional join host h
 
 -- case: e_join_44
 -- refuse: E_JOIN
-select r.id from run r asof join feed.sample s on r.id >= s.id
+select r.id from run r asof right join feed.sample s on r.id >= s.id
 
 -- case: e_comma_join_45
 -- refuse: E_COMMA_JOIN
-select r.id from host h, run r right join feed.sample s on s.run_id = r.id
+select r.id from host h, unnest([1]) as u(x) right join run r on r.id = u.x
 
 -- case: e_semi_join_46
 -- refuse: E_SEMI_JOIN
-select r.id from run r semi join host h on h.name = r.host
+select r.id from run r semi join host h on h.name = r.host full join feed.sample s on s.run_id = r.id
 
 -- case: e_semi_join_47
 -- refuse: E_SEMI_JOIN
-select r.id from run r anti join host h on h.name = r.host
+select r.id from (run r anti join host h on h.name = r.host)
 
 -- case: e_lateral_48
 -- refuse: E_LATERAL
-select r.id from run r, lateral (select h.id from host h where h.name = r.host) t
+select s.id from feed.sample s, lateral range(s.id) as r(i)
 
 -- case: e_tablefunc_49
 -- refuse: E_TABLEFUNC
@@ -218,6 +258,10 @@ select rowid from run
 -- refuse: E_RESOLVE
 select id from run r join host h on h.name = r.host
 
+-- case: e_resolve_semi_join_of_one_name
+-- refuse: E_RESOLVE
+select id from run semi join run using (id)
+
 -- case: e_star_55
 -- refuse: E_STAR
 select * replace (1 as id) from run
@@ -232,11 +276,15 @@ select columns('t.*') from run
 
 -- case: e_alias_columns_58
 -- refuse: E_ALIAS_COLUMNS
-select a from run as r(a)
+select a from (select id from run) as r(a, b)
 
 -- case: e_alias_columns_59
 -- refuse: E_ALIAS_COLUMNS
-with c(a) as (select id from run) select a from c
+with c(a, b) as (select id from run) select a from c
+
+-- case: e_duplicate_column_of_a_list
+-- refuse: E_DUPLICATE_COLUMN
+select r.conc from run as r(conc)
 
 -- case: e_noalias_60
 -- refuse: E_NOALIAS
@@ -246,9 +294,13 @@ select range from range(3)
 -- refuse: E_NOALIAS
 select col0 from (values (1)) as v
 
+-- case: e_unnamed_respelled
+-- refuse: E_UNNAMED
+select id::varchar from run
+
 -- case: e_unnamed_62
 -- refuse: E_UNNAMED
-select count(*) from run
+select id, (select max(gpus) from host) from run
 
 -- case: e_duplicate_column_63
 -- refuse: E_DUPLICATE_COLUMN
@@ -265,15 +317,40 @@ select id as __why_0 from run
 -- case: e_correlated_66
 -- values: v
 -- refuse: E_CORRELATED
-select id, (select max(h.gpus + r.conc) from host h) as v from run r
+select id, (select max(r.gpus + conc) from host r) as v from run r
 
 -- case: e_subquery_place_67
 -- refuse: E_SUBQUERY_PLACE
-select host, sum(conc) as s, (select max(h.gpus) from host h where h.name = run.host) as g from run group by host
+select host, sum(conc) as s from run group by host having count(*) in (select id from host)
+
+-- case: e_subquery_place_group_without_keys
+-- refuse: E_SUBQUERY_PLACE
+select count(*) as n from run where conc > 9 having 1 in (select id from host)
+
+-- case: e_subquery_place_rollup
+-- refuse: E_SUBQUERY_PLACE
+select host from run group by rollup (host) having exists (select 1 from host h where h.name = run.host)
+
+-- case: e_subquery_place_aggregate_of_the_group
+-- refuse: E_SUBQUERY_PLACE
+select host from run group by host having exists (select 1 from host h where h.gpus < sum(run.conc))
+
+-- case: e_subquery_place_window
+-- refuse: E_SUBQUERY_PLACE
+select id from run qualify row_number() over (order by id) in (select id from host)
 
 -- case: e_subquery_place_68
 -- refuse: E_SUBQUERY_PLACE
-select r.id from run r join host h on r.host in (select name from host)
+select r.id from run r left join host h on r.host in (select name from host)
+
+-- case: e_subquery_place_in_parentheses
+-- refuse: E_SUBQUERY_PLACE
+select r.id from (run r join host h on r.host in (select name from host))
+
+-- case: e_correlated_column_called_like_the_table
+-- values: v
+-- refuse: E_CORRELATED
+select name, (select max(tput) + gpus from run r) as v from host
 
 -- case: e_subquery_cell_69
 -- values: v
@@ -282,15 +359,23 @@ select id in (select id from host) as v from run
 
 -- case: e_subquery_form_70
 -- refuse: E_SUBQUERY_FORM
-select id from run where (id, conc) in (select id, gpus from host)
+select id from run where (id, conc) in (select id from host)
 
 -- case: e_subquery_form_71
 -- refuse: E_SUBQUERY_FORM
-select id from run where id > all (select id from host)
+select id from run where id > all (select id, gpus from host)
 
 -- case: e_window_72
 -- refuse: E_WINDOW
 select id, sum(conc) over (w rows 1 preceding) as s from run window w as (order by id)
+
+-- case: e_window_row_number_without_order
+-- refuse: E_WINDOW
+select id, row_number() over (partition by host) as n from run
+
+-- case: e_window_rows_without_order
+-- refuse: E_WINDOW
+select id, sum(conc) over (rows between 1 preceding and current row) as s from run
 
 -- case: e_window_73
 -- refuse: E_WINDOW

@@ -129,3 +129,114 @@ select name from host h where not exists (select 1 from run r where r.host = h.n
 -- values: n
 -- row: 0 ; why 1 = 1, 2, 3
 select count(*) as n from run where conc > 100 and tput > (select max(gpus) from host)
+
+-- case: in_a_tuple
+-- values: v
+-- row: 1 | 1 ; why 0 = 1 ; why 1 = 1 ; v 0 = conc@1
+-- row: 5 | 2 ; why 0 = 5 ; why 1 = 2 ; v 0 = conc@5
+select id, conc as v from run where (host, conc) in (select name, id from host)
+
+-- case: in_a_tuple_with_several_witnesses
+-- values: n
+-- row: 2 ; why 0 = 1, 2 ; why 1 = 1, 2, 4, 5 ; n 0 = *@1, *@2
+select count(*) as n from host where (name, 'ok') in (select host, status from run)
+
+-- case: not_in_a_tuple
+-- values: v
+-- row: 1 | 1 ; why 0 = 1 ; v 0 = conc@1
+-- row: 2 | 2 ; why 0 = 2 ; v 0 = conc@2
+select id, conc as v from run where (id, conc) not in (select id, gpus from host) and id < 3
+
+-- case: in_a_column_called_like_the_table
+-- values: name
+-- row: c ; why 0 = 3 ; name 0 = name@3
+select name from host where name not in (select r.host from run r where r.host is not null and r.id > gpus - 8)
+
+-- case: greater_than_all
+-- values: tput
+-- row: 20 ; why 0 = 2 ; why 1 = 1, 2, 3, 5, 6 ; tput 0 = tput@2
+-- row: 30 ; why 0 = 6 ; why 1 = 1, 2, 3, 5, 6 ; tput 0 = tput@6
+select tput from run where tput > all (select latency * 2 from feed.sample where latency is not null)
+
+-- case: greater_than_all_of_nothing
+-- values: id
+-- row: 1 ; why 0 = 1 ; id 0 = id@1
+-- row: 2 ; why 0 = 2 ; id 0 = id@2
+-- row: 3 ; why 0 = 3 ; id 0 = id@3
+select id from host where id > all (select id from run where conc > 9)
+
+-- case: less_than_any
+-- values: id
+-- row: 1 ; why 0 = 1 ; why 1 = 1, 2, 3 ; id 0 = id@1
+-- row: 2 ; why 0 = 2 ; why 1 = 1, 2, 3 ; id 0 = id@2
+select id from run where id < any (select id from host)
+
+-- case: equal_to_any
+-- values: name
+-- row: a ; why 0 = 1 ; why 1 = 1, 4 ; name 0 = name@1
+-- row: b ; why 0 = 2 ; why 1 = 2, 5 ; name 0 = name@2
+select name from host where id = any (select conc from run)
+
+-- case: equal_to_any_correlated
+-- values: id
+-- row: 1 ; why 0 = 1 ; why 1 = 1, 4 ; id 0 = id@1
+select id from host h where 8 = any (select h.gpus from run r where r.conc = h.id) and id = 1
+
+-- case: equal_to_any_of_a_list
+-- values: id
+-- row: 1 ; why 0 = 1 ; id 0 = id@1
+-- row: 2 ; why 0 = 2 ; id 0 = id@2
+select id from run where id = any([1, 2])
+
+-- case: scalar_of_the_group
+-- values: g
+-- row: None | 4 | None ; why 0 = 6
+-- row: a | 7 | 8 ; why 0 = 1, 2, 3 ; why 1 = 1 ; g 1 = gpus@1
+-- row: b | 3 | 8 ; why 0 = 4, 5 ; why 1 = 2 ; g 1 = gpus@2
+select host, sum(conc) as s, (select max(h.gpus) from host h where h.name = run.host) as g from run group by host
+
+-- case: having_correlated
+-- values: s
+-- row: b | 3 ; why 0 = 4, 5 ; why 1 = 2 ; s 0 = conc@4, conc@5
+select host, sum(conc) as s from run group by host
+having min(id) > (select max(h.id) from host h where h.name = run.host)
+
+-- case: having_key_in
+-- values: s
+-- row: a | 7 ; why 0 = 1, 2, 3 ; why 1 = 1 ; s 0 = conc@1, conc@2, conc@3
+-- row: b | 3 ; why 0 = 4, 5 ; why 1 = 2 ; s 0 = conc@4, conc@5
+select host, sum(conc) as s from run group by host having host in (select name from host)
+
+-- case: having_not_exists
+-- values: n
+-- row: None | 1 ; why 0 = 6 ; n 0 = *@6
+select host, count(*) as n from run group by host having not exists (select 1 from host h where h.name = run.host)
+
+-- case: sum_of_a_subquery
+-- values: v
+-- row: None | None ; why 0 = 6
+-- row: a | 24 ; why 0 = 1, 2, 3 ; why 1 = 1 ; v 1 = gpus@1
+-- row: b | 16 ; why 0 = 4, 5 ; why 1 = 2 ; v 1 = gpus@2
+select host, sum((select max(h.gpus) from host h where h.name = r.host)) as v from run r group by host
+
+-- case: filter_with_in
+-- values: v
+-- row: 10 ; why 0 = 1, 2, 3, 4, 5, 6 ; why 1 = 1, 2 ; v 0 = conc@1, conc@2, conc@3, conc@4, conc@5
+select sum(conc) filter (where host in (select name from host)) as v from run
+
+-- case: subquery_in_a_subquery_of_a_sum
+-- values: v
+-- row: a | 29 ; why 0 = 1 ; why 1 = 1, 2 ; why 2 = 1, 2, 3 ; v 0 = gpus@1 ; v 2 = latency@1, latency@2, latency@3
+-- row: b | 17 ; why 0 = 2 ; why 1 = 4, 5 ; why 2 = 4, 5 ; v 0 = gpus@2 ; v 2 = latency@5
+select name, (
+    select sum((select max(s.latency) + h.gpus from feed.sample s where s.run_id = r.id))
+    from run r where r.host = h.name and r.conc < 3
+) as v
+from host h where id < 3
+
+-- case: in_within_inner_join
+-- values: l
+-- row: 1 | 5 ; why 0 = 1 ; why 1 = 1 ; why 2 = 1 ; l 1 = latency@1
+-- row: 1 | 7 ; why 0 = 1 ; why 1 = 2 ; why 2 = 1 ; l 1 = latency@2
+-- row: 2 | 6 ; why 0 = 2 ; why 1 = 3 ; why 2 = 1 ; l 1 = latency@3
+select r.id, s.latency as l from run r join feed.sample s on s.run_id = r.id and r.host in (select name from host where id = 1)

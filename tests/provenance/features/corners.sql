@@ -173,9 +173,7 @@ select host, max(conc, 2) as v from run group by host
 select id, host in (select name from host) as v from run
 
 -- case: exists_in_on
--- refuse: E_SUBQUERY_PLACE
 select r.id from run r join host h on h.name = r.host and exists (select 1 from sample s where s.run_id = r.id)
 
 -- case: parenthesised_join
--- refuse: E_NODE
 select h.name, r.id from host h left join (run r join sample s on s.run_id = r.id) on r.host = h.name

@@ -124,19 +124,15 @@ select distinct sum(conc) as v from run group by host
 select host, bool_and(conc > 1) as v from run group by host
 
 -- case: rollup
--- refuse: E_GROUPING_SETS
 select host, status, sum(conc) as v from run group by rollup (host, status)
 
 -- case: cube
--- refuse: E_GROUPING_SETS
 select host, status, sum(conc) as v from run group by cube (host, status)
 
 -- case: grouping_sets
--- refuse: E_GROUPING_SETS
 select host, status, sum(conc) as v from run group by grouping sets ((host), (status), ())
 
 -- case: pivot
--- refuse: E_PIVOT
 select * from (select host, status, conc from run) pivot (sum(conc) for status in ('ok', 'failed'))
 
 -- case: unpivot

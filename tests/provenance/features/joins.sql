@@ -97,33 +97,27 @@ select h.name, r.id as v from host h full join run r on false
 select h.name, r.id as v from host h join run r on r.host = h.name or r.conc = h.gpus
 
 -- case: semi
--- refuse: E_SEMI_JOIN
 select r.id, r.tput from run r semi join sample s on s.run_id = r.id
 
 -- case: anti
--- refuse: E_SEMI_JOIN
 select r.id, r.tput from run r anti join sample s on s.run_id = r.id
 
 -- case: semi_grouped
--- refuse: E_SEMI_JOIN
 select r.host, sum(r.tput) as v from run r semi join sample s on s.run_id = r.id group by r.host
 
 -- case: natural
--- refuse: E_JOIN
 select r.conc from run r natural join (select id from sample) s
 
 -- case: asof
--- refuse: E_JOIN
-select r.id, s.latency from run r asof join sample s on r.host = s.kind and r.conc >= s.latency
+-- values: latency
+select r.id, s.latency from run r asof join sample s on r.id = s.run_id and r.tput >= s.latency
 
 -- case: positional
 -- refuse: E_JOIN
 select r.id, s.id as sid from run r positional join sample s
 
 -- case: comma_before_right
--- refuse: E_COMMA_JOIN
 select h.name from host h, run r right join sample s on s.run_id = r.id
 
 -- case: lateral
--- refuse: E_LATERAL
 select r.id, l.m from run r, lateral (select max(latency) as m from sample s where s.run_id = r.id) l

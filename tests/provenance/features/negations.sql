@@ -59,17 +59,10 @@ select id, rank() over (order by tput desc nulls last) as v from run r where not
 where s.run_id = r.id and s.kind = 'r')
 
 -- case: except
--- refuse: E_SETOP
 select host from run except select name from host
 
 -- case: except_columns
--- refuse: E_SETOP
 select host, conc from run except select name, gpus from host
 
 -- case: except_types
--- refuse: E_SETOP
 select conc from run except select tput from run
-
--- case: not_all
--- refuse: E_SUBQUERY_FORM
-select id from run where not tput > any (select latency from sample)

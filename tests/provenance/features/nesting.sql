@@ -83,14 +83,11 @@ with revenue as (select host as h, sum(tput) as v from run group by host) select
 revenue where x.name = revenue.h and revenue.v = (select max(v) from revenue)
 
 -- case: column_list_behind_derived
--- refuse: E_ALIAS_COLUMNS
 select d.k, d.v from (select host, sum(conc) from run group by host) as d(k, v)
 
 -- case: recursive
--- refuse: E_RECURSIVE
 with recursive c as (select id, conc, 1 as depth from run where id = 1 union all select r.id, r.conc, c.depth + 1
 from c join run r on r.id = c.id + 1 where c.depth < 4) select id, depth from c
 
 -- case: unnamed_column
--- refuse: E_UNNAMED
 select host, sum(conc) from run group by host

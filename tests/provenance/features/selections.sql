@@ -122,5 +122,30 @@ select id from run order by id limit 2 offset 1
 select host, conc from run order by all
 
 -- case: distinct_on
--- refuse: E_DISTINCT_ON
 select distinct on (host) host, tput from run order by host, tput desc nulls last, id
+
+-- case: distinct_on_last
+-- values: tput
+select distinct on (host) host, id, tput from run order by host, id desc
+
+-- case: distinct_on_join
+-- values: latency
+select distinct on (r.host) r.host, s.id, s.latency from run r join sample s on s.run_id = r.id order by r.host,
+s.latency, s.id
+
+-- case: distinct_on_in_cte
+-- values: v
+with last as (select distinct on (host) host, id, conc from run order by host, id desc) select sum(conc) as v from
+last
+
+-- case: distinct_on_two_keys
+-- values: conc
+select distinct on (host, status) host, status, id, conc from run order by host, status, id
+
+-- case: distinct_on_group
+-- values: v
+select distinct on (host) host, status, sum(conc) as v from run group by host, status order by host, sum(conc), status
+
+-- case: unnamed_sum
+-- values: sum(conc)
+select host, sum(conc) from run group by host

@@ -53,11 +53,9 @@ select k, row_number() over (partition by k order by v, w) as v from (select hos
 union all select name, gpus, id + 100 from host) d
 
 -- case: intersect
--- refuse: E_SETOP
 select host from run intersect select name from host
 
 -- case: intersect_columns
--- refuse: E_SETOP
 select host, conc from run intersect select name, gpus from host
 
 -- case: except_all

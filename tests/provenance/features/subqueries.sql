@@ -103,14 +103,31 @@ avg(x.latency) from sample x where x.run_id = r.id)
 select name from host where id in (select conc from run where id in (select run_id from sample where kind = 'p') and
 tput > (select 0.5 * min(latency) from sample where run_id = run.id))
 
--- case: any
--- refuse: E_SUBQUERY_FORM
-select id from run where tput > any (select latency from sample)
-
--- case: all
--- refuse: E_SUBQUERY_FORM
-select id from run where tput > all (select latency from sample where latency is not null)
-
 -- case: tuple_in
--- refuse: E_SUBQUERY_FORM
-select id from run where (id, conc) in (select run_id, latency from sample)
+select id from run where (id, conc) in (select run_id, latency - 1 from sample)
+
+-- case: any_equal
+-- values: tput
+select id, tput from run where id = any (select run_id from sample)
+
+-- case: tuple_not_in
+-- values: conc
+select id, conc from run where (id, conc) not in (select run_id, latency - 1 from sample where run_id is not null and
+latency is not null)
+
+-- case: in_filter
+-- values: v
+select host, count(*) filter (where id in (select run_id from sample)) as v from run group by host
+
+-- case: scalar_in_join_on
+-- values: v
+select h.name, r.conc as v from host h join run r on r.host = h.name and r.conc > (select min(conc) from run)
+
+-- case: in_group_key
+-- values: v
+select h.zone, count(*) as v from host h join run r on r.host = h.name where r.id in (select s.run_id from sample s
+where s.latency > (select avg(latency) from sample)) group by h.zone
+
+-- case: having_correlated
+-- values: v
+select r.host, sum(r.conc) as v from run r group by r.host having exists (select 1 from host h where h.name = r.host)

@@ -14,7 +14,8 @@ from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.values import RESERVED_PREFIX
 
 _ADMITTED = (
-    exp.Select, exp.Union, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.TableAlias, exp.Values,
+    exp.Select, exp.SetOperation, exp.Pivot, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Lateral,
+    exp.Table, exp.TableAlias, exp.Values, exp.Rollup, exp.Cube, exp.GroupingSets,
     exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Limit, exp.Distinct,
     exp.Column, exp.Identifier, exp.Star, exp.Alias, exp.Literal, exp.Boolean, exp.Null, exp.Placeholder,
     exp.Parameter, exp.Paren, exp.Binary, exp.Unary, exp.Predicate, exp.Between, exp.In, exp.Case, exp.If,
@@ -23,17 +24,18 @@ _ADMITTED = (
     exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Collate, exp.AtTimeZone, exp.JSONPath, exp.JSONPathPart,
     exp.JSONKeyValue, exp.Func,
 )  # fmt: skip
-_REASON_OF_CLAUSE = {"offset": "E_OFFSET", "sample": "E_SAMPLE", "pivots": "E_PIVOT", "laterals": "E_LATERAL"}
+_REASON_OF_CLAUSE = {"offset": "E_OFFSET", "sample": "E_SAMPLE", "laterals": "E_LATERAL"}
 _SELECT_CLAUSES = frozenset(
     "with_ expressions from_ joins where group having qualify windows distinct order limit".split()
 )
 _UNION_CLAUSES = frozenset("with_ this expression distinct by_name order limit".split())
-_JOIN_CLAUSES = frozenset("this side kind on using".split())
+_JOIN_CLAUSES = frozenset("this method side kind on using".split())
+# What sqlglot writes down of its own accord beside a PIVOT changes nothing.
+_PIVOT_CLAUSES = frozenset(
+    "this expressions fields using group alias with_ columns unpivot pivot_column_naming".split()
+)
 _REASON_OF_CLASS: dict[type[exp.Expression], str] = {
-    exp.TableSample: "E_SAMPLE", exp.Pivot: "E_PIVOT", exp.Offset: "E_OFFSET", exp.Except: "E_SETOP",
-    exp.Intersect: "E_SETOP", exp.Rollup: "E_GROUPING_SETS", exp.Cube: "E_GROUPING_SETS",
-    exp.GroupingSets: "E_GROUPING_SETS", exp.Lateral: "E_LATERAL", exp.Columns: "E_COLUMNS",
-    exp.Any: "E_SUBQUERY_FORM", exp.All: "E_SUBQUERY_FORM",
+    exp.TableSample: "E_SAMPLE", exp.Offset: "E_OFFSET", exp.Columns: "E_COLUMNS",
 }  # fmt: skip
 
 
@@ -47,9 +49,7 @@ def admit(sql: str) -> exp.Expression:
     if len(statements) != 1:
         refuse("E_MULTI", sql, f"{len(statements)} statements")
     tree = statements[0]
-    if isinstance(tree, exp.Pivot):
-        refuse("E_PIVOT", tree, "PIVOT")
-    if not isinstance(tree, exp.Query):
+    if not isinstance(tree, (exp.Query, exp.Pivot)):
         refuse("E_NOT_QUERY", tree, "not a select statement")
     for node in tree.walk():
         _check_node(node)
@@ -98,52 +98,91 @@ def _check_select(node: exp.Select) -> None:
     _check_tail(node)
     distinct, group = node.args.get("distinct"), node.args.get("group")
     if distinct is not None and distinct.args.get("on") is not None:
-        refuse("E_DISTINCT_ON", node, "DISTINCT ON")
+        _check_distinct_on(node, distinct.args["on"])
     if group is not None:
-        for name, value in group.args.items():
-            if value and name not in ("expressions", "all"):
-                refuse("E_GROUPING_SETS", group, "GROUPING SETS, ROLLUP or CUBE")
+        _check_clauses(group, frozenset(("expressions", "all")))
     if not node.expressions:
         refuse("E_STAR", node, "no select list")
 
 
-def _check_union(node: exp.Union) -> None:
+def _check_distinct_on(node: exp.Select, on: exp.Expression) -> None:
+    """The row that is kept must be decided: by more than the keys, which are equal in all rows it is chosen from."""
+    order = node.args.get("order")
+    keys = [_ordering_key(ordered.this, node) for ordered in order.expressions] if order is not None else []
+    decides = any(key not in on.expressions for key in keys)
+    if not decides or on.find(exp.Query) is not None:
+        refuse("E_DISTINCT_ON", node, "DISTINCT ON whose ORDER BY does not decide which row is kept")
+
+
+def _ordering_key(key: exp.Expression, node: exp.Select) -> exp.Expression:
+    """The expression that a key of ORDER BY is, or is the position of."""
+    is_position = isinstance(key, exp.Literal) and not key.is_string and 0 < int(key.name) <= len(node.expressions)
+    return node.expressions[int(key.name) - 1].unalias() if is_position else key
+
+
+def _check_set_operation(node: exp.SetOperation) -> None:
     _check_clauses(node, _UNION_CLAUSES)
     _check_tail(node)
+    if not isinstance(node, exp.Union) and (not node.args.get("distinct") or node.args.get("by_name")):
+        refuse("E_SETOP", node, "INTERSECT or EXCEPT of bags, or by name")
 
 
 def _check_join(node: exp.Join) -> None:
     side, kind = (node.side or "").upper(), (node.kind or "").upper()
-    if kind in ("SEMI", "ANTI") or side in ("SEMI", "ANTI"):
-        refuse("E_SEMI_JOIN", node, "SEMI and ANTI JOIN are not traced yet")
-    if node.method or side not in ("", "LEFT", "RIGHT", "FULL") or kind not in ("", "INNER", "OUTER", "CROSS"):
+    method = (node.method or "").upper()
+    if {side, kind} & {"SEMI", "ANTI"}:
+        if method:
+            refuse("E_SEMI_JOIN", node, f"{method} SEMI or ANTI JOIN")
+        _check_semi_join(node)
+    elif side not in ("", "LEFT", "RIGHT", "FULL") or kind not in ("", "INNER", "OUTER", "CROSS"):
+        refuse("E_JOIN", node, "no rule for this join")
+    if method not in ("", "ASOF", "NATURAL") or (method == "ASOF" and side not in ("", "LEFT")):
         refuse("E_JOIN", node, "no rule for this join")
     _check_clauses(node, _JOIN_CLAUSES)
-    is_comma = not (side or kind or node.args.get("on") is not None or node.args.get("using"))
-    outer = any((join.side or "").upper() in ("RIGHT", "FULL") for join in node.parent.args.get("joins") or [])
-    if is_comma and outer:
-        refuse("E_COMMA_JOIN", node, "the comma binds weaker than the RIGHT or FULL JOIN beside it")
+
+
+def _check_semi_join(node: exp.Join) -> None:
+    """As a condition it is applied after all joins, which is the same unless one of them adds rows."""
+    joins = node.parent.args.get("joins") or []
+    following = joins[[id(join) for join in joins].index(id(node)) + 1 :]
+    if any((join.side or "").upper() in ("RIGHT", "FULL") for join in following):
+        refuse("E_SEMI_JOIN", node, "a SEMI or ANTI JOIN before a RIGHT or FULL JOIN")
 
 
 def _check_table(node: exp.Table) -> None:
     if isinstance(node.this, exp.Func) and not isinstance(node.this, exp.GenerateSeries):
         refuse("E_TABLEFUNC", node, "reads data outside the registered tables")
-    _check_clauses(node, frozenset("this alias db catalog".split()))
+    _check_clauses(node, frozenset("this alias db catalog joins pivots".split()))
 
 
 def _check_subquery(node: exp.Subquery) -> None:
     if any(node.args.get(name) for name in ("order", "limit", "offset", "with_")):
         refuse("E_PAREN", node, "ORDER BY, LIMIT or WITH on a parenthesised query")
-    _check_clauses(node, frozenset("this alias".split()))
+    _check_clauses(node, frozenset("this alias joins pivots".split()))
+
+
+def _check_pivot(node: exp.Pivot) -> None:
+    """PIVOT as a statement or behind a FROM item, with the values written down: else the columns hang on the data."""
+    if node.args.get("unpivot"):
+        refuse("E_PIVOT", node, "UNPIVOT")
+    lists = node.args.get("fields") or node.expressions
+    for listed in lists:
+        is_list = isinstance(listed, exp.In) and listed.expressions
+        if not is_list or not all(isinstance(value, exp.Literal) for value in listed.expressions):
+            refuse("E_PIVOT", node, "PIVOT without a list of plain values")
+    _check_clauses(node, _PIVOT_CLAUSES)
 
 
 def _check_with(node: exp.With) -> None:
-    if node.args.get("recursive"):
-        refuse("E_RECURSIVE", node, "WITH RECURSIVE")
+    _check_clauses(node, frozenset("expressions recursive".split()))
+
+
+def _check_lateral(node: exp.Lateral) -> None:
+    _check_clauses(node, frozenset("this alias".split()))
 
 
 def _check_cte(node: exp.CTE) -> None:
-    if not isinstance(node.this, exp.Query):
+    if not isinstance(node.this, (exp.Query, exp.Pivot)):
         refuse("E_NOT_QUERY", node, "a CTE that is not a query")
     _check_clauses(node, frozenset("this alias materialized".split()))
 
@@ -160,7 +199,8 @@ def _check_exists(node: exp.Exists) -> None:
 
 
 _CHECKS = {
-    exp.Select: _check_select, exp.Union: _check_union, exp.Join: _check_join, exp.Table: _check_table,
-    exp.Subquery: _check_subquery, exp.With: _check_with, exp.CTE: _check_cte, exp.Exists: _check_exists,
-    exp.Placeholder: _check_placeholder,
+    exp.Select: _check_select, exp.Union: _check_set_operation, exp.Intersect: _check_set_operation,
+    exp.Except: _check_set_operation, exp.Join: _check_join, exp.Table: _check_table, exp.Subquery: _check_subquery,
+    exp.Pivot: _check_pivot, exp.Lateral: _check_lateral, exp.With: _check_with, exp.CTE: _check_cte,
+    exp.Exists: _check_exists, exp.Placeholder: _check_placeholder,
 }  # fmt: skip

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from warehouse.claims.provenance.admission import admit
 from warehouse.claims.provenance.blocks import final_columns
+from warehouse.claims.provenance.engine import words_of
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import Relation, position_of
 from warehouse.claims.provenance.resolve import Resolver
@@ -29,7 +30,8 @@ def annotate(
     sets: no order, no repeats, empty rather than NULL. Raises `WarehouseError` WH306 for SQL that no rule traces.
     """
     tree = admit(sql)
-    resolver = Resolver({name.lower(): columns for name, columns in catalog.items()}, tokens)
+    known = {name.lower(): columns for name, columns in catalog.items()}
+    resolver = Resolver(known, tokens, words_of(sql))
     root = resolver.query(tree, {}, None)
     positions = [_position(root, value) for value in values]
     root.demanded.update(positions)

@@ -1,4 +1,4 @@
-"""The two kinds of query block, select and union, and how their syntax is annotated once all demands are known.
+"""The query block of one SELECT, and how its syntax is annotated once all demands are known.
 
 Data columns stay as the analyst wrote them; annotation only appends columns, joins of at most one row, and CTEs of
 exactly one row. It never drops, adds or reorders a row.
@@ -12,10 +12,12 @@ from functools import cached_property
 from sqlglot import exp
 
 from warehouse.claims.provenance import cells, windows
-from warehouse.claims.provenance.relations import Item, Relation, Scope, Witness, position_of
+from warehouse.claims.provenance.relations import Item, Relation, Scope, Witness
 from warehouse.claims.provenance.values import (
+    GROUPING_SETS,
     Evidence,
     Kind,
+    all_of,
     as_list,
     call,
     cell_name,
@@ -47,6 +49,8 @@ class SelectBlock(Relation):
         super().__init__()
         self.node, self.scope, self.items = node, scope, items
         self.group_keys, self.is_aggregated = group_keys, is_aggregated
+        group = node.args.get("group")
+        self.has_grouping_sets = group is not None and group.find(*GROUPING_SETS) is not None
         self.windows, self.witnesses = block_windows, witnesses
         self.is_annotating = False  # demands are recorded only while the block itself is written out
         self.columns = tuple(item.name for item in items)
@@ -145,91 +149,32 @@ def _gathering(witness: Witness) -> tuple[list[exp.Expression], exp.Subquery]:
 def _witness_join(witness: Witness) -> exp.Join:
     body, inner = _gathering(witness)
     query = select(body, inner)
-    if witness.probe is None:
+    if not witness.probes:
         return _lateral_join(query, witness.alias)
-    matched = column("__rows", witness.relation.columns[0])
+    # Under names of our own: a column called like a FROM item outside would take its place in the probe.
+    names = [f"__probe_{i}" for i in range(len(witness.probes))]
+    inner.args["alias"].set("columns", [identifier(name) for name in names])
+    matched = [column("__rows", name) for name in names]
     if witness.is_correlated:
-        query.set("where", exp.Where(this=exp.EQ(this=matched, expression=witness.probe.copy())))
+        query.set("where", exp.Where(this=_equal(matched, witness.probes)))
         return _lateral_join(query, witness.alias)
     # Uncorrelated IN: one hash join against the grouped keys, instead of a search for each row.
-    query.set("expressions", [named(matched, "__key"), *query.expressions])
-    query.set("group", exp.Group(expressions=[matched.copy()]))
-    query.set("where", exp.Where(this=is_not_null(matched)))
-    condition = exp.EQ(this=column(witness.alias, "__key"), expression=exp.Paren(this=witness.probe.copy()))
+    keys = [named(read.copy(), f"__key_{i}") for i, read in enumerate(matched)]
+    query.set("expressions", [*keys, *query.expressions])
+    query.set("group", exp.Group(expressions=[read.copy() for read in matched]))
+    query.set("where", exp.Where(this=all_of(is_not_null(read) for read in matched)))
+    condition = _equal([column(witness.alias, key.alias) for key in keys], witness.probes)
     return exp.Join(this=subquery(query, witness.alias), side="LEFT", on=condition)
+
+
+def _equal(columns: Sequence[exp.Expression], probes: Sequence[exp.Expression]) -> exp.Expression | None:
+    pairs = zip(columns, probes, strict=True)
+    return all_of(exp.EQ(this=read.copy(), expression=exp.Paren(this=probe.copy())) for read, probe in pairs)
 
 
 def _lateral_join(query: exp.Select, alias: str) -> exp.Join:
     lateral = exp.Lateral(this=exp.Subquery(this=query), alias=exp.TableAlias(this=identifier(alias)))
     return exp.Join(this=lateral, side="LEFT", on=exp.Boolean(this=True))
-
-
-class UnionBlock(Relation):
-    """UNION ALL of several blocks, by position or by name. UNION DISTINCT is a GROUP BY around it."""
-
-    def __init__(self, node: exp.Union, branches: Sequence[Relation], by_name: bool) -> None:
-        super().__init__()
-        self.node, self.branches, self.by_name = node, branches, by_name
-        self.columns = _union_columns(branches, by_name)
-        self.whys = {}
-        for branch in branches:
-            for number, kind in branch.whys.items():
-                self.whys[number] = kind if self.whys.get(number, kind) is kind else Kind.LIST
-        self.support = [tuple(self._support(position)) for position in range(len(self.columns))]
-
-    def _support(self, position: int) -> list[int]:
-        found = [
-            number
-            for branch in self.branches
-            if (own := self._position_in(branch, position)) is not None
-            for number in branch.support[own]
-        ]
-        return list(dict.fromkeys(found))
-
-    def _position_in(self, branch: Relation, position: int) -> int | None:
-        return position_of(branch.columns, self.columns[position]) if self.by_name else position
-
-    def annotate(self) -> exp.Expression:
-        for branch in self.branches:
-            for position in self.demanded:
-                own = self._position_in(branch, position)
-                if own is not None:
-                    branch.demanded.add(own)
-        united = self._branch(self.branches[0])
-        for branch in self.branches[1:]:
-            # By name even where the analyst wrote positions: each branch then names only its own evidence, and the
-            # engine pads the rest with NULL. Padding by hand is quadratic: 400 branches were 7 MB of SQL and 16 s.
-            united = exp.Union(this=united, expression=self._branch(branch), distinct=False, by_name=True)
-        for clause in ("with_", "order", "limit"):
-            united.set(clause, self.node.args.get(clause))
-        return united
-
-    def _branch(self, branch: Relation) -> exp.Select:
-        """The branch behind a select that gives its columns and its own evidence the names of the union."""
-        branch.holder = subquery(exp.Select(), "__branch")
-        names = branch.columns if self.by_name else self.columns
-        data = [named(column("__branch", own), name) for own, name in zip(branch.columns, names, strict=True)]
-        return select([*data, *self._own_evidence(branch)], branch.holder)
-
-    def _own_evidence(self, branch: Relation) -> list[exp.Expression]:
-        found = []
-        for number, [term] in branch.why_terms("__branch").items():
-            value = as_list([term]) if self.whys[number] is Kind.LIST else term.expression
-            found.append(named(value, why_name(number)))
-        for position in sorted(self.demanded):
-            own = self._position_in(branch, position)
-            terms = branch.cell_terms("__branch", own) if own is not None else {}
-            found += [named(term.expression, cell_name(position, number)) for number, [term] in terms.items()]
-        return found
-
-
-def _union_columns(branches: Sequence[Relation], by_name: bool) -> tuple[str, ...]:
-    if not by_name:
-        return branches[0].columns
-    names: list[str] = []
-    for branch in branches:
-        names += [name for name in branch.columns if position_of(names, name) is None]
-    return tuple(names)
 
 
 def final_columns(

@@ -14,7 +14,7 @@ from sqlglot import exp
 from warehouse.claims.provenance import windows
 from warehouse.claims.provenance.engine import NULL_KEEPING, function_name, is_aggregate
 from warehouse.claims.provenance.refusals import refuse
-from warehouse.claims.provenance.relations import ComputedSource, position_of
+from warehouse.claims.provenance.relations import ComputedSource, Scope, position_of
 from warehouse.claims.provenance.values import (
     Evidence,
     Kind,
@@ -40,7 +40,9 @@ _DECIDED_BY_SECOND = frozenset("arg_max arg_min max_by min_by argmax argmin".spl
 def evidence_of(expression: exp.Expression, block: SelectBlock, grouped: bool) -> Evidence:
     """The cells of a resolved expression; `grouped` means after GROUP BY, where only keys and aggregates remain."""
     if grouped and expression in block.group_keys:
-        return gather(evidence_of(expression, block, False), ())
+        return key_rule(expression, block)
+    if isinstance(expression, exp.Grouping):
+        return {}  # which grouping set a row is of stands in the query, not in the data
     if isinstance(expression, exp.Column):
         return column_rule(expression, block, grouped)
     if isinstance(expression, exp.Case):
@@ -54,20 +56,25 @@ def evidence_of(expression: exp.Expression, block: SelectBlock, grouped: bool) -
     if isinstance(windows.bare_function(expression), exp.Func) and is_aggregate(windows.bare_function(expression)):
         return aggregate_rule(expression, block)
     if isinstance(expression, (exp.Subquery, exp.Select, exp.Exists)) or expression.args.get("query") is not None:
-        return subquery_rule(expression, block)
+        return subquery_rule(expression, block, grouped)
     return merge(evidence_of(operand, block, grouped) for operand in expression.iter_expressions())
 
 
 def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence:
     name = node.name.lower()
     if not node.table:
-        merged = block.scope.merged.get(name)
+        merged = merged_column(name, block.scope)
         return evidence_of(merged, block, grouped) if merged is not None else {}  # a lambda's parameter
-    source = block.scope.sources.get(node.table.lower())
-    if source is None or node.meta.get("outer"):
-        refuse("E_CORRELATED", node, "the subquery's value is made of a column of the query around it")
-    if grouped:
+    owner = block.scope.owner_of(node.table.lower())
+    assert owner is not None  # `resolve` found it
+    if grouped and owner is block.scope:
         refuse("E_RESOLVE", node, "neither grouped by nor aggregated")
+    around: Scope | None = block.scope
+    while around is not None and around is not owner:
+        if around.has_column_called(node.table):  # DuckDB would take `table.__cell` for a field of that column
+            refuse("E_CORRELATED", node, "a column inside the subquery is called like the FROM item outside")
+        around = around.outer
+    source = owner.sources[node.table.lower()]
     if isinstance(source, ComputedSource):
         return merge(evidence_of(argument, block, False) for argument in source.arguments)
     position = position_of(source.columns, name)
@@ -75,6 +82,25 @@ def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence
     if block.is_annotating:
         source.demand(position)
     return source.cells(position)
+
+
+def key_rule(key: exp.Expression, block: SelectBlock) -> Evidence:
+    """A key's cells in all rows of the group; none in a grouping set that leaves the key out and makes it NULL."""
+    evidence = gather(evidence_of(key, block, False), ())
+    if not block.has_grouping_sets:
+        return evidence
+    is_of_set = exp.EQ(this=exp.Grouping(expressions=[key.copy()]), expression=exp.Literal.number(0))
+    return {
+        n: [Term(exp.Case(ifs=[exp.If(this=is_of_set.copy(), true=as_list(terms))]), Kind.LIST)]
+        for n, terms in evidence.items()
+    }
+
+
+def merged_column(name: str, scope: Scope | None) -> exp.Expression | None:
+    """What a USING column of this block, or of one around it, is made of."""
+    while scope is not None and name not in scope.merged:
+        scope = scope.outer
+    return scope.merged[name] if scope is not None else None
 
 
 def case_rule(node: exp.Case, block: SelectBlock, grouped: bool) -> Evidence:
@@ -193,14 +219,14 @@ def window_rule(node: exp.Window, block: SelectBlock, grouped: bool) -> Evidence
     return aggregate_rule(node.this, block, over)
 
 
-def subquery_rule(node: exp.Expression, block: SelectBlock) -> Evidence:
-    """A scalar subquery hands on the cells of its one column."""
+def subquery_rule(node: exp.Expression, block: SelectBlock, grouped: bool) -> Evidence:
+    """A scalar subquery hands on the cells of its one column; one of a group was asked at each row of it."""
     witness = block.witness_of(node)
     if witness is None or witness.form != "scalar":
         refuse("E_SUBQUERY_CELL", node, "the truth of IN or EXISTS has no cells")
     if block.is_annotating:
         witness.relation.demanded.add(0)
-    return witness.cells()
+    return gather(witness.cells(), ()) if grouped and witness.is_row_level else witness.cells()
 
 
 def star_evidence(why: Evidence) -> Evidence:

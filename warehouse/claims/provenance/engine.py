@@ -36,12 +36,13 @@ UNRULED_AGGREGATES = AGGREGATE_MACROS | frozenset(
 ORDER_DEPENDENT = frozenset("list array_agg string_agg listagg group_concat first last arbitrary".split())
 NULL_KEEPING = frozenset("list array_agg first last arbitrary".split())
 
+_WORD = re.compile(r"[a-z_]\w*")
 _CALL = re.compile(r"\s*(\w+)\s*\(")
 # Function classes of sqlglot that DuckDB writes as syntax, not as a call of a catalogued function.
 _SYNTAX = (
     exp.Cast, exp.TryCast, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.And, exp.Or, exp.Xor, exp.Extract,
     exp.Array, exp.Struct, exp.Map, exp.Unnest, exp.Explode, exp.Trim, exp.Substring, exp.Exists, exp.DPipe,
-    exp.StrPosition, exp.Try,
+    exp.StrPosition, exp.Try, exp.Grouping,
 )  # fmt: skip
 
 
@@ -77,6 +78,28 @@ def function_name(node: exp.Expression) -> str:
         return node.name.lower()
     match = _CALL.match(node.sql("duckdb"))
     return match.group(1).lower() if match else ""
+
+
+def words_of(sql: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(sql.lower()))
+
+
+@cache
+def written_name(expression: str, names: tuple[str, ...]) -> str | None:
+    """How DuckDB names an output column without an alias; None if it must be asked on the data (a subquery).
+
+    A macro's definition is the same text, and a macro is not bound to any table: `names` become its parameters.
+    """
+    import duckdb
+
+    listed = ", ".join(f'"{name}"' for name in names)
+    with duckdb.connect(":memory:") as connection:
+        try:
+            connection.execute(f"create macro named({listed}) as {expression}")
+        except duckdb.Error:
+            return None
+        found = "select macro_definition from duckdb_functions() where function_name = 'named'"
+        return connection.execute(found).fetchall()[0][0]
 
 
 def is_aggregate(node: exp.Expression) -> bool:

@@ -84,13 +84,14 @@ class BaseSource(Source):
     alias: str
     columns: tuple[str, ...]
     occurrence: int
+    stored: tuple[str, ...]  # the table's own column names: a list behind the alias renames only what the query sees
 
     def why(self) -> Evidence:
         token = self._token()
         return {self.occurrence: [Term(token, Kind.ROW, present=token)]}
 
     def cells(self, position: int) -> Evidence:
-        return {self.occurrence: [row_cell(self.columns[position], self._token())]}
+        return {self.occurrence: [row_cell(self.stored[position], self._token())]}
 
     def _token(self) -> exp.Column:
         return column(self.alias, token_name(self.occurrence))
@@ -135,10 +136,10 @@ class Witness:
 
     alias: str
     relation: Relation
-    form: str  # 'scalar', 'exists' or 'in'
+    form: str  # 'scalar', 'exists', 'in', or 'compared' (with ANY or ALL of its rows)
     is_row_level: bool  # its rows depend on the outer row
     is_correlated: bool
-    probe: exp.Expression | None = None  # left side of IN, resolved
+    probes: tuple[exp.Expression, ...] = ()  # left side of IN, resolved; several for a tuple
 
     def why(self) -> Evidence:
         return {n: [self._read(why_name(n))] for n in self.relation.whys}
@@ -168,9 +169,20 @@ class Scope:
 
     sources: dict[str, Source] = field(default_factory=dict)
     merged: dict[str, exp.Expression] = field(default_factory=dict)  # USING column -> what its value is
+    merged_from: dict[str, set[str]] = field(default_factory=dict)  # USING column -> aliases of the sources it unites
     outer: "Scope | None" = None
     reads_outer: bool = False
     databases: dict[str, str] = field(default_factory=dict)  # alias -> schema it was read from, for schema.table.column
+
+    def owner_of(self, alias: str) -> "Scope | None":
+        """The innermost scope, from here outwards, that has a source of this alias."""
+        scope: Scope | None = self
+        while scope is not None and alias not in scope.sources:
+            scope = scope.outer
+        return scope
+
+    def has_column_called(self, name: str) -> bool:
+        return any(position_of(source.columns, name) is not None for source in self.sources.values())
 
     def star_columns(self) -> list[exp.Column]:
         """What `*` stands for: every column in order, merged ones once and unqualified."""
@@ -178,7 +190,7 @@ class Scope:
         seen: set[str] = set()
         for source in self.sources.values():
             for name in source.columns:
-                if name.lower() not in self.merged:
+                if source.alias.lower() not in self.merged_from.get(name.lower(), ()):
                     found.append(column(source.alias, name))
                 elif name.lower() not in seen:
                     seen.add(name.lower())

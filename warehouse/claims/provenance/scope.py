@@ -6,7 +6,7 @@ and a mistake here can never change a published value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -94,13 +94,22 @@ def _find_outer(parts: list[str], scope: Scope) -> exp.Expression | None:
     while around is not None:
         found = find_column(parts, around)
         if found is not None:
+            _check_not_hidden(found, passed)
             for inner in passed:
                 inner.reads_outer = True
-            found.meta["outer"] = True
             return found
         passed.append(around)
         around = around.outer
     return None
+
+
+def _check_not_hidden(found: exp.Expression, passed: Sequence[Scope]) -> None:
+    """Evidence beside an outer column is read by the alias of its FROM item, which must mean the same inside."""
+    read = found.find(exp.Column)
+    assert read is not None
+    name = (read.table or read.name).lower()
+    if any(name in scope.sources or name in scope.merged for scope in passed):
+        refuse("E_CORRELATED", found, "a name inside the subquery hides the FROM item outside that this column is of")
 
 
 def _fields(expression: exp.Expression, names: list[str]) -> exp.Expression:

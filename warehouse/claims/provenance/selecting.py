@@ -1,4 +1,4 @@
-"""The parts of one SELECT: its output columns, group keys, windows, and the witnesses of its subqueries.
+"""The parts of one SELECT: its output columns, group keys and windows.
 
 Stars are written out here, because the evidence columns beside a table must not leak through them. Nothing else in
 the analyst's select list is touched.
@@ -7,38 +7,15 @@ the analyst's select list is touched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from warehouse.claims.provenance.engine import is_aggregate
+from warehouse.claims.provenance.engine import is_aggregate, words_of, written_name
 from warehouse.claims.provenance.refusals import refuse
-from warehouse.claims.provenance.relations import Item, Scope, Witness
+from warehouse.claims.provenance.relations import Item, Scope
 from warehouse.claims.provenance.scope import resolve
-from warehouse.claims.provenance.values import column, named
-from warehouse.claims.provenance.windows import bare_function, frame_of, inline_named
-
-if TYPE_CHECKING:
-    from warehouse.claims.provenance.resolve import Ctes, Resolver
-
-Parts = tuple[list[Item], list[exp.Expression], bool, list[exp.Window], dict[int, Witness]]
-
-
-def block_parts(resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, is_named: bool) -> Parts:
-    """Items, group keys, whether the block aggregates, windows and witnesses, in the order `SelectBlock` takes."""
-    expand_stars(node, scope)
-    strip_schemas(node, scope)
-    name_items(node, is_named)
-    inline_windows(node)
-    is_aggregated = aggregates(node)
-    witnesses = find_witnesses(resolver, node, scope, ctes, is_aggregated)
-    items, aliases = resolve_items(node, scope)
-    for clause in ("where", "having", "qualify"):
-        if node.args.get(clause) is not None:
-            resolve(node.args[clause].this, scope, aliases)
-    keys = group_keys(node, scope, items, aliases)
-    return items, keys, is_aggregated, block_windows(node, scope, items, aliases), witnesses
-
+from warehouse.claims.provenance.values import GROUPING_SETS, column, named
+from warehouse.claims.provenance.windows import frame_of, inline_named
 
 def expand_stars(node: exp.Select, scope: Scope) -> None:
     """`*`, `t.*`, each with EXCLUDE, as the list of columns they stand for."""
@@ -75,20 +52,30 @@ def strip_schemas(node: exp.Select, scope: Scope) -> None:
             reference.set("db", None)
 
 
-def name_items(node: exp.Select, is_named: bool) -> None:
+def name_items(node: exp.Select, is_named: bool, words: frozenset[str]) -> None:
     """Refuse nameless or repeated columns where they are read by name; give a subquery's column one elsewhere."""
     items, names = [], set()
     for position, item in enumerate(node.expressions):
         if not item.alias and not isinstance(item, exp.Column):
-            if is_named:
-                refuse("E_UNNAMED", item, "an output column without a name")
-            item = named(item, f"__column_{position}")
+            item = named(item, engine_name(item, words) if is_named else f"__column_{position}")
         name = item.alias_or_name.lower()
         if name in names:
             refuse("E_DUPLICATE_COLUMN", item, f"two output columns are called {name}")
         names.add(name)
         items.append(item)
     node.set("expressions", items)
+
+
+def engine_name(item: exp.Expression, words: frozenset[str]) -> str:
+    """What DuckDB itself calls a column without an alias, as in `sum(x)`.
+
+    It is refused if it holds a word that the analyst did not write: the parser then respelled a type or a function.
+    """
+    names = tuple(sorted({reference.parts[0].name for reference in item.find_all(exp.Column)}, key=str.lower))
+    name = None if item.find(exp.Query) else written_name(item.sql("duckdb"), names)
+    if name is None or not words_of(name) <= words | {"count_star"}:
+        refuse("E_UNNAMED", item, "an output column without a name")
+    return name
 
 
 def inline_windows(node: exp.Select) -> None:
@@ -114,13 +101,16 @@ def aggregates(node: exp.Select) -> bool:
 
 def has_aggregate(expression: exp.Expression) -> bool:
     """Whether an aggregate of this block is in it; the function of a window is none."""
-    window_functions = {
-        id(bare_function(w.this)) for w in expression.find_all(exp.Window) if isinstance(w.this, exp.Expression)
-    }
-    return any(
-        is_aggregate(part) and id(part) not in window_functions
-        for part in expression.walk(prune=lambda n: isinstance(n, exp.Query))
-    )
+    return any(is_aggregate_of_block(part) for part in expression.walk(prune=lambda n: isinstance(n, exp.Query)))
+
+
+def is_aggregate_of_block(node: exp.Expression) -> bool:
+    if not is_aggregate(node):
+        return False
+    above = node.parent
+    while isinstance(above, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)) and above.this is node:
+        node, above = above, above.parent
+    return not (isinstance(above, exp.Window) and above.this is node)
 
 
 def resolve_items(node: exp.Select, scope: Scope) -> tuple[list[Item], dict[str, exp.Expression]]:
@@ -148,7 +138,24 @@ def group_keys(
         numbers = [exp.Literal.number(position + 1) for position in positions]
         node.set("group", exp.Group(expressions=numbers) if numbers else None)
         return [items[position].resolved for position in positions]
-    return [_group_key(key, scope, items, aliases) for key in group.expressions]
+    written = [key for part in group.expressions for key in _keys_of(part)]
+    return [_group_key(key, scope, items, aliases) for key in written]
+
+
+def _keys_of(part: exp.Expression) -> list[exp.Expression]:
+    """The keys that ROLLUP, CUBE and GROUPING SETS list, at any depth; any other part is one key."""
+    if not isinstance(part, GROUPING_SETS):
+        return [part]
+    keys, unread = [], list(part.expressions)
+    while unread:
+        item = unread.pop(0)
+        if isinstance(item, (exp.Tuple, *GROUPING_SETS)):
+            unread = [*item.expressions, *unread]
+        elif isinstance(item, exp.Paren):
+            unread.insert(0, item.this)
+        else:
+            keys.append(item)
+    return keys
 
 
 def _group_key(
@@ -181,67 +188,3 @@ def block_windows(
                 frame_of(part)  # refuses a function without a known frame
                 windows.append(part)
     return windows
-
-
-# --- subqueries --------------------------------------------------------------------------------------------------
-
-
-def find_witnesses(
-    resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, is_aggregated: bool
-) -> dict[int, Witness]:
-    """A witness for each subquery of the block's expressions; the expression is tagged with its number."""
-    witnesses: dict[int, Witness] = {}
-    for clause in clauses(node):
-        is_row_place = isinstance(clause, exp.Where) or (not is_aggregated and _is_item(clause, node))
-        for part in list(clause.walk(prune=lambda n: isinstance(n, exp.Query))):
-            is_query = isinstance(part, exp.Query) and not isinstance(part.parent, exp.Exists)
-            if is_query or isinstance(part, exp.Exists):
-                _check_inner_stars(part)
-                number = resolver.witness_count
-                resolver.witness_count += 1
-                witnesses[number] = _witness(resolver, part, scope, ctes, number, is_row_place)
-    return witnesses
-
-
-def _is_item(clause: exp.Expression, node: exp.Select) -> bool:
-    return any(clause is item for item in node.expressions) or isinstance(clause, exp.Qualify)
-
-
-def _witness(
-    resolver: Resolver, part: exp.Expression, scope: Scope, ctes: Ctes, number: int, is_row_place: bool
-) -> Witness:
-    form, tagged, probe = _form(part, scope)
-    tagged.meta["witness"] = number
-    around = Scope(outer=scope)
-    query = part.this if isinstance(part, exp.Exists) else part
-    relation = resolver.query(query.copy(), ctes, around, is_named=False)
-    is_correlated = around.reads_outer
-    if form != "exists" and len(relation.columns) != 1:
-        refuse("E_SUBQUERY_FORM", part, "the subquery must have one column")
-    is_row_level = form == "in" or is_correlated
-    if is_row_level and not (is_row_place and scope.sources):
-        refuse("E_SUBQUERY_PLACE", part, "this subquery depends on the row, and here there is no row")
-    return Witness(f"__witness_{number}", relation, form, is_row_level, is_correlated, probe)
-
-
-def _form(part: exp.Expression, scope: Scope) -> tuple[str, exp.Expression, exp.Expression | None]:
-    """Which kind of subquery it is, the node that carries its number, and the left side of IN."""
-    if isinstance(part, exp.Exists):
-        return "exists", part, None
-    above = part.parent
-    if isinstance(above, exp.In):
-        if isinstance(above.this, exp.Tuple):
-            refuse("E_SUBQUERY_FORM", above, "IN with a tuple")
-        return "in", above, resolve(above.this, scope)
-    return "scalar", part, None
-
-
-def _check_inner_stars(part: exp.Expression) -> None:
-    """The original subquery stays in the SQL and may read an annotated CTE: a star there would see evidence."""
-    direct = part.this if isinstance(part, exp.Exists) else None
-    for star in part.find_all(exp.Star):
-        if isinstance(star.parent, exp.Count):
-            continue
-        if direct is not None and star.find_ancestor(exp.Select) is direct and not direct.args.get("distinct"):
-            continue
-        refuse("E_STAR", part, "a star inside a subquery of an expression")

@@ -13,6 +13,7 @@ from enum import Enum
 from sqlglot import exp
 
 RESERVED_PREFIX = "__"
+GROUPING_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
 @dataclass(frozen=True)

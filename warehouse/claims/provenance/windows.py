@@ -20,6 +20,7 @@ _ORDERED_RANKS = frozenset({"rank", "dense_rank"})
 _WHOLE_PARTITION = frozenset({"percent_rank", "cume_dist", "ntile"})
 _SHIFTS = frozenset({"lag", "lead"})
 _PICKS = frozenset({"first_value", "last_value", "nth_value"})
+_ORDER_DEPENDENT = _SHIFTS | _PICKS | {"row_number", "ntile"}
 _RANKS = _ORDERED_RANKS | _WHOLE_PARTITION | {"row_number"}
 
 
@@ -54,6 +55,8 @@ def frame_of(window: exp.Window) -> Over:
     """The frame of the rows that decide the value of the window function."""
     function = bare_function(window.this)
     name, over = function_name(function), _written_over(window)
+    if "order" not in over and (name in _ORDER_DEPENDENT or _cuts_rows(over.get("spec"))):
+        refuse("E_WINDOW", window, "the value depends on an order that the window does not give")
     if is_aggregate(function) and name in engine_functions().aggregates or name in _PICKS:
         return over
     if name in _ORDERED_RANKS:
@@ -65,6 +68,13 @@ def frame_of(window: exp.Window) -> Over:
     if name in _SHIFTS:
         return {**over, "spec": _shift_spec(window, function, name)}
     refuse("E_WINDOW", window, f"no frame is known for {name or type(function).__name__}")
+
+
+def _cuts_rows(spec: object) -> bool:
+    """Whether a frame takes some rows of the partition by their place in it."""
+    if not isinstance(spec, exp.WindowSpec):
+        return False
+    return not (spec.args.get("start") == "UNBOUNDED" and spec.args.get("end") == "UNBOUNDED")
 
 
 def _spec(kind: str, start: object, start_side: str | None, end: object, end_side: str | None) -> exp.WindowSpec:
@@ -104,7 +114,7 @@ def is_pick(window: exp.Window) -> bool:
 
 
 def rank_order(window: exp.Window) -> list[exp.Expression]:
-    """The expressions a rank is computed from; row_number() without an order has none."""
+    """The expressions a rank is computed from; without an order there are none."""
     order = window.args.get("order")
     return [ordered.this for ordered in order.expressions] if order is not None else []
 

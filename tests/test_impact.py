@@ -1,0 +1,65 @@
+"""`wh impact`: the published numbers that rest on a run, a bundle, a raw file or a model, and no others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from bare_project import write
+from samples.values import take_in, value_files, values_project
+
+from warehouse.claims.impact import impact
+from warehouse.claims.publish import publish
+from warehouse.claims.rollup import build
+from warehouse.cli.main import main
+from warehouse.errors import ExitCode
+from warehouse.evidence.store import LocalStore
+from warehouse.project import Project
+
+A, B = ["claim[key=a].n", "claim[key=a].total"], ["claim[key=b].n", "claim[key=b].total"]
+# What is named, given the manifest digest of the bundle of a=4 and its file on disk: the cells that rest on it.
+ASKED = {
+    "a bundle": (lambda digest, file: digest, A),
+    "the beginning of its digest": (lambda digest, file: digest[:10], A),
+    "a raw path": (lambda digest, file: "r2.nv", B),
+    "a copy of a file": (lambda digest, file: str(file), A),
+    "a model": (lambda digest, file: "reading", sorted(A + B)),
+    "a model with its schema": (lambda digest, file: "main.reading", sorted(A + B)),
+    "a model that one query reads": (lambda digest, file: "doubled", ["twice[key=a].two", "twice[key=b].two"]),
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = values_project(tmp_path / "project", "select key, sum(value) as total, count(*) as n from reading group by key")
+    write(project, {
+        "models/doubled.sql": "select artifact_manifest_digest, key, value * 2 as value from reading",
+        "queries/twice.sql": "/*\ngrain: [key]\n*/\nselect key, max(value) as two from doubled group by key",
+    })
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n", "a=4\n", "b=7\n"))
+    build(project)
+    publish(project, "claim")
+    return project
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_the_numbers_that_rest_on_it_and_no_others(asked: str, project: Project, tmp_path: Path) -> None:
+    publish(project, "twice")
+    file = tmp_path / "in" / "r1.nv"
+    store = LocalStore(project.store_root)
+    digest = next(d for d in store.digests() if (store.folder(d) / "files" / "r1.nv").exists())
+    named, cells = ASKED[asked]
+    found = [each.key for each in impact(project, named(digest, file)) if asked.startswith("a model that") or "twice" not in each.key]
+    assert sorted(found) == cells
+
+
+def test_the_command(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--project", str(project.root), "impact", "reading"]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 4 and err == "4 numbers of 1 publication rest on it (model)\n"
+    assert main(["--project", str(project.root), "impact", "r2.nv", "--json"]) == 0
+    assert [(each["key"], each["kind"]) for each in json.loads(capsys.readouterr()[0])] == [
+        ("claim[key=b].n", "file"), ("claim[key=b].total", "file")
+    ]
+    assert main(["--project", str(project.root), "impact", "nothing"]) == ExitCode.NOT_FOUND

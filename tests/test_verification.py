@@ -1,0 +1,178 @@
+"""`wh verify`: numbers hashed and replayed from raw evidence alone, and what it says when they cannot be or are not the same."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from bare_project import write
+from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
+
+from warehouse.claims.number import exact, row_numbers
+from warehouse.claims.publication import PUBLICATION_DOMAIN, publications, read_row
+from warehouse.claims.publish import publish
+from warehouse.claims.rollup import build
+from warehouse.claims.verification import STATES, verify_all, verify_number, verify_publication
+from warehouse.cli.main import main
+from warehouse.digest import bytes_digest, canonical_json, domain_digest
+from warehouse.errors import ExitCode
+from warehouse.evidence.store import LocalStore
+from warehouse.project import Project
+from warehouse.transform.sql_text import canonical
+
+SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"
+FILES = ("a=1.5\na=2.25\n", "a=4\n", "b=7\n", "b=0.1\nb=0.2\n")  # one bundle each
+
+
+def published(root: Path, sql: str = SUMS, files: tuple[str, ...] = FILES) -> Project:
+    project = values_project(root / "project", sql)
+    take_in(project, value_files(root / "in", *files))
+    build(project)
+    publish(project, "claim")
+    return project
+
+
+def bundles(project: Project) -> dict[str, Path]:
+    """The folder of each bundle, by the text of its file."""
+    store = LocalStore(project.store_root)
+    folders = map(store.folder, store.digests())
+    return {next((folder / "files").iterdir()).read_text(): folder for folder in folders}
+
+
+def test_a_number_is_replayed_from_its_own_evidence_alone(tmp_path: Path) -> None:
+    """Neither the build nor landing nor the evidence of other numbers is needed, nor the project's models."""
+    project = published(tmp_path)
+    shutil.rmtree(project.builds)
+    shutil.rmtree(project.store_root / "landing")
+    shutil.rmtree(project.root / "models")
+    for text, folder in bundles(project).items():
+        if text.startswith("b"):
+            shutil.rmtree(folder)
+    verdict = verify_number(project, "claim[key=a].total")
+    assert (verdict.state, verdict.value, verdict.files_checked) == ("stale", 7.75, 2)  # no build holds it any more
+    assert "replayed from its own 2 bundles: equal" in verdict.reason
+    assert verify_number(project, "claim[key=b].total").state == "missing"
+
+
+@pytest.mark.parametrize(
+    ("shown", "state"), [("7.75", "verified"), ("7.75000001", "not reproduced"), ("8", "not reproduced")]
+)
+def test_a_forged_publication_that_holds_together_is_found(shown: str, state: str, tmp_path: Path) -> None:
+    """Whoever can write into the store can make every digest right: but not the evidence say otherwise."""
+    project = published(tmp_path)
+    (publication,) = publications(project)
+    lines = [json.loads(line) for line in publication.lines()]
+    row = next(line for line in lines if line["grain"]["key"] == exact("a"))
+    row["cells"]["total"]["value"] = exact(float(shown))
+    sql = canonical((project.root / "queries" / "claim.sql").read_text())
+    values = read_row(canonical_json(row))
+    numbers = row_numbers("claim", sql, ["key"], ["key", "total"], ["a", values.cells["total"].value])
+    row["cells"]["total"]["number_id"] = numbers["total"]
+    data = b"".join(canonical_json(line) + b"\n" for line in lines)
+    record = {**publication.record, "rows_sha256": bytes_digest(data)}
+    forged = publication.folder.with_name(domain_digest(PUBLICATION_DOMAIN, record))
+    shutil.rmtree(publication.folder)
+    forged.mkdir()
+    (forged / "rows.jsonl").write_bytes(data)
+    (forged / "publication.json").write_bytes(canonical_json(record))
+    assert verify_number(project, str(numbers["total"])).state == state
+    states = {verdict.key: verdict.state for verdict in verify_all(project)}
+    assert states.pop("claim[key=a].total") == state
+    assert set(states.values()) == {"verified"}
+
+
+def test_a_number_that_other_rows_keep_something_out_of_needs_their_evidence(tmp_path: Path) -> None:
+    """By its own runs alone nothing would block b: the verdict says that more was needed."""
+    sql = (
+        "select 'kept' as key, sum(value) as total from reading where key not in (select key from reading where value < 0)\n"
+        "union all select 'blocked', sum(value) from reading where value < 0"
+    )
+    project = published(tmp_path, sql, ("a=1\nb=5\n", "b=-1\n"))
+    verdict = verify_number(project, "claim[key=kept].total")
+    assert verdict.state == "verified" and verdict.value == 1.0
+    assert "replayed from the 2 bundles of its publication: equal" in verdict.reason or "its own 2 bundles" in verdict.reason
+
+
+def test_what_the_current_build_says_otherwise_is_stale(tmp_path: Path) -> None:
+    project = published(tmp_path)
+    (old,) = (verdict.number_id for verdict in verify_all(project) if verdict.key == "claim[key=a].total")
+    take_in(project, value_files(tmp_path / "more", "a=100\n"))
+    build(project)
+    verdict = verify_number(project, str(old))
+    assert verdict.state == "stale" and "replayed from its own 2 bundles: equal; the current build holds another" in verdict.reason
+    states = {verdict.key: verdict.state for verdict in verify_all(project)}
+    assert states["claim[key=a].total"] == states["claim[key=a].n"] == "stale"
+    assert states["claim[key=b].total"] == "verified"
+
+
+def test_one_byte_of_the_evidence(tmp_path: Path) -> None:
+    project = published(tmp_path)
+    file = next((bundles(project)["a=4\n"] / "files").iterdir())
+    file.chmod(0o644)
+    file.write_text("a=5\n")
+    states = {verdict.key: verdict.state for verdict in verify_all(project)}
+    assert states == {
+        "claim[key=a].total": "tampered", "claim[key=a].n": "tampered", "claim[key=b].total": "verified", "claim[key=b].n": "verified"
+    }
+    assert verify_number(project, "claim[key=b].total").state == "verified"
+    assert verify_number(project, "claim[key=a].total").state == "tampered"
+
+
+def test_what_parses_the_evidence_otherwise_now_is_no_replay(tmp_path: Path) -> None:
+    project = published(tmp_path)
+    write(project, {"ingest/values.py": VALUES_INGESTOR.replace('"values", 1', '"values", 2')})
+    verdict = verify_number(project, "claim[key=a].total")
+    assert verdict.state == "refused"
+    assert verdict.reason == "value was parsed by values 1, and is by values 2 now"
+
+
+def test_models_that_changed_since_do_not_matter(tmp_path: Path) -> None:
+    """What is replayed is what was recorded."""
+    project = published(tmp_path)
+    write(project, {"models/reading.sql": "select * replace (value * 2 as value) from value"})
+    build(project)
+    (publication,) = publications(project)
+    assert {verdict.state for verdict in verify_publication(project, publication)} == {"stale", "verified"}  # n is what it was
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = published(tmp_path)
+
+    def wh(*arguments: str) -> tuple[int, str, str]:
+        status = main(["--project", str(project.root), *arguments])
+        return status, *capsys.readouterr()
+
+    (publication,) = publications(project)
+    status, out, err = wh("verify", "claim[key=a].total")
+    assert status == 0
+    assert out.endswith("  7.75  claim[key=a].total\n  verified: 2 raw files hashed, replayed from its own 2 bundles: equal\n")
+    assert wh("verify", publication.digest) == (0, "", "4 verified\n")
+    assert wh("verify", "--all") == (0, "", "4 verified\n")
+    status, out, err = wh("verify", "--all", "--json")
+    assert [json.loads(line)["state"] for line in out.splitlines()] == ["verified"] * 4
+    assert wh("verify", "0" * 64)[0] == ExitCode.NOT_FOUND
+    shutil.rmtree(bundles(project)["a=4\n"])
+    status, out, err = wh("verify", "--all")
+    assert status == ExitCode.MISSING and out.count("\n  missing: 1 problem\n") == 2 and err.endswith("2 missing, 2 verified\n")
+    (publication.folder / "rows.jsonl").write_bytes(b"")
+    status, out, err = wh("verify", "--all")
+    assert status == ExitCode.TAMPERED and "claim\n  tampered: rows.jsonl differs" in out
+    shutil.rmtree(publication.folder)
+    assert wh("verify", "--all") == (0, "", "nothing is published\n")
+
+
+def test_every_state_is_in_the_readme() -> None:
+    readme = " ".join((Path(__file__).parents[1] / "README.md").read_text().split())
+    assert [state for state in STATES if f"`{state}`" not in readme] == []
+
+
+def test_a_comment_changes_nothing_that_was_published(tmp_path: Path) -> None:
+    project = published(tmp_path)
+    for name in ("queries/claim.sql", "models/reading.sql"):
+        text = (project.root / name).read_text()
+        write(project, {name: f"{text}\n-- only a comment\n"})
+    build(project)
+    assert not publish(project, "claim").is_new
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}

@@ -1,0 +1,130 @@
+"""Audit packets: one number with all that it rests on in one archive, for whoever has neither the store nor the project.
+
+A packet is a small store in an uncompressed tar: the publication, its spec, the bundles that a replay of the number needs,
+a page to read, and `packet.json`, which says which number it is of. It is a function of these, byte by byte: what was
+changed anywhere in it, be it a time in the archive's headers, is found by making it again from its own content.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from warehouse.claims.number import parse_argument
+from warehouse.claims.packet_page import page
+from warehouse.claims.publication import PublishedRollup
+from warehouse.claims.search import FoundCell, find_cell
+from warehouse.claims.specification import read_specification
+from warehouse.claims.verification import STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Verdict, verify_number
+from warehouse.digest import canonical_json, file_digest
+from warehouse.errors import WarehouseError
+from warehouse.evidence.durable import unique_name
+from warehouse.evidence.store import LocalStore
+from warehouse.project import Project, project_of_store
+
+_RECORD = "packet.json"
+_PAGE = "README.txt"
+_VERSION = 1
+
+
+def write_packet(project: Project, argument: str, target: Path) -> Verdict:
+    """Write the packet of a published number. Raises WH310 for one that was not published or does not verify, and what
+    finding it raises (WH304, WH305)."""
+    found = find_cell(project, parse_argument(argument))
+    if found.publication is None or found.cell.number_id is None:
+        raise WarehouseError("WH310", "only a published number has a record to pack", found.key, f"run: wh publish {found.query}")
+    verdict = verify_number(project, found.cell.number_id)
+    if verdict.state not in (VERIFIED, STALE):
+        raise WarehouseError("WH310", f"it is {verdict.state}: {verdict.reason}", found.key)
+    scratch = target.with_name(f".{target.name}.{unique_name()}")
+    try:
+        with open(scratch, "xb") as stream:
+            _write(project, found, found.publication, sorted(verdict.evidence), stream)
+        scratch.replace(target)
+    except OSError as error:
+        raise WarehouseError("WH109", f"cannot be written: {error.strerror}", str(target)) from error
+    finally:
+        scratch.unlink(missing_ok=True)
+    return verdict
+
+
+def is_packet(path: Path) -> bool:
+    """Whether this is a file: whatever a number may be called, it is none."""
+    return path.is_file()
+
+
+def verify_packet(path: Path) -> Verdict:
+    """Verify the number of a packet by nothing but the packet: its digests, a replay, and that no byte is another."""
+    with TemporaryDirectory(prefix="wh-packet-") as folder:
+        root = Path(folder)
+        try:
+            number_id = _unpack(path, root)
+        except (tarfile.TarError, OSError, ValueError, KeyError, TypeError) as error:
+            return Verdict(None, str(path), None, TAMPERED, f"it is no packet any more: {error}")
+        project = project_of_store(root)
+        store = LocalStore(project.store_root)
+        problems = tuple(problem for digest in store.digests() for problem in store.check_bundle(digest))
+        if problems:
+            return Verdict(number_id, str(path), None, TAMPERED, "raw files are not what was packed", 0, problems)
+        try:
+            if not _is_as_made(project, number_id, path):
+                return Verdict(number_id, str(path), None, TAMPERED, "it is not the archive that its own content makes")
+            verdict = verify_number(project, number_id)
+        except WarehouseError as error:
+            return Verdict(number_id, str(path), None, TAMPERED, f"it does not hold its number: {error.message}", 0, (error,))
+    if verdict.state == STALE:  # there is no build here to be stale by
+        return replace(verdict, state=VERIFIED, reason=verdict.reason.removesuffix(STALE_BECAUSE))
+    return verdict
+
+
+def _is_as_made(project: Project, number_id: str, path: Path) -> bool:
+    found = find_cell(project, parse_argument(number_id))
+    assert found.publication
+    again = project.root / "again.tar"
+    with open(again, "xb") as stream:
+        _write(project, found, found.publication, LocalStore(project.store_root).digests(), stream)
+    return file_digest(again) == file_digest(path)
+
+
+def _unpack(path: Path, root: Path) -> str:
+    """Lay a packet's store into a folder; the number that it says it is of."""
+    with tarfile.open(path, "r:") as archive:
+        archive.extractall(root, filter="data")
+    record = json.loads((root / _RECORD).read_bytes())
+    if record["packet_version"] != _VERSION:
+        raise ValueError(f"its version is {record['packet_version']}, known is {_VERSION}")
+    return str(record["number_id"])
+
+
+def _write(project: Project, found: FoundCell, publication: PublishedRollup, bundles: list[str], stream: IO[bytes]) -> None:
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, content in _entries(project, found, publication, bundles):
+            entry = tarfile.TarInfo(name)  # of nobody, and of no time
+            entry.size = len(content) if isinstance(content, bytes) else content.stat().st_size
+            with BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as reader:
+                archive.addfile(entry, reader)
+
+
+def _entries(
+    project: Project, found: FoundCell, publication: PublishedRollup, bundles: list[str]
+) -> Iterator[tuple[str, bytes | Path]]:
+    """The files of a packet in order: names, and bytes or where these lie."""
+    store = LocalStore(project.store_root)
+    specification = read_specification(project, publication)
+    yield _RECORD, canonical_json({"packet_version": _VERSION, "number_id": found.cell.number_id, "publication": publication.digest})
+    yield _PAGE, page(found, specification, bundles).encode()
+    for name in ("publication.json", "rows.jsonl"):
+        yield f"publications/{publication.digest}/{name}", publication.folder / name
+    yield f"specs/{specification.digest}.json", project.store_root / "specs" / f"{specification.digest}.json"
+    for digest in bundles:
+        folder = store.folder(digest)
+        place = folder.relative_to(project.store_root).as_posix()
+        yield f"{place}/manifest.json", folder / "manifest.json"
+        for file in store.manifest(digest).files:
+            yield f"{place}/files/{file.raw_path}", folder / "files" / file.raw_path

@@ -1,0 +1,140 @@
+"""The subqueries of a block's expressions: for each a witness, an annotated copy whose rows stand for its answer.
+
+Where a subquery stands decides what its rows are evidence of: of one row of FROM, of a group, or of every row alike.
+The original subquery is not touched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from warehouse.claims.provenance.engine import is_aggregate
+from warehouse.claims.provenance.refusals import refuse
+from warehouse.claims.provenance.relations import Scope, Witness
+from warehouse.claims.provenance.scope import find_column, resolve
+from warehouse.claims.provenance.selecting import clauses, has_aggregate, is_aggregate_of_block
+from warehouse.claims.provenance.values import GROUPING_SETS
+
+if TYPE_CHECKING:
+    from warehouse.claims.provenance.resolve import Ctes, Resolver
+
+
+def find_witnesses(
+    resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, is_aggregated: bool
+) -> dict[int, Witness]:
+    """A witness for each subquery of the block's expressions; the expression is tagged with its number."""
+    witnesses: dict[int, Witness] = {}
+    for clause in clauses(node):
+        for part in list(clause.walk(prune=lambda n: isinstance(n, exp.Query))):
+            is_query = isinstance(part, exp.Query) and not isinstance(part.parent, exp.Exists)
+            if is_query or isinstance(part, exp.Exists):
+                _check_inner_reads(part)
+                number = resolver.witness_count
+                resolver.witness_count += 1
+                place = _place(part, clause, node, is_aggregated) if scope.sources else "none"
+                witnesses[number] = _witness(resolver, part, scope, ctes, number, place)
+    return witnesses
+
+
+def _place(part: exp.Expression, clause: exp.Expression, node: exp.Select, is_aggregated: bool) -> str:
+    """What a subquery that depends on its surroundings depends on there: a 'row', a 'group', or what has 'none'."""
+    if isinstance(clause, exp.Where) or _is_inside_aggregate(part, clause):
+        return "row"
+    if isinstance(clause.parent, exp.Join):
+        return "row" if _only_filters(clause.parent, node) else "none"
+    if isinstance(clause, exp.Having) or isinstance(clause, exp.Qualify) or any(clause is i for i in node.expressions):
+        return "group" if is_aggregated else "row"
+    return "none"
+
+
+def _is_inside_aggregate(part: exp.Expression, clause: exp.Expression) -> bool:
+    """Whether an aggregate of the block reads the subquery, in its argument or its FILTER: row by row, then."""
+    above = part.parent
+    while above is not None and above is not clause.parent:
+        if isinstance(above, exp.Filter) and is_aggregate_of_block(above.this):
+            return True
+        if is_aggregate_of_block(above):
+            return True
+        above = above.parent
+    return False
+
+
+def _only_filters(join: exp.Join, node: exp.Select) -> bool:
+    """Whether the ON of this join is as good as WHERE: an inner join, and no outer join adds rows on this side."""
+    if join.side or join.method:
+        return False
+    return not any((other.side or "").upper() in ("RIGHT", "FULL") for other in node.args.get("joins") or [])
+
+
+def _witness(
+    resolver: Resolver, part: exp.Expression, scope: Scope, ctes: Ctes, number: int, place: str
+) -> Witness:
+    form, tagged, probes = _form(part, scope)
+    tagged.meta["witness"] = number
+    around = Scope(outer=scope)
+    query = part.this if isinstance(part, exp.Exists) else part
+    relation = resolver.query(query.copy(), ctes, around, is_named=False)
+    is_correlated = around.reads_outer
+    if form != "exists" and len(relation.columns) != max(len(probes), 1):
+        refuse("E_SUBQUERY_FORM", part, "the subquery must have as many columns as it is compared with")
+    is_row_level = form == "in" or is_correlated
+    if is_row_level:
+        _check_place(part, probes, scope, place)
+    return Witness(f"__witness_{number}", relation, form, is_row_level, is_correlated, probes)
+
+
+def _check_place(part: exp.Expression, probes: tuple[exp.Expression, ...], scope: Scope, place: str) -> None:
+    """A group's subquery can be asked at each of its rows if it depends on the keys alone: they are equal there."""
+    if place == "none":
+        refuse("E_SUBQUERY_PLACE", part, "this subquery depends on the row, and here there is no row")
+    if any(has_aggregate(probe) or probe.find(exp.Window) for probe in probes):
+        refuse("E_SUBQUERY_PLACE", part, "what is compared with this subquery is an aggregate or a window")
+    if place == "group":
+        block = part.find_ancestor(exp.Select)
+        group = block.args.get("group") if block is not None else None
+        if group is None or (probes and not any(probe.find(exp.Column) for probe in probes)):
+            refuse("E_SUBQUERY_PLACE", part, "this subquery depends on no key of the group")
+        if group.find(*GROUPING_SETS) is not None:
+            refuse("E_SUBQUERY_PLACE", part, "a subquery that depends on a key which a grouping set may leave out")
+        if any(_reads_outer(aggregate, scope) for aggregate in part.find_all(exp.Func) if is_aggregate(aggregate)):
+            refuse("E_SUBQUERY_PLACE", part, "an aggregate of the group inside the subquery")
+
+
+def _reads_outer(aggregate: exp.Expression, scope: Scope) -> bool:
+    """Whether a column of the aggregate may be of the query around; if the name is in both, it is taken to be."""
+    columns = aggregate.find_all(exp.Column)
+    return any(find_column([part.name for part in reference.parts], scope) is not None for reference in columns)
+
+
+def _form(part: exp.Expression, scope: Scope) -> tuple[str, exp.Expression, tuple[exp.Expression, ...]]:
+    """Which kind of subquery it is, the node that carries its number, and the left side of IN."""
+    if isinstance(part, exp.Exists):
+        return "exists", part, ()
+    above = part.parent
+    if isinstance(above, exp.In):
+        left = above.this.expressions if isinstance(above.this, exp.Tuple) else [above.this]
+        return "in", above, tuple(resolve(operand, scope) for operand in left)
+    if isinstance(above, exp.Any) and isinstance(above.parent, exp.EQ):
+        return "in", above, (resolve(above.parent.this, scope),)
+    if isinstance(above, (exp.Any, exp.All)):
+        return "compared", above, ()  # with all of its rows
+    return "scalar", part, ()
+
+
+def _check_inner_reads(part: exp.Expression) -> None:
+    """The original subquery stays in the SQL and may read an annotated CTE: taking all columns would take evidence."""
+    for join in part.find_all(exp.Join):
+        if (join.method or "").upper() == "NATURAL":
+            refuse("E_JOIN", join, "a NATURAL JOIN inside a subquery of an expression; write USING")
+    for pivot in part.find_all(exp.Pivot):
+        if pivot.args.get("group") is None:
+            refuse("E_PIVOT", pivot, "PIVOT without GROUP BY inside a subquery of an expression")
+    direct = part.this if isinstance(part, exp.Exists) else None
+    for star in part.find_all(exp.Star):
+        if isinstance(star.parent, exp.Count):
+            continue
+        if direct is not None and star.find_ancestor(exp.Select) is direct and not direct.args.get("distinct"):
+            continue
+        refuse("E_STAR", part, "a star inside a subquery of an expression")

@@ -1,0 +1,112 @@
+"""Replay: a query run again from nothing but raw files, by the SQL and the versions that its spec recorded.
+
+Only the bundles that are given are parsed, into an empty store; every model under the query is made by its recorded SQL in
+an empty database; then the query runs. Nothing of the project's builds, landing or models is read, and nothing of the spec
+that its digest does not cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from warehouse.claims.number import exact
+from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
+from warehouse.errors import WarehouseError
+from warehouse.evidence.part import part_of
+from warehouse.evidence.store import LocalStore
+from warehouse.landing.batches import refresh
+from warehouse.landing.registry import load_ingestors
+from warehouse.project import Project
+from warehouse.transform.build import bring_up_to_date
+from warehouse.transform.check import inspect
+from warehouse.transform.digests import Envelope, envelopes, recorded_model
+from warehouse.transform.duck import connect, quoted
+from warehouse.transform.feeds import FEED_SCHEMA
+from warehouse.transform.landing_tables import LandingTables, landing_tables
+from warehouse.transform.material import Material, landing_inputs, landing_leaves
+from warehouse.transform.model import Model
+from warehouse.transform.state import Inputs, logics
+
+# One row: every column's exact form (`claims.number.exact`).
+Row = Mapping[str, Any]
+
+
+class Replayer:
+    """One recorded query, checked once, to be run on any evidence. Raises WH309 when it cannot be run here as it was: with
+    other versions of the engine or the ingestors."""
+
+    def __init__(self, project: Project, specification: Mapping[str, Any]) -> None:
+        self._store = LocalStore(project.store_root)
+        self._ingestors = load_ingestors(project)
+        query = recorded_model(specification["document"])
+        self._query = query.name
+        # As the check keys them: models read feeds by their whole names.
+        models = {
+            model.qualified if model.schema == FEED_SCHEMA else model.name: model
+            for model in map(recorded_model, specification["models"].values())
+        }
+        with TemporaryDirectory(prefix="wh-replay-") as empty:
+            landing = self._parse(Path(empty), ())
+            self._checked, faults = inspect(models, {self._query: query}, landing.types, Path(empty))
+        if faults:
+            raise _refused(self._query, f"a recorded model is not sound any more: {faults[0]}")
+        self._made = envelopes(self._checked, landing_leaves(landing))
+        _refuse_other_versions(self._query, specification, self._made)
+
+    def rows(self, bundles: Iterable[str]) -> list[Row]:
+        """The query's rows over these bundles, by manifest digest. Raises what reading them raises (WH105, WH106, WH107)
+        and WH309 when the recorded SQL fails on them."""
+        with TemporaryDirectory(prefix="wh-replay-") as scratch:
+            root = Path(scratch)
+            landing = self._parse(root, bundles)
+            for problem in landing.damaged:
+                raise problem
+            inputs = Inputs(landing_inputs(landing), {})
+            material = Material(self._checked, self._made, logics(self._checked, self._made), landing, inputs, root)
+            try:
+                bring_up_to_date(root / "replay.duckdb", material, write_rollup)
+            except WarehouseError as error:
+                raise _refused(self._query, f"the recorded SQL fails: {error}") from error
+            return _rows(root / "replay.duckdb", self._checked.models[self._query])
+
+    def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
+        return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors))
+
+
+def _refuse_other_versions(query: str, specification: Mapping[str, Any], made: Mapping[str, Envelope]) -> None:
+    """What runs must be what was recorded, down to the leaves: then their digests are equal."""
+    if made[query].digest == specification["query_spec_digest"]:
+        return
+    then, now = specification["document"], made[query].document
+    if then["engine"] != now["engine"]:
+        versions = [f"{engine['name']} {engine['version']}" for engine in (then["engine"], now["engine"])]
+        raise _refused(query, f"it was made with {versions[0]} and its settings; this is {versions[1]}")
+    recorded = _parsers([then, *specification["models"].values()])
+    for table, parsed_by in _parsers([envelope.document for envelope in made.values()]).items():
+        if recorded.get(table, parsed_by) != parsed_by:
+            raise _refused(query, f"{table} was parsed by {recorded[table]}, and is by {parsed_by} now")
+    raise _refused(query, "its digest is another here, and neither the engine nor an ingestor is why")
+
+
+def _parsers(documents: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Who parses each landing table that some models read."""
+    return {leaf["table"]: leaf["parsed_by"] for document in documents for leaf in document["landing"]}
+
+
+def _refused(query: str, message: str) -> WarehouseError:
+    return WarehouseError(
+        "WH309", message, f"rollup.{query}", "install the versions of wh, engine and ingestors that the spec records"
+    )
+
+
+def _rows(database: Path, query: Model) -> list[Row]:
+    con = connect(database, read_only=True)
+    try:
+        found = con.execute(f"select * exclude ({', '.join(RESERVED_COLUMNS)}) from {quoted(query.qualified)}")
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, map(exact, row), strict=True)) for row in found.fetchall()]
+    finally:
+        con.close()

@@ -1,0 +1,80 @@
+"""The spec of a published query as the store keeps it: read whole, checked against its digest down to the leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow
+from warehouse.digest import domain_digest, number_id
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.project import Project
+from warehouse.transform.digests import MODEL_DOMAIN, QUERY_SPEC_DOMAIN
+
+
+@dataclass(frozen=True)
+class Specification:
+    """A query's spec: its digest, the document of `transform.digests.specification`, and the (name, digest) of every model
+    under it, nearest first."""
+
+    digest: str
+    document: Mapping[str, Any]
+    models: tuple[tuple[str, str], ...]
+    place: str
+
+    def check_number(self, row: PublishedRow, cell: PublishedCell) -> None:
+        """A number id commits to its cell and value: one that does not was not made by `publish`. Raises WH307."""
+        query = str(self.document["document"]["name"]).partition(".")[2]
+        try:
+            grain = [row.grain_forms[name] for name in self.document["document"]["contract"]["grain"]]
+        except KeyError as error:
+            raise self._torn(f"a row has no {error}") from error
+        if number_id(query, self.document["document"]["sql"], grain, cell.column, cell.form) != cell.number_id:
+            raise self._torn(f"{cell.number_id} does not commit to the value {cell.value!r} that stands beside it")
+
+    def _torn(self, message: str) -> WarehouseError:
+        return _torn(message, self.place)
+
+
+def read_specification(project: Project, publication: PublishedRollup) -> Specification:
+    """The spec that a publication names. Raises WH307 when it is missing or is not what its digest is of."""
+    digest = str(publication.record["query_spec_digest"])
+    path = project.store_root / "specs" / f"{digest}.json"
+    try:
+        document = json.loads(path.read_bytes())
+        return Specification(digest, document, tuple(_models(document, digest)), str(path))
+    except FileNotFoundError as error:
+        raise WarehouseError(
+            "WH307", "the query's spec is missing", str(path), "publish the query again, or restore the store from a copy",
+            ExitCode.MISSING,
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _torn(str(error), str(path)) from error
+
+
+def _torn(message: str, place: str) -> WarehouseError:
+    return WarehouseError(
+        "WH307", f"the publication and its spec do not hold together: {message}", place, exit_code=ExitCode.TAMPERED
+    )
+
+
+def _models(specification: dict[str, Any], digest: str) -> list[tuple[str, str]]:
+    if domain_digest(QUERY_SPEC_DOMAIN, specification["document"]) != digest:
+        raise ValueError("the document differs from its digest")
+    listed: dict[str, str] = {}
+    pending = _by_name(specification["document"]["parents"])
+    while pending:
+        parent = pending.pop(0)
+        document = specification["models"][parent["digest"]]
+        if domain_digest(MODEL_DOMAIN, document) != parent["digest"]:
+            raise ValueError(f"model {parent['name']} differs from its digest")
+        if parent["name"] not in listed:
+            listed[parent["name"]] = parent["digest"]
+            pending += _by_name(document["parents"])
+    return list(listed.items())
+
+
+def _by_name(parents: list[dict[str, str]]) -> list[dict[str, str]]:
+    return sorted(parents, key=lambda parent: parent["name"])

@@ -1,0 +1,239 @@
+"""`wh verify`: is a number still what its raw evidence gives? Its files are hashed again, and its query is replayed from them.
+
+A replay has first the evidence of the number's own why-set and nothing else. That gives the number wherever removing other
+runs cannot change it (guarantee G3 of the design); a share of a total or a rank needs the evidence of other rows too, and
+then that of its whole publication is replayed, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from warehouse.claims.lineage import lineage_of
+from warehouse.claims.number import inexact, parse_argument
+from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, read_row
+from warehouse.claims.search import FoundCell, current_numbers, find_cell
+from warehouse.claims.specification import Specification, read_specification
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.store import LocalStore
+from warehouse.project import Project
+
+if TYPE_CHECKING:
+    from warehouse.claims.replay import Replayer, Row
+
+VERIFIED = "verified"  # its files are whole, and replayed they give it
+STALE = "stale"  # so it is, but the current build holds another number in its place, or none
+TAMPERED = "tampered"  # a file, its publication or its spec differs from its digest
+MISSING = "missing"  # one of these is gone
+NOT_REPRODUCED = "not reproduced"  # all is whole, but replayed it gives another value
+REFUSED = "refused"  # nobody can tell: it cannot be replayed here, or rests on no evidence
+STATES = (TAMPERED, MISSING, NOT_REPRODUCED, REFUSED, STALE, VERIFIED)  # the worst first
+
+STALE_BECAUSE = "; the current build holds another number, or none"
+_EXIT_CODES = {TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, VERIFIED: ExitCode.OK, STALE: ExitCode.OK}
+# Sums of floats over a part of the rows may differ in their last bits (`transform.aggregates`).
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number as it is claimed: where it stands, its exact form, and the bundles that its runs and its value rest on.
+    `is_read`: whether its value was read from any file; `is_current`: whether the current build holds it."""
+
+    number_id: str | None
+    key: str
+    column: str
+    grain_forms: Mapping[str, Any]
+    form: Any
+    bundles: frozenset[str]
+    is_read: bool
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The state of one number (one of `STATES`) and why; how many raw files were hashed, and what is wrong with which; and
+    where it was reproduced, the bundles that a replay needs."""
+
+    number_id: str | None
+    key: str
+    value: Any
+    state: str
+    reason: str
+    files_checked: int = 0
+    problems: tuple[WarehouseError, ...] = ()
+    evidence: frozenset[str] = frozenset()
+
+
+def exit_code(verdicts: Sequence[Verdict]) -> ExitCode:
+    """That of the worst state among them."""
+    worst = min((STATES.index(verdict.state) for verdict in verdicts), default=STATES.index(VERIFIED))
+    return _EXIT_CODES.get(STATES[worst], ExitCode.FAILED)
+
+
+def verify_number(project: Project, argument: str) -> Verdict:
+    """Verify what a person typed after `wh verify`, as `wh lineage` reads it. Raises WH304, WH305, WH306."""
+    found = find_cell(project, parse_argument(argument))
+    try:
+        number = lineage_of(project, found)
+        specification = _specification_of(project, found)
+    except WarehouseError as error:
+        if error.code != "WH307":
+            raise
+        return Verdict(found.cell.number_id, found.key, found.cell.value, _state_of([error]), error.message, 0, (error,))
+    if found.publication:
+        bundles, wider = bundles_of(found.row, found.cell), _all_bundles(found.publication)
+    else:
+        runs = {str(run["artifact_manifest_digest"]) for run in number.runs if "artifact_manifest_digest" in run}
+        bundles, wider = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files}), frozenset()
+    claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
+    return _Auditor(project, specification).verdict(claim, [bundles, wider])
+
+
+def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
+    """Verify every number of a publication: replayed all together first, and by itself what that does not give."""
+    query = str(publication.record["query"])
+    try:
+        publication.check()
+        specification = read_specification(project, publication)
+        rows = [read_row(line) for line in publication.lines()]
+        for row in rows:
+            for cell in row.cells.values():
+                if cell.number_id:
+                    specification.check_number(row, cell)
+    except WarehouseError as error:
+        yield Verdict(None, query, None, _state_of([error]), error.message, 0, (error,))
+        return
+    auditor, together = _Auditor(project, specification.document), _all_bundles(publication)
+    current = current_numbers(project, query)
+    for row in rows:
+        for cell in row.cells.values():
+            if cell.number_id:
+                found = FoundCell(query, row, cell, publication, None)
+                claim = _claim(found, bundles_of(row, cell), bool(cell.evidence), cell.number_id in current)
+                yield auditor.verdict(claim, [together, claim.bundles])
+
+
+def verify_all(project: Project) -> Iterator[Verdict]:
+    """Verify every number of every publication."""
+    for publication in publications(project):
+        yield from verify_publication(project, publication)
+
+
+def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current: bool) -> Claim:
+    cell = found.cell
+    return Claim(cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, bundles, is_read, is_current)
+
+
+def bundles_of(row: PublishedRow, cell: PublishedCell) -> frozenset[str]:
+    """The bundles of a published cell's why-set: those of its runs, and those that its value was read from. What rests on
+    neither, as a constant does, stands by its row: then those of the row."""
+    runs = (run for run in row.runs if run["run_id"] in cell.runs)
+    own = {str(run["artifact_manifest_digest"]) for run in runs if "artifact_manifest_digest" in run}
+    own |= {str(file["artifact_manifest_digest"]) for file in cell.evidence}
+    others = (file for other in row.cells.values() for file in other.evidence)
+    return frozenset(own or {str(file["artifact_manifest_digest"]) for file in others})
+
+
+def _all_bundles(publication: PublishedRollup) -> frozenset[str]:
+    rows = map(read_row, publication.lines())
+    return frozenset().union(*(bundles_of(row, cell) for row in rows for cell in row.cells.values()))
+
+
+def _specification_of(project: Project, found: FoundCell) -> Mapping[str, Any]:
+    if found.publication:
+        return read_specification(project, found.publication).document
+    from warehouse.transform.builds import current_build
+    from warehouse.transform.query import run_query
+
+    sql = f"select specification from catalog.model where schema_name = 'rollup' and name = '{found.query}'"
+    with run_query(current_build(project).path, sql) as result:
+        return json.loads(result.fetchall()[0][0])
+
+
+def _state_of(problems: Sequence[WarehouseError]) -> str:
+    """A missing file is `missing`, any other difference `tampered`; tampered outweighs missing."""
+    return MISSING if all(problem.exit_code == ExitCode.MISSING for problem in problems) else TAMPERED
+
+
+class _Auditor:
+    """Verdicts on numbers of one query. A bundle is hashed once, and the same evidence replayed once."""
+
+    def __init__(self, project: Project, specification: Mapping[str, Any]) -> None:
+        self._project = project
+        self._store = LocalStore(project.store_root)
+        self._specification = specification
+        self._replayer: Replayer | None = None
+        self._problems: dict[str, tuple[WarehouseError, ...]] = {}
+        self._files: dict[str, int] = {}
+        self._rows: dict[frozenset[str], dict[str, Row]] = {}
+
+    def verdict(self, claim: Claim, evidence: Sequence[frozenset[str]]) -> Verdict:
+        """The state of one number, replayed from each set of bundles in turn until one gives it."""
+        value, files = inexact(claim.form), 0
+
+        def told(state: str, reason: str, *problems: WarehouseError) -> Verdict:
+            return Verdict(claim.number_id, claim.key, value, state, reason, files, problems)
+
+        problems = [problem for digest in sorted(claim.bundles) for problem in self._check(digest)]
+        if problems:
+            return told(_state_of(problems), f"{len(problems)} problem{'s' * (len(problems) > 1)}", *problems)
+        files = sum(self._files[digest] for digest in claim.bundles)
+        if not claim.bundles:
+            return told(REFUSED, "it rests on no evidence")
+        gave: list[Any] = []
+        for bundles in evidence:
+            if not bundles or any(self._check(digest) for digest in bundles):
+                continue
+            try:
+                row = self._replayed(bundles, tuple(claim.grain_forms)).get(_row_key(claim.grain_forms))
+            except WarehouseError as error:
+                return told(REFUSED, error.message, error)
+            gave.append(row[claim.column] if row else None)
+            if (how := _equal(gave[-1], claim.form)) is not None:
+                reason = f"{files} raw files hashed, replayed from {_shown(bundles, claim.bundles)}: {how}"
+                reason += "" if claim.is_read else "; no file states it, the query does"
+                if not claim.is_current:
+                    reason += STALE_BECAUSE
+                return replace(told(VERIFIED if claim.is_current else STALE, reason), evidence=bundles | claim.bundles)
+        values = " or ".join(str(inexact(form)) for form in gave)
+        return told(NOT_REPRODUCED, f"replayed it is {values}" if gave else "what its publication rests on is not whole")
+
+    def _check(self, digest: str) -> tuple[WarehouseError, ...]:
+        if digest not in self._problems:
+            self._problems[digest] = tuple(self._store.check_bundle(digest))
+            if not self._problems[digest]:
+                self._files[digest] = len(self._store.manifest(digest).files)
+        return self._problems[digest]
+
+    def _replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> dict[str, "Row"]:
+        if bundles not in self._rows:
+            from warehouse.claims.replay import Replayer
+
+            self._replayer = self._replayer or Replayer(self._project, self._specification)
+            rows = self._replayer.rows(bundles)
+            self._rows[bundles] = {_row_key({name: row[name] for name in grain}): row for row in rows}
+        return self._rows[bundles]
+
+
+def _row_key(grain_forms: Mapping[str, Any]) -> str:
+    return repr(sorted(grain_forms.items()))
+
+
+def _equal(form: Any, claimed: Any) -> str | None:
+    """How a replayed value equals the one claimed; None when it does not."""
+    if form == claimed:
+        return "equal"
+    if form and claimed and form[0] == claimed[0] == "double":
+        one, other = inexact(form), inexact(claimed)
+        if abs(one - other) <= _TOLERANCE * max(abs(one), abs(other)):
+            return f"equal within {_TOLERANCE:g}, {one!r}"
+    return None
+
+
+def _shown(bundles: frozenset[str], own: frozenset[str]) -> str:
+    count = f"{len(bundles)} bundle{'s' * (len(bundles) != 1)}"
+    return f"its own {count}" if bundles == own else f"the {count} of its publication"

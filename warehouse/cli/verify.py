@@ -1,0 +1,85 @@
+"""`wh verify`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.cli.output import notice, print_json_line
+from warehouse.errors import ExitCode, WarehouseError, printable
+
+if TYPE_CHECKING:
+    from warehouse.claims.verification import Verdict
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "target", metavar="NUMBER", nargs="?",
+        help="a number id (n-...), query[key=value,...].column, a number as printed, a publication's digest, or an audit packet",
+    )
+    what.add_argument("--all", action="store_true", help="verify every number of every publication")
+    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON, one a line")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.claims.verification import VERIFIED, exit_code
+
+    verdicts, counts = [], Counter[str]()
+    is_one = not args.all and not _is_digest(args.target)
+    for verdict in _verdicts(args):
+        verdicts.append(verdict)
+        counts[verdict.state] += 1
+        if args.json:
+            print_json_line(_document(verdict))
+        elif is_one or verdict.state != VERIFIED:
+            print("\n".join(_lines(verdict)))
+        for problem in verdict.problems:
+            notice(str(problem))
+    if not is_one:
+        notice(", ".join(f"{count} {state}" for state, count in counts.most_common()) or "nothing is published")
+    return exit_code(verdicts)
+
+
+def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
+    from warehouse.claims.packet import is_packet, verify_packet
+    from warehouse.claims.publication import publications
+    from warehouse.claims.verification import verify_all, verify_number, verify_publication
+    from warehouse.project import find_project
+
+    if args.target and is_packet(Path(args.target)):
+        return [verify_packet(Path(args.target))]
+    project = find_project()
+    if args.all:
+        return verify_all(project)
+    if not _is_digest(args.target):
+        return [verify_number(project, args.target)]
+    found = [each for each in publications(project) if each.digest == args.target]
+    if not found:
+        raise WarehouseError("WH304", "no publication has this digest", args.target, exit_code=ExitCode.NOT_FOUND)
+    return verify_publication(project, found[0])
+
+
+def _is_digest(target: str) -> bool:
+    return re.fullmatch("[0-9a-f]{64}", target) is not None
+
+
+def _lines(verdict: "Verdict") -> list[str]:
+    number = f"{verdict.number_id}  {printable(str(verdict.value))}  " if verdict.number_id else ""
+    return [f"{number}{printable(verdict.key)}", f"  {verdict.state}: {verdict.reason}"]
+
+
+def _document(verdict: "Verdict") -> dict[str, object]:
+    return {
+        "number_id": verdict.number_id,
+        "cell": verdict.key,
+        "value": verdict.value,
+        "state": verdict.state,
+        "reason": verdict.reason,
+        "files_checked": verdict.files_checked,
+        "problems": [str(problem) for problem in verdict.problems],
+    }

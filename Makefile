@@ -42,6 +42,8 @@ lock:
 	    --no-emit-index-url --no-annotate --no-header --quiet -o requirements.txt
 	uv pip compile pyproject.toml --extra build --extra test --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --no-header --quiet -o requirements-test.txt
+	uv pip compile tests/provenance/tpch.in --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-annotate --no-header --quiet -o tests/provenance/tpch.txt
 
 clean:
 	rm -rf .venv .cache .wh

@@ -1,7 +1,6 @@
-"""Reads the case files and checks an annotated query against the engine. It shares no code with the rewriter.
+"""Reads the case files and compares what an annotated query yields with what the file expects, literally.
 
-The engine runs the original query, on the whole data and on the data cut down to a row's why-sets; what the case
-file expects is compared literally.
+What holds without any expectation (G1, G2) is decided in `guarantees`, which shares no code with the rewriter.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from pathlib import Path
 
 import duckdb
 
+from provenance import guarantees
+from provenance.subject import Database, Row, Subject
 from warehouse.claims import provenance
-from warehouse.claims.provenance import Annotated
 
 HERE = Path(__file__).parent
 FIXTURE = (HERE / "fixture.sql").read_text()
@@ -61,7 +61,7 @@ def all_cases() -> list[Case]:
     return [case for path in sorted((HERE / "cases").glob("*.sql")) for case in read_cases(path)]
 
 
-def database() -> duckdb.DuckDBPyConnection:
+def connect() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:", config={"threads": 1})
     for setting in provenance.TRACE_SETTINGS:
         connection.execute(setting)
@@ -69,85 +69,34 @@ def database() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def faults(case: Case, connection: duckdb.DuckDBPyConnection) -> list[str]:
+def faults(case: Case, database: Database) -> list[str]:
     """Everything that is wrong with the annotation of one case; empty when nothing is."""
-    annotated = provenance.annotate(case.sql, CATALOG, TOKENS, case.values)
-    original = connection.execute(case.sql).fetchall()
-    cursor = connection.execute(annotated.sql)
-    names = [description[0] for description in cursor.description]
-    rows = cursor.fetchall()
-    width = len(annotated.columns)
-    columns = [description[:2] for description in cursor.description][:width]
-    found = _identity(case.sql, original, [row[:width] for row in rows], columns, connection)
-    traces = [_trace(annotated, case.values, dict(zip(names, row, strict=True))) for row in rows]
-    for row, trace in zip(rows, traces, strict=True):
-        found += _cells_in_why(row[:width], trace)
-        found += _sufficiency(case.sql, row[:width], annotated, trace, connection)
-    got = Counter(describe(row[:width], trace) for row, trace in zip(rows, traces, strict=True))
+    subject = Subject(case.sql, database, case.values)
+    rows = subject.rows()
+    found = guarantees.identity(subject, rows)
+    for row in rows:
+        found += cells_in_why(row)
+        found += guarantees.sufficiency(subject, row)
+    got = Counter(map(describe, rows))
     for line in (got - Counter(case.expected)) | (Counter(case.expected) - got):
         found.append(f"expectation: {'unexpected' if got[line] else 'missing'}: {line}")
     return found
 
 
-Trace = dict[tuple[str, int], list]  # ("why", n) -> tokens, (column, n) -> "column@token"
-
-
-def _trace(annotated: Annotated, values: tuple[str, ...], row: dict) -> Trace:
-    trace: Trace = {}
-    for occurrence in annotated.occurrences:
-        trace["why", occurrence.number] = sorted(row[f"__why_{occurrence.number}"])
-    for i, value in enumerate(values):
-        for occurrence in annotated.occurrences:
-            cells = row[f"__cell_{i}_{occurrence.number}"]
-            trace[value, occurrence.number] = sorted(f"{cell['c']}@{cell['t']}" for cell in cells)
-    return trace
-
-
-def describe(data: tuple, trace: Trace) -> str:
+def describe(row: Row) -> str:
     """One output row as the case files write it."""
-    shown = [" | ".join(str(value) for value in data)]
-    shown += [f"{what} {n} = {', '.join(map(str, found))}" for (what, n), found in trace.items() if found]
-    return " ; ".join(shown)
+    listed = {("why", n): map(str, tokens) for n, tokens in row.why.items()}
+    listed |= {what: sorted(f"{name}@{token}" for name, token in cells) for what, cells in row.cells.items()}
+    evidence = {what: ", ".join(found) for what, found in listed.items()}
+    shown = [f"{what} {n} = {found}" for (what, n), found in evidence.items() if found]
+    return " ; ".join([" | ".join(map(str, row.data)), *shown])
 
 
-def _identity(
-    sql: str, original: list, got: list, columns: list[tuple], connection: duckdb.DuckDBPyConnection
-) -> list[str]:
-    """G1: the same rows under the same names and types, and in the same order where the query fixes one."""
-    expected = [description[:2] for description in connection.execute(sql).description]
-    found = [] if columns == expected else [f"G1: columns {columns} are not {expected}"]
-    is_ordered = re.search(r"order by [^()]*$", sql.strip(), re.IGNORECASE) is not None
-    same = got == original if is_ordered else Counter(map(str, got)) == Counter(map(str, original))
-    return found if same else [*found, f"G1: {got} is not {original}"]
-
-
-def _cells_in_why(data: tuple, trace: Trace) -> list[str]:
+def cells_in_why(row: Row) -> list[str]:
     """A cell of a row that the why-set does not list would be evidence from nowhere."""
     return [
-        f"cells: {cell} of {what} is outside why {n} of {data}"
-        for (what, n), cells in trace.items()
-        if what != "why"
-        for cell in cells
-        if cell.rsplit("@", 1)[1] not in map(str, trace["why", n])
+        f"cells: {name}@{token} of {value} is outside why {n} of {row.data}"
+        for (value, n), cells in row.cells.items()
+        for name, token in cells
+        if token not in row.why[n]
     ]
-
-
-def _sufficiency(
-    sql: str, data: tuple, annotated: Annotated, trace: Trace, connection: duckdb.DuckDBPyConnection
-) -> list[str]:
-    """G2: with each table cut down to the traced rows, the output row is still there.
-
-    A table that occurs several times is cut down to the union of its occurrences' why-sets.
-    """
-    kept: dict[str, set] = {}
-    for occurrence in annotated.occurrences:
-        kept.setdefault(occurrence.table, set()).update(trace["why", occurrence.number])
-    connection.execute("begin")
-    try:
-        for table, tokens in kept.items():
-            listed = ", ".join(map(str, tokens)) or "null"
-            connection.execute(f"delete from {table} where (id in ({listed})) is not true")
-        found = connection.execute(sql).fetchall()
-    finally:
-        connection.execute("rollback")
-    return [] if str(data) in map(str, found) else [f"G2: {data} is lost when only its why-sets are kept"]

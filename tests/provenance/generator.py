@@ -1,0 +1,256 @@
+"""Random small databases and random queries over them, each from a seed.
+
+Databases have NULLs, ties, dangling keys and empty groups; integers and quarters only, so that sums are exact.
+Queries are text in the analyst's form. The mix favours what keeps rows out or shares them: outer joins, negations,
+nested aggregates, windows.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import duckdb
+
+from provenance.subject import Database
+from warehouse.claims import provenance
+
+CATALOG = {
+    "host": ["id", "name", "gpus", "zone"],
+    "run": ["id", "host", "conc", "tput", "status"],
+    "sample": ["id", "run_id", "latency", "kind"],
+}
+_TYPES = {
+    "host": "id integer, name varchar, gpus integer, zone varchar",
+    "run": "id integer, host varchar, conc integer, tput double, status varchar",
+    "sample": "id integer, run_id integer, latency integer, kind varchar",
+}
+Scope = list[tuple[str, str]]  # the FROM items in sight: (alias, table)
+
+_NUMBERS = {"host": ["gpus"], "run": ["conc", "tput"], "sample": ["latency"]}
+_WORDS = {"host": ["name", "zone"], "run": ["host", "status"], "sample": ["kind"]}
+_LITERALS = {"gpus": [1, 4, 8], "conc": [1, 2, 4], "tput": [5, 10, 20], "latency": [3, 6, 9]}
+# Which columns join two tables, in either order.
+_ON = {
+    ("host", "run"): ("name", "host"), ("run", "host"): ("host", "name"), ("run", "sample"): ("id", "run_id"),
+    ("sample", "run"): ("run_id", "id"), ("host", "sample"): ("id", "latency"), ("sample", "host"): ("latency", "id"),
+    ("host", "host"): ("zone", "zone"), ("run", "run"): ("conc", "conc"), ("sample", "sample"): ("run_id", "run_id"),
+}  # fmt: skip
+_JOINS = ["join", "join", "left join", "left join", "right join", "full join"]
+
+
+def database(seed: int) -> Database:
+    """A new database in memory; the seed decides every row."""
+    random = Random(seed)
+    names = ["a", "b", "c", "d"]
+    pick = random.choice
+    quarters = [None, *(quarter / 4 for quarter in range(20, 100, 9))]
+    hosts = [(i, names[i - 1], pick([1, 4, 8]), pick(["x", "y", None])) for i in range(1, random.randint(4, 5))]
+    runs = [
+        (i, pick([*names, None]), pick([1, 2, 4]), pick(quarters), pick(["ok", "ok", "failed"]))
+        for i in range(1, random.randint(7, 11))
+    ]
+    run_ids = [*range(1, len(runs) + 1), 99, None]
+    samples = [(i, pick(run_ids), pick([None, *range(2, 10)]), pick("pqr")) for i in range(1, random.randint(9, 15))]
+    connection = duckdb.connect(":memory:", config={"threads": 1})
+    for setting in provenance.TRACE_SETTINGS:
+        connection.execute(setting)
+    for table, rows in (("host", hosts), ("run", runs), ("sample", samples)):
+        connection.execute(f"create table {table} ({_TYPES[table]})")
+        one = f"({', '.join('?' * len(CATALOG[table]))})"
+        cells = [cell for row in rows for cell in row]
+        connection.execute(f"insert into {table} values {', '.join([one] * len(rows))}", cells)
+    return Database(connection, CATALOG)
+
+
+def query(seed: int) -> tuple[str, list[str]]:
+    """A query and the output columns whose cells are to be asked for."""
+    return _Writer(Random(seed)).query()
+
+
+class _Writer:
+    """Writes one query; a clause reads only what its scope has in sight."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.aliases = 0
+
+    def query(self) -> tuple[str, list[str]]:
+        shapes = [self.plain, self.plain, self.grouped, self.grouped, self.windowed, self.windowed, self.distinct,
+                  self.set_operation, self.nested, self.shared, self.limited]  # fmt: skip
+        return self.random.choice(shapes)(), ["v"]
+
+    # --- whole queries; all have the columns k (a word) and v (a number) ------------------------------------------
+
+    def plain(self) -> str:
+        source, scope = self.source()
+        value = self.value(scope)
+        if self.chance(0.3):
+            value = f"coalesce({value}, {self.value(scope)})"
+        elif self.chance(0.2):
+            value = f"case when {self.comparison(scope)} then {value} else {self.value(scope)} end"
+        elif self.chance(0.2):
+            inner, [(alias, table)] = self.one_source()
+            condition = self.correlation(scope[0], (alias, table))
+            value = f"(select {self.aggregate([(alias, table)])} from {inner} where {condition})"
+        return f"select {self.word(scope)} as k, {value} as v from {source}{self.where(scope)}"
+
+    def grouped(self) -> str:
+        source, scope = self.source()
+        key = self.word(scope)
+        aggregate = self.aggregate(scope)
+        if self.chance(0.3):
+            aggregate += f" filter (where {self.comparison(scope)})"
+        text = f"select {key} as k, {aggregate} as v from {source}{self.where(scope)}"
+        if self.chance(0.15):
+            return f"select 'all' as k, {aggregate} as v from {source}{self.where(scope)}"
+        if self.chance(0.15):
+            sets = self.random.choice([f"rollup ({key})", f"cube ({key})", f"grouping sets (({key}), ())"])
+            return f"{text} group by {sets}"
+        text += f" group by {key}"
+        if self.chance(0.3):
+            text += f" having {self.random.choice(['count(*) > 1', 'count(*) < 3', self.having(scope)])}"
+        return text
+
+    def windowed(self) -> str:
+        source, scope = self.source()
+        key = self.word(scope)
+        order = ", ".join([self.number(scope), *(f"{alias}.id" for alias, _ in scope)])
+        partition = self.random.choice(["", f"partition by {key} "])
+        frame = self.random.choice([
+            "", " rows between 1 preceding and current row", " rows between 1 following and 2 following",
+            " rows between unbounded preceding and unbounded following",
+        ])  # fmt: skip
+        argument = self.number(scope)
+        framed, unframed = f"over ({partition}order by {order}{frame})", f"over ({partition}order by {order})"
+        function = self.random.choice([
+            f"sum({argument}) {framed}", f"max({argument}) {framed}", f"count(*) {framed}", f"row_number() {unframed}",
+            f"rank() over ({partition}order by {argument})", f"lag({argument}) {unframed}",
+            f"lead({argument}, 2) {unframed}", f"ntile(2) {unframed}", f"first_value({argument}) {framed}",
+            f"avg({argument}) over ({partition.strip()})",
+        ])  # fmt: skip
+        text = f"select {key} as k, {function} as v from {source}{self.where(scope)}"
+        if self.chance(0.3):
+            text += f" qualify row_number() over ({partition}order by {order}) <= {self.random.randint(1, 2)}"
+        return text
+
+    def distinct(self) -> str:
+        source, scope = self.source()
+        return f"select distinct {self.word(scope)} as k, {self.number(scope)} as v from {source}{self.where(scope)}"
+
+    def set_operation(self) -> str:
+        operation = self.random.choice(["union all", "union all", "union", "union", "except", "intersect"])
+        left, right = (self.random.choice([self.plain, self.grouped, self.distinct])() for _ in range(2))
+        if operation in ("except", "intersect"):
+            table = self.random.choice(["run", "sample", "host"])
+            word, number = self.random.choice(_WORDS[table]), self.random.choice(_NUMBERS[table])
+            left, right = (
+                f"select {word} as k, {number} as v from {table} t{self.where([('t', table)])}" for _ in range(2)
+            )
+        return f"{left} {operation} {right}"
+
+    def nested(self) -> str:
+        inner = self.random.choice([self.plain, self.grouped, self.windowed, self.set_operation])()
+        if self.chance(0.5):
+            function = self.random.choice(["sum", "count", "max"])
+            return f"select d.k as k, {function}(d.v) as v from ({inner}) d group by d.k"
+        condition = f"d.v {self.random.choice(['>', '<='])} {self.random.randint(1, 12)}"
+        return f"select d.k as k, d.v as v from ({inner}) d where {condition}"
+
+    def shared(self) -> str:
+        """A CTE that is read twice."""
+        inner = self.random.choice([self.plain, self.grouped])()
+        second = self.random.choice([
+            "select a.k as k, a.v as v from c a where a.v >= (select avg(b.v) from c b)",
+            "select a.k as k, b.v as v from c a left join c b on a.k = b.k and b.v > a.v",
+            "select a.k as k, a.v as v from c a where not exists (select 1 from c b where b.k = a.k and b.v > a.v)",
+            "select a.k as k, sum(b.v) as v from c a join c b on a.k = b.k group by a.k",
+        ])  # fmt: skip
+        return f"with c as ({inner}) {second}"
+
+    def limited(self) -> str:
+        inner = self.random.choice([self.plain, self.grouped])()
+        tail = f"order by d.v desc nulls last, d.k nulls last limit {self.random.randint(1, 3)}"
+        return f"select d.k as k, d.v as v from ({inner}) d {tail}"
+
+    # --- FROM, WHERE and what stands in them ------------------------------------------------------------------------
+
+    def one_source(self, table: str | None = None) -> tuple[str, Scope]:
+        table = table or self.random.choice(list(CATALOG))
+        self.aliases += 1
+        alias = f"t{self.aliases}"
+        return f"{table} {alias}", [(alias, table)]
+
+    def source(self) -> tuple[str, Scope]:
+        text, scope = self.one_source()
+        for _ in range(self.random.choice([0, 0, 1, 1, 1, 2])):
+            other, joined = self.one_source()
+            condition = self.correlation(self.random.choice(scope), joined[0])
+            kind = self.random.choice(_JOINS)
+            if self.chance(0.1):
+                kind = self.random.choice(["semi join", "anti join"])
+            text += f" {kind} {other} on {condition}"
+            scope = scope if kind in ("semi join", "anti join") else [*scope, *joined]
+        return text, scope
+
+    def correlation(self, left: tuple[str, str], right: tuple[str, str]) -> str:
+        first, second = _ON[left[1], right[1]]
+        condition = f"{left[0]}.{first} = {right[0]}.{second}"
+        return f"{condition} and {self.comparison([right])}" if self.chance(0.2) else condition
+
+    def where(self, scope: Scope) -> str:
+        if self.chance(0.35):
+            return ""
+        conditions = [self.comparison, self.comparison, self.membership, self.existence, self.scalar]
+        return " where " + self.random.choice(conditions)(scope)
+
+    def comparison(self, scope: Scope) -> str:
+        alias, table = self.random.choice(scope)
+        name = self.random.choice(_NUMBERS[table])
+        operator = self.random.choice([">", ">=", "<", "<>"])
+        found = f"{alias}.{name} {operator} {self.random.choice(_LITERALS[name])}"
+        return f"({found} or {alias}.{self.random.choice(_WORDS[table])} is null)" if self.chance(0.2) else found
+
+    def membership(self, scope: Scope) -> str:
+        negated = self.random.choice(["", "not "])
+        alias, table = self.random.choice(scope)
+        other = self.random.choice(list(CATALOG))
+        first, second = _ON[table, other]
+        inner, joined = self.one_source(other)
+        guard = f"{joined[0][0]}.{second} is not null and {self.comparison(joined)}"
+        return f"{alias}.{first} {negated}in (select {joined[0][0]}.{second} from {inner} where {guard})"
+
+    def existence(self, scope: Scope) -> str:
+        inner, joined = self.one_source()
+        condition = self.correlation(self.random.choice(scope), joined[0])
+        condition += f" and {self.comparison(joined)}"
+        return f"{self.random.choice(['', 'not '])}exists (select 1 from {inner} where {condition})"
+
+    def scalar(self, scope: Scope) -> str:
+        inner, joined = self.one_source()
+        correlated = f" where {self.correlation(self.random.choice(scope), joined[0])}" if self.chance(0.5) else ""
+        function = self.random.choice(["avg", "min"])
+        return f"{self.number(scope)} >= (select {function}({self.number(joined)}) from {inner}{correlated})"
+
+    def having(self, scope: Scope) -> str:
+        inner, joined = self.one_source()
+        return f"max({self.number(scope)}) > (select min({self.number(joined)}) from {inner})"
+
+    def aggregate(self, scope: Scope) -> str:
+        functions = ["sum({})", "count({})", "min({})", "max({})", "avg({})", "median({})", "count(distinct {})"]
+        if self.chance(0.2):
+            return "count(*)"
+        return self.random.choice(functions).format(self.number(scope))
+
+    def value(self, scope: Scope) -> str:
+        return self.number(scope) if self.chance(0.7) else f"{self.number(scope)} + {self.number(scope)}"
+
+    def number(self, scope: Scope) -> str:
+        alias, table = self.random.choice(scope)
+        return f"{alias}.{self.random.choice(_NUMBERS[table])}"
+
+    def word(self, scope: Scope) -> str:
+        alias, table = self.random.choice(scope)
+        return f"{alias}.{self.random.choice(_WORDS[table])}"
+
+    def chance(self, share: float) -> bool:
+        return self.random.random() < share

@@ -95,6 +95,16 @@ def test_a_number_that_other_rows_keep_something_out_of_needs_their_evidence(tmp
     assert "replayed from the 2 bundles of its publication: equal" in verdict.reason or "its own 2 bundles" in verdict.reason
 
 
+def test_a_replay_that_fails_over_its_own_evidence_is_tried_over_more(tmp_path: Path) -> None:
+    """By its own runs alone two rows would have one grain, which no rollup may have."""
+    sql = (
+        "select 'kept' as key, value as total from reading where key not in (select key from reading where value < 0)\n"
+        "union all select 'blocked', value from reading where value < 0"
+    )
+    verdict = verify_number(published(tmp_path, sql, ("a=1\nb=5\n", "b=-1\n")), "claim[key=kept].total")
+    assert verdict.state == "verified" and "replayed from the 2 bundles of its publication: equal" in verdict.reason
+
+
 def test_what_the_current_build_says_otherwise_is_stale(tmp_path: Path) -> None:
     project = published(tmp_path)
     (old,) = (verdict.number_id for verdict in verify_all(project) if verdict.key == "claim[key=a].total")

@@ -43,16 +43,22 @@ def has_grain_over_key(model: Model) -> bool:
 
 def lay_down(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], rows: str) -> bool:
     """Make a model's table of a temporary table's rows, in order. Returns whether its grain is seen to tell them apart."""
-    row = f"row({column_list(order_of(model, types))})"
-    steps = f"select {row} as here, lag({row}) over () as before, row_number() over () as place from {rows}"
-    ((falls, has_pairs),) = con.execute(
-        f"select coalesce(bool_or(before > here), false), coalesce(bool_or(before = here), false) from ({steps})"
-        " where place > 1"
-    ).fetchall()
-    _write(con, quoted(model.qualified), rows, f" order by {column_list(order_of(model, types))}" if falls else "")
+    order = column_list(order_of(model, types))
+    falls, has_pairs = _steps(con, order, rows)
+    _write(con, quoted(model.qualified), rows, f" order by {order}" if falls else "")
     if not has_grain_over_key(model):
         return False
-    return not (repeats(con, model, rows) if falls else has_pairs)
+    return not (_steps(con, order, quoted(model.qualified))[1] if falls else has_pairs)
+
+
+def _steps(con: "duckdb.DuckDBPyConnection", order: str, rows: str) -> tuple[bool, bool]:
+    """Whether a row stands after one that it should stand before, and whether two neighbours are alike in the order."""
+    row = f"row({order})"
+    steps = f"select {row} as here, lag({row}) over () as before, row_number() over () as place from {rows}"
+    return con.execute(
+        f"select coalesce(bool_or(before > here), false), coalesce(bool_or(before = here), false) from ({steps})"
+        " where place > 1"
+    ).fetchall()[0]
 
 
 def repeats(con: "duckdb.DuckDBPyConnection", model: Model, rows: str) -> bool:

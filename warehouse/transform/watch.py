@@ -27,10 +27,10 @@ def checks(check: Callable[[Project], "Findings"]) -> "Iterator[Findings | Wareh
     patterns: set[tuple[str, ...]] = set()
     seen: tuple[str, str] | None = None
     while True:
-        texts = _texts()
-        if seen == (texts, _files(patterns, known)):
+        if seen == (_texts(), _files(patterns, known)):
             time.sleep(_PAUSE_S)
             continue
+        texts = _texts()  # once more: a change between the two looks would be told twice
         found = _checked(check)
         if not isinstance(found, Exception):
             patterns = {read.patterns for reads in found.checked.graph.files.values() for read in reads}

@@ -31,6 +31,7 @@ def programs() -> Path:
     try:
         return tpch.environment()
     except subprocess.CalledProcessError as error:
+        # Offline nothing can be fetched, and the texts may not be committed: that is the place's fault, not the product's.
         pytest.skip(f"the packages of provenance/tpch.txt cannot be had: {error.stderr.strip().splitlines()[-1:]}")
 
 

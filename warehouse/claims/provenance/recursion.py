@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from warehouse.claims.provenance.refusals import refuse
-from warehouse.claims.provenance.relations import Relation
+from warehouse.claims.provenance.relations import Readable, Relation
 from warehouse.claims.provenance.selecting import aggregates
 from warehouse.claims.provenance.values import (
     Kind,
@@ -28,7 +28,7 @@ from warehouse.claims.provenance.values import (
 )
 
 
-class SelfReference(Relation):
+class SelfReference(Readable):
     """The rows of the step before, as the step reads them: every occurrence may be on the path to them."""
 
     def __init__(self, columns: Sequence[str], numbers: Sequence[int]) -> None:
@@ -36,9 +36,6 @@ class SelfReference(Relation):
         self.columns = tuple(columns)
         self.whys = dict.fromkeys(numbers, Kind.LIST)
         self.support = [tuple(numbers) for _ in columns]
-
-    def annotate(self) -> exp.Expression:
-        raise NotImplementedError("a reference has no syntax of its own; the recursive block has")
 
 
 class RecursiveBlock(Relation):

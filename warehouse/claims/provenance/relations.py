@@ -24,8 +24,8 @@ from warehouse.claims.provenance.values import (
 )
 
 
-class Relation(ABC):
-    """A query block: its columns, the occurrences of its why-sets, and the node that holds its syntax."""
+class Readable:
+    """What a reader of rows sees: their columns, and the occurrences of their why-sets."""
 
     columns: tuple[str, ...]
     whys: dict[int, Kind]
@@ -33,11 +33,6 @@ class Relation(ABC):
 
     def __init__(self) -> None:
         self.demanded: set[int] = set()
-        self.holder: exp.Expression | None = None
-
-    @abstractmethod
-    def annotate(self) -> exp.Expression:
-        """The block's syntax with why columns and the demanded cell columns appended."""
 
     def extras(self) -> list[tuple[str, int, int | None]]:
         """Name, occurrence and column position (None for why) of every extra output column, in order."""
@@ -57,6 +52,18 @@ class Relation(ABC):
     def cell_terms(self, alias: str, position: int) -> Evidence:
         """The cells of one column of one row. The column must be demanded before the relation is annotated."""
         return {n: [Term(column(alias, cell_name(position, n)), Kind.LIST)] for n in self.support[position]}
+
+
+class Relation(Readable, ABC):
+    """A query block, and the node that holds its syntax."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.holder: exp.Expression | None = None
+
+    @abstractmethod
+    def annotate(self) -> exp.Expression:
+        """The block's syntax with why columns and the demanded cell columns appended."""
 
 
 class Source(ABC):
@@ -103,7 +110,7 @@ class RelationSource(Source):
 
     alias: str
     columns: tuple[str, ...]
-    relation: Relation
+    relation: Readable
 
     def why(self) -> Evidence:
         return self.relation.why_terms(self.alias)

@@ -78,6 +78,7 @@ def plan_as_json(plan: KeyPlan) -> dict[str, Any]:
         "paths": [[path.leaf, path.layers] for path in plan.paths],
         "whole": sorted(plan.whole),
         "can_narrow": plan.can_narrow,
+        "is_gathered": plan.is_gathered,
     }
 
 
@@ -91,7 +92,7 @@ def plan_from_json(document: Mapping[str, Any]) -> KeyPlan:
         KeyPath(leaf, tuple(tuple((sql, name) for sql, name in layer) for layer in layers))
         for leaf, layers in document["paths"]
     )
-    return KeyPlan(inputs, paths, frozenset(document["whole"]), document["can_narrow"])
+    return KeyPlan(inputs, paths, frozenset(document["whole"]), document["can_narrow"], document["is_gathered"])
 
 
 def _made_by() -> list[Any]:

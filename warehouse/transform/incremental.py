@@ -22,7 +22,7 @@ from warehouse.transform.engine_faults import message_of
 from warehouse.transform.keys import FILE_COLUMN, KeyPlan, narrow_name, narrowed
 from warehouse.transform.locality import INPUT_ALIAS, KeyedInput
 from warehouse.transform.model import Model
-from warehouse.transform.row_order import OrderedRows, column_list, grows, has_grain_over_key, lay_down, order_of, repeats
+from warehouse.transform.row_order import OrderedRows, column_list, grows, has_grain_over_key, order_of, put_in_order, repeats, sort_into_table
 
 if TYPE_CHECKING:
     import duckdb
@@ -66,17 +66,19 @@ def build(
     """Make an incremental table from nothing. Returns whether its grain is seen to tell its rows apart. Raises WH209."""
     import duckdb
 
+    # Rows that are to be sorted are not written to the file first.
+    made = f"create or replace temp table {_FRESH} as " if plan.is_gathered else f"create table {quoted(model.qualified)} as "
     with joins_as_written(con):
         if sees_layout and plan.can_narrow:
             try:
                 for number, found in enumerate(plan.inputs):
                     _copy(con, number, f"select * from {model.text[found.start : found.end]}")
-                con.execute(f"create or replace temp table {_FRESH} as {narrowed(model, plan.inputs)}")
+                con.execute(made + narrowed(model, plan.inputs))
             except duckdb.Error as error:
                 raise WarehouseError("WH209", message_of(error), model.place) from error
         else:
-            execute(con, model, f"create or replace temp table {_FRESH} as ")
-    return lay_down(con, model, types, _FRESH)
+            execute(con, model, made)
+    return sort_into_table(con, model, types, _FRESH) if plan.is_gathered else put_in_order(con, model, types)
 
 
 def record_keys(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf]) -> None:

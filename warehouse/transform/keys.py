@@ -18,6 +18,7 @@ from warehouse.transform.graph import Graph
 from warehouse.transform.locality import INPUT_ALIAS, KeyedInput, Locality, locality
 from warehouse.transform.model import Model
 from warehouse.transform.sql_text import body, first_token
+from warehouse.transform.sql_tree import Node
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,12 +52,14 @@ class KeyPath:
 class KeyPlan:
     """What an incremental model's update rests on: the inputs in its own text that are read by key, the paths from the
     leaves, and all that is read whole (models, views, landing tables, calls), at any depth. `can_narrow`: whether the text
-    still gives the same for a key when those inputs are tables of the rows that carry it."""
+    still gives the same for a key when those inputs are tables of the rows that carry it. `is_gathered`: whether its rows
+    come out of a hash table, in no order."""
 
     inputs: tuple[KeyedInput, ...]
     paths: tuple[KeyPath, ...]
     whole: frozenset[str]
     can_narrow: bool = True
+    is_gathered: bool = False
 
 
 def narrow_name(number: int) -> str:
@@ -109,7 +112,12 @@ def key_plan(
         raise models[name].header_fault("WH221", message, "key", hint="read it once")
     _check_types(con, models[name], paths, columns_of)
     inputs = tuple(replace(found, name=resolve(found.name)) for found in top.keyed)
-    return KeyPlan(inputs, tuple(paths), frozenset(whole))
+    return KeyPlan(inputs, tuple(paths), frozenset(whole), is_gathered=_is_gathered(graph.trees[name]["node"]))
+
+
+def _is_gathered(node: Node) -> bool:
+    is_distinct = any(modifier["type"] == "DISTINCT_MODIFIER" for modifier in node["modifiers"])
+    return is_distinct or bool(node.get("group_expressions")) or node.get("aggregate_handling") == "FORCE_AGGREGATES"
 
 
 def _view_locality(

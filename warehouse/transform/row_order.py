@@ -41,20 +41,25 @@ def has_grain_over_key(model: Model) -> bool:
     return bool(model.grain) and set(model.key) <= set(model.grain)
 
 
-def lay_down(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], rows: str) -> bool:
-    """Make a model's table of a temporary table's rows, in order. Returns whether its grain is seen to tell them apart."""
-    order = column_list(order_of(model, types))
-    falls, has_pairs = _steps(con, order, rows)
-    _write(con, quoted(model.qualified), rows, f" order by {order}" if falls else "")
-    if not has_grain_over_key(model):
-        return False
-    return not (_steps(con, order, quoted(model.qualified))[1] if falls else has_pairs)
+def sort_into_table(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], rows: str) -> bool:
+    """Make a model's table of a temporary table's rows, sorted. Returns whether its grain is seen to tell them apart."""
+    con.execute(f"create table {quoted(model.qualified)} as select * from {rows}{_in_order(model, types)}")
+    return has_grain_over_key(model) and not _steps(con, model, types)[1]
 
 
-def _steps(con: "duckdb.DuckDBPyConnection", order: str, rows: str) -> tuple[bool, bool]:
+def put_in_order(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> bool:
+    """Sort a table that was just made, unless it came out in order. Returns whether its grain is seen to tell its rows apart."""
+    falls, has_pairs = _steps(con, model, types)
+    if falls:
+        rewrite(con, model, types, PATCHED)
+        has_pairs = _steps(con, model, types)[1]
+    return has_grain_over_key(model) and not has_pairs
+
+
+def _steps(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> tuple[bool, bool]:
     """Whether a row stands after one that it should stand before, and whether two neighbours are alike in the order."""
-    row = f"row({order})"
-    steps = f"select {row} as here, lag({row}) over () as before, row_number() over () as place from {rows}"
+    row = f"row({column_list(order_of(model, types))})"
+    steps = f"select {row} as here, lag({row}) over () as before, row_number() over () as place from {quoted(model.qualified)}"
     return con.execute(
         f"select coalesce(bool_or(before > here), false), coalesce(bool_or(before = here), false) from ({steps})"
         " where place > 1"
@@ -70,10 +75,14 @@ def repeats(con: "duckdb.DuckDBPyConnection", model: Model, rows: str) -> bool:
 def rewrite(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], layout: str) -> None:
     """Write a table again in one piece and in order, as a full build would have."""
     spare = f"{model.schema}.{model.name} wh-rewritten"
-    order = f" order by {column_list(order_of(model, types))}" if layout == PATCHED else ""
-    _write(con, quoted(spare), quoted(model.qualified), order)
+    order = _in_order(model, types) if layout == PATCHED else ""
+    con.execute(f"create table {quoted(spare)} as select * from {quoted(model.qualified)}{order}")
     con.execute(f"drop table {quoted(model.qualified)}")
     con.execute(f"alter table {quoted(spare)} rename to {quote(model.name)}")
+
+
+def _in_order(model: Model, types: Mapping[str, str]) -> str:
+    return f" order by {column_list(order_of(model, types))}"
 
 
 def grows(con: "duckdb.DuckDBPyConnection", model: Model, changed: str) -> bool:
@@ -91,7 +100,3 @@ def analyze(con: "duckdb.DuckDBPyConnection", model: Model) -> None:
 def column_list(columns: Sequence[str], alias: str = "") -> str:
     """Columns, quoted, in a list."""
     return ", ".join(f"{alias}.{quote(name)}" if alias else quote(name) for name in columns)
-
-
-def _write(con: "duckdb.DuckDBPyConnection", table: str, rows: str, order: str) -> None:
-    con.execute(f"create table {table} as select * from {rows}{order}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
 from warehouse.claims.provenance import Annotated, annotate
+from warehouse.claims.views import expanded
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote, quoted, text_literal
 from warehouse.transform.sql_text import body
@@ -283,21 +284,7 @@ def joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 def _expanded(model: BuiltModel, catalog: Catalog) -> str:
-    """A model's SQL with the views it reads written out: a view has no rows of its own to stop at."""
-    views = {name for name in model.reads if name in catalog.models and not catalog.models[name].has_rows}
-    if not views:
+    """A model's SQL as it is written, or with the views it reads written out."""
+    if all(catalog.models[name].has_rows for name in model.reads if name in catalog.models):
         return model.sql
-    import sqlglot
-    from sqlglot import exp
-
-    tree = sqlglot.parse_one(model.sql, dialect="duckdb")
-    for table in list(tree.find_all(exp.Table)):
-        name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
-        if name in views:
-            inner = sqlglot.parse_one(_expanded(catalog.models[name], catalog), dialect="duckdb")
-            # What is written behind the view's name stays: a column list, joins in its parentheses, a PIVOT.
-            kept = {part: value for part, value in table.args.items() if value and part not in ("this", "db", "catalog")}
-            if not kept.keys() & {"alias", "pivots"}:
-                kept["alias"] = exp.TableAlias(this=exp.to_identifier(table.name))
-            table.replace(exp.Subquery(**{**kept, "this": inner}))
-    return tree.sql(dialect="duckdb")
+    return expanded(model, catalog, lambda read: not read.has_rows).sql(dialect="duckdb")

@@ -1,0 +1,1 @@
+"""excluded-by."""

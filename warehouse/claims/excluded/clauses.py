@@ -1,0 +1,165 @@
+"""Clauses in the analyst's own words: where a part of a syntax tree stands in a model's text, and what is written there.
+
+A tree keeps the offsets of its names and numbers only; the words around them are found among the text's tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from sqlglot import exp
+
+from warehouse.claims.views import SOURCE
+from warehouse.transform.sql_text import Token, line_and_column, tokens
+
+_SIDES = frozenset("left right full inner cross natural asof semi anti outer positional".split())
+_ENDS = frozenset("where group having window qualify order limit offset union intersect except select from".split())
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of a query that can leave rows out: its kind (`where`, `anti join`, ...), its text, and its file and line."""
+
+    kind: str
+    text: str
+    place: str
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A token and how many brackets are open around it; a bracket itself is outside."""
+
+    token: Token
+    depth: int
+
+    @property
+    def lower(self) -> str:
+        return self.token.text.lower()
+
+    @property
+    def end(self) -> int:
+        return self.token.offset + len(self.token.text)
+
+
+@lru_cache(maxsize=32)
+def _words(text: str) -> tuple[_Word, ...]:
+    found, depth = [], 0
+    for token in tokens(text):
+        depth -= token.text in (")", "]", "}")
+        found.append(_Word(token, depth))
+        depth += token.text in ("(", "[", "{")
+    return tuple(found)
+
+
+def block_clause(block: exp.Expression) -> Clause:
+    """A whole query block, to say where something is that no clause can be named for: its place, no text."""
+    return Clause("block", "", _placed(block, _extent(block)[0]))
+
+
+def clause_of(node: exp.Expression, kind: str, opening: str) -> Clause:
+    """The clause that a node is, from its opening word (`where`, `having`, `limit`, ...) on."""
+    return _clause(node, kind, _span(node, opening))
+
+
+def join_clause(join: exp.Join, kind: str) -> Clause:
+    """A join, from its first word: `left join b on ...`; of a comma only the item behind it."""
+    is_comma = not (join.side or join.kind or join.method or join.args.get("on") or join.args.get("using"))
+    found = _span(join, "join") if not is_comma else ()
+    if found:
+        words = _words(_text(join))
+        start = words.index(found[0])
+        while start and words[start - 1].lower in _SIDES:
+            start -= 1
+        found = (*words[start : words.index(found[0])], *found)
+    return _clause(join, kind, found)
+
+
+def conjuncts(condition: exp.Expression) -> list[exp.Expression]:
+    """The parts of a condition that AND joins, in order."""
+    if not isinstance(condition, exp.And):
+        return [condition]
+    return [*conjuncts(condition.left), *conjuncts(condition.right)]
+
+
+def conjunct_clauses(clause: exp.Where, kinds: Sequence[str]) -> list[Clause]:
+    """Each conjunct of a WHERE by itself; the whole clause for all where the text does not part as the tree does."""
+    span = _span(clause, "where")
+    parts = _parted(span[1:])
+    if len(parts) != len(kinds):
+        parts = [span] * len(kinds)
+    return [_clause(clause, kind, part) for kind, part in zip(kinds, parts, strict=True)]
+
+
+def _parted(span: Sequence[_Word]) -> list[tuple[_Word, ...]]:
+    """The words between the ANDs of one level; those of BETWEEN and within CASE are none."""
+    parts: list[list[_Word]] = [[]]
+    level = min((word.depth for word in span), default=0)
+    betweens = cases = 0
+    for word in span:
+        if word.depth == level:
+            cases += (word.lower == "case") - (word.lower == "end")
+            if not cases and word.lower == "or":
+                return [tuple(span)]
+            betweens += word.lower == "between" and not cases
+            if word.lower == "and" and not cases:
+                if not betweens:
+                    parts.append([])
+                    continue
+                betweens -= 1
+        parts[-1].append(word)
+    return [tuple(part) for part in parts]
+
+
+def _span(node: exp.Expression, opening: str) -> tuple[_Word, ...]:
+    """The words of a clause: from the last opening word before what is in it to where the next clause or bracket ends it."""
+    low, high = _extent(node)
+    words = _words(_text(node)) if low is not None else ()
+    before = [i for i, word in enumerate(words) if word.lower == opening and word.token.kind == "word" and word.token.offset < low]
+    if not before:
+        return ()
+    start = before[-1]
+    depth = words[start].depth
+    for end in range(start + 1, len(words)):
+        word, after = words[end], words[end + 1].lower if end + 1 < len(words) else ""
+        is_join = opening == "join" and (word.lower in ("join", ",") or (word.lower in _SIDES and after != "("))
+        is_end = word.depth < depth or (word.depth == depth and (word.lower in _ENDS or word.lower == ";" or is_join))
+        if word.token.offset > high and is_end:
+            return words[start:end]
+    return words[start:]
+
+
+def _extent(node: exp.Expression) -> tuple[int, int] | tuple[None, None]:
+    """The first and last offset that the tree knows of a node; what stands in another text is left out."""
+    places = [
+        part.meta["start"]
+        for part in node.walk(prune=lambda n: n is not node and SOURCE in n.meta)
+        if "start" in part.meta and (part is node or SOURCE not in part.meta)
+    ]
+    return (min(places), max(places)) if places else (None, None)
+
+
+def _model(node: exp.Expression):
+    while SOURCE not in node.meta and node.parent is not None:
+        node = node.parent
+    return node.meta[SOURCE]
+
+
+def _text(node: exp.Expression) -> str:
+    return _model(node).sql
+
+
+def _clause(node: exp.Expression, kind: str, words: Sequence[_Word]) -> Clause:
+    if not words:
+        return Clause(kind, node.sql("duckdb"), _placed(node, _extent(node)[0]))
+    text = words[0].token.text
+    for before, word in pairwise(words):
+        text += word.token.text if before.end == word.token.offset else f" {word.token.text}"
+    return Clause(kind, text, _placed(node, words[0].token.offset))
+
+
+def _placed(node: exp.Expression, offset: int | None) -> str:
+    model = _model(node)
+    return model.place if offset is None else f"{model.place}:{line_and_column(model.sql, offset)[0]}"

@@ -1,0 +1,263 @@
+"""Which runs a reading of a query loses, and at which clause: its blocks are run stage by stage, annotated with run ids.
+
+What a stage's rows rest on is asked of the provenance rewriter, so a construct without a rule there is not determined
+here. What the data is never enters the SQL text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from warehouse.claims.catalog import Catalog
+from warehouse.claims.excluded.clauses import Clause, block_clause
+from warehouse.claims.excluded.keys import Names, names_in_blocks, row_expression
+from warehouse.claims.excluded.readings import Hop, Reading
+from warehouse.claims.excluded.stages import OWN_RUNS, Stage, stages_of
+from warehouse.claims.provenance import annotate
+from warehouse.errors import WarehouseError
+from warehouse.transform.duck import quote, quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+_INPUT = "wh_input"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A run that a reading loses. `clause` left it out; where it cannot be told which did, `is_determined` is false and the
+    clause is the block. `is_null`: its condition was NULL, not false, for all the run's rows. `witnesses` are the runs that
+    stood against it. `is_of_row`: whether its rows had the asked row's grain; None where that cannot be told."""
+
+    run_id: str
+    clause: Clause
+    is_determined: bool
+    is_null: bool
+    witnesses: tuple[str, ...]
+    is_of_row: bool | None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The runs that a reading brings to the result: for each the row ids of the rollup's rows that rest on it."""
+
+    rows: Mapping[str, tuple[int, ...]]
+
+
+class Survival:
+    """Asks one build about readings of one rollup. `con` is a session of `open_trace_session`."""
+
+    def __init__(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, rollup: str, grain: Sequence[str], rowid: int) -> None:
+        self._con, self._catalog = con, catalog
+        self._rollup, self._grain, self._rowid = quoted(rollup), grain, rowid
+        self._columns: dict[str, Sequence[str]] = dict(catalog.columns)
+        for name, model in catalog.models.items():
+            self._columns.setdefault(model.name, catalog.columns[name])
+        self._tokens = {
+            name: "{alias}.run_id" if "run_id" in columns else "null::varchar" for name, columns in self._columns.items()
+        }
+        self._inputs = 0
+
+    def population(self, table: str) -> set[str]:
+        """The runs of a table."""
+        rows = self._con.execute(f"select distinct run_id::varchar from {quoted(table)} where run_id is not null").fetchall()
+        return {row[0] for row in rows}
+
+    def grain_of(self, rowid: int) -> dict[str, Any]:
+        """The grain of a row of the rollup."""
+        row = self._con.execute(
+            f"select {', '.join(map(quote, self._grain))} from {self._rollup} where rowid = {rowid}"
+        ).fetchall()[0]
+        return dict(zip(self._grain, row, strict=True))
+
+    def follow(self, reading: Reading) -> tuple[list[Loss], Kept]:
+        """What becomes of each run of a reading's table."""
+        alive = self.population(reading.table)
+        if reading.unread is not None:
+            return _undetermined(alive, block_clause(reading.unread)), Kept({})
+        losses: list[Loss] = []
+        current = self._input_of(reading.table)
+        for hop, names in zip(reading.hops, names_in_blocks(reading, self._grain), strict=True):
+            stages = stages_of(hop, current)
+            before, is_sure = Stage(None, stages.start, False), True
+            for stage in stages.stages:
+                found = self._survivors(stage.query, stages.ctes)
+                if found is None:
+                    is_sure = False
+                    continue
+                gone = alive - found
+                if gone and is_sure and stage.clause is not None:
+                    losses += self._told(hop, stage, before, stages.ctes, gone, names)
+                elif gone:
+                    losses += _undetermined(gone, block_clause(hop.block))
+                alive, before, is_sure = alive & found, stage, True
+            made = self._made(before.query, stages.ctes, hop.names) if is_sure and before.clause is None else None
+            if made is None:
+                return [*losses, *_undetermined(alive, block_clause(hop.block))], Kept({})
+            current = made
+        return losses, Kept(self._rows_of(current))
+
+    def _told(
+        self, hop: Hop, stage: Stage, before: Stage, ctes: tuple[exp.CTE, ...], gone: set[str], names: Names
+    ) -> list[Loss]:
+        """The losses at a clause, with all that can be said of each."""
+        assert stage.clause is not None
+        of_row = self._of_row(hop, before, ctes, names)
+        nulls = self._nulls(before, stage.condition, ctes) if stage.condition is not None else set[str]()
+        witnesses = self._witnesses(before, stage, ctes)
+        return [
+            Loss(run, stage.clause, True, run in nulls, witnesses.get(run, ()), of_row.get(run)) for run in sorted(gone)
+        ]
+
+    # --- questions to the engine -------------------------------------------------------------------------------------
+
+    def _annotated(
+        self, query: exp.Query, ctes: tuple[exp.CTE, ...], shows_runs: bool = False
+    ) -> tuple[str, int, int, tuple[str, ...]] | None:
+        """A stage's SQL with run ids beside its rows, the number of the input's occurrence there, how many occurrences there
+        are, and its own columns; None where the rewriter has no rule for it."""
+        name = f"{_INPUT}_{self._inputs}"
+        columns = [*self._columns[name], OWN_RUNS] if shows_runs else self._columns[name]
+        read = query.copy()
+        if ctes:
+            read.set("with_", exp.With(expressions=[cte.copy() for cte in ctes], recursive=True))
+        try:
+            made = annotate(read.sql("duckdb"), {**self._columns, name: columns}, self._tokens)
+        except WarehouseError:
+            return None
+        numbers = [occurrence.number for occurrence in made.occurrences if occurrence.table == name]
+        return (made.sql, numbers[0], len(made.occurrences), made.columns) if numbers else None
+
+    def _ask(self, sql: str) -> "list[tuple]":
+        """The rows of a query that the engine may be unable to run; none then."""
+        import duckdb
+
+        try:
+            return self._con.execute(sql).fetchall()
+        except duckdb.Error:
+            return []
+
+    def _survivors(self, query: exp.Query, ctes: tuple[exp.CTE, ...]) -> set[str] | None:
+        import duckdb
+
+        annotated = self._annotated(query, ctes)
+        if annotated is None:
+            return None
+        sql, number, _, _ = annotated
+        try:
+            rows = self._con.execute(f"select distinct unnest(flatten(__why_{number})) from ({sql})").fetchall()
+        except duckdb.Error:
+            return None
+        return {row[0] for row in rows}
+
+    def _of_row(self, hop: Hop, before: Stage, ctes: tuple[exp.CTE, ...], names: Names) -> dict[str, bool | None]:
+        """For each run of a stage whether a row of it has the grain that is asked about; a run of which nothing is known is
+        left out."""
+        keys: dict[str, exp.Expression] = {}
+        for column, name in names.items():
+            key = name and (exp.column(name, quoted=True) if before.is_grouped else row_expression(hop.block, name))
+            if key:
+                keys[column] = key.copy()
+        items = [exp.alias_(key, f"wh_key_{number}") for number, key in enumerate(keys.values())]
+        if before.is_grouped:
+            rows = exp.Subquery(this=before.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("wh_rows")))
+            query = exp.select(*items).from_(rows)
+        else:
+            query = before.query.copy()
+            query.set("expressions", items)
+        annotated = self._annotated(query, ctes) if items else None
+        if annotated is None:
+            return {}
+        sql, number, _, _ = annotated
+        same = " and ".join(f"a.wh_key_{i} is not distinct from t.{quote(column)}" for i, column in enumerate(keys))
+        known = 2 if len(keys) == len(names) else 1
+        rows = self._ask(
+            f"select run, max(found) from (select unnest(flatten(a.__why_{number})) as run, case when {same} then {known} else 0"
+            f" end as found from ({sql}) a, {self._rollup} t where t.rowid = {self._rowid}) group by run"
+        )
+        return {run: (False, None, True)[found] for run, found in rows}
+
+    def _nulls(self, before: Stage, condition: exp.Expression, ctes: tuple[exp.CTE, ...]) -> set[str]:
+        """The runs for all of whose rows a condition is NULL."""
+        query = before.query.copy()
+        query.set("expressions", [exp.alias_(exp.Is(this=exp.Paren(this=condition.copy()), expression=exp.Null()), "wh_is_null")])
+        annotated = self._annotated(query, ctes)
+        if annotated is None:
+            return set()
+        sql, number, _, _ = annotated
+        rows = self._ask(
+            "select run from (select unnest(flatten(__why_"
+            f"{number})) as run, wh_is_null from ({sql})) group by run having bool_and(wh_is_null)"
+        )
+        return {row[0] for row in rows}
+
+    def _witnesses(self, before: Stage, stage: Stage, ctes: tuple[exp.CTE, ...]) -> dict[str, tuple[str, ...]]:
+        """For each run that other rows left out, the runs of these rows."""
+        annotated = self._annotated(stage.witnessed, ctes, stage.clause.kind == "qualify") if stage.witnessed else None
+        earlier = self._annotated(before.query, ctes)
+        if annotated is None or earlier is None:
+            return {}
+        sql, number, count, columns = annotated
+        if OWN_RUNS in columns:
+            own, others = OWN_RUNS, f"flatten(__why_{number})"
+        else:
+            own = f"flatten(__why_{number})"
+            added = [f"__why_{other}" for other in range(count) if other >= earlier[2] and other != number]
+            others = " || ".join(added) or "[]"
+        rows = self._ask(
+            f"select run, list(distinct witness order by witness) from (select run, unnest(others) as witness from"
+            f" (select unnest({own}) as run, {others} as others from ({sql}))) where witness is distinct from run group by run"
+        )
+        return {run: tuple(found) for run, found in rows}
+
+    # --- inputs ------------------------------------------------------------------------------------------------------
+
+    def _input_of(self, table: str) -> str:
+        """A table of runs as the input of a block."""
+        columns = self._catalog.columns[table]
+        listed = ", ".join(map(quote, columns))
+        return self._new_input(
+            columns, f"temp view {{name}} as select {listed}, case when run_id is not null then [run_id::varchar] end as {OWN_RUNS}"
+            f" from {quoted(table)}"
+        )
+
+    def _made(self, query: exp.Query, ctes: tuple[exp.CTE, ...], names: tuple[str, ...]) -> str | None:
+        """A whole block's rows as the input of the next."""
+        import duckdb
+
+        annotated = self._annotated(query, ctes)
+        if annotated is None:
+            return None
+        sql, number, _, columns = annotated
+        seen = (*names, *columns[len(names) :])
+        listed = ", ".join(f"{quote(column)} as {quote(name)}" for column, name in zip(columns, seen, strict=True))
+        try:
+            return self._new_input(
+                seen, f"temp table {{name}} as select {listed}, list_distinct(flatten(__why_{number})) as {OWN_RUNS} from ({sql})"
+            )
+        except duckdb.Error:
+            return None
+
+    def _new_input(self, columns: Sequence[str], statement: str) -> str:
+        name = f"{_INPUT}_{self._inputs + 1}"
+        self._con.execute("create or replace " + statement.format(name=name))
+        self._inputs += 1
+        self._columns[name] = columns
+        self._tokens[name] = f"{{alias}}.{OWN_RUNS}"
+        return name
+
+    def _rows_of(self, result: str) -> dict[str, tuple[int, ...]]:
+        same = " and ".join(f"r.{quote(column)} is not distinct from t.{quote(column)}" for column in self._grain)
+        rows = self._con.execute(
+            f"select run, list(distinct row order by row) from (select unnest(r.{OWN_RUNS}) as run, t.rowid as row from"
+            f" {quote(result)} r join {self._rollup} t on {same}) group by run"
+        ).fetchall()
+        return {run: tuple(found) for run, found in rows}
+
+
+def _undetermined(runs: set[str], clause: Clause) -> list[Loss]:
+    return [Loss(run, clause, False, False, (), None) for run in sorted(runs)]

@@ -10,6 +10,7 @@ from warehouse.cli.output import print_json
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
+    from warehouse.claims.excluded import Excluded, Exclusion
     from warehouse.claims.lineage import Lineage
     from warehouse.project import Project
 
@@ -20,6 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "number", metavar="NUMBER", help="a number id (n-...), query[key=value,...].column, or a number as printed"
     )
+    parser.add_argument(
+        "--excluded", action="store_true", help="the runs that did not contribute too, each with the clause that left it out"
+    )
     parser.add_argument("--json", action="store_true", help="print the steps as JSON")
 
 
@@ -29,10 +33,15 @@ def run(args: argparse.Namespace) -> ExitCode:
 
     project = find_project()
     number = lineage(project, args.number)
+    exclusion = None
+    if args.excluded:
+        from warehouse.claims.excluded import excluded_by
+
+        exclusion = excluded_by(project, number)
     if args.json:
-        print_json(_document(number))
+        print_json(_document(number) | ({"excluded": asdict(exclusion)} if exclusion else {}))
     else:
-        print("\n".join(_tree(project, number)))
+        print("\n".join(_tree(project, number) + (_left_out(exclusion) if exclusion else [])))
     return ExitCode.OK
 
 
@@ -86,6 +95,45 @@ def _tree(project: "Project", number: "Lineage") -> list[str]:
     elif number.is_gone:
         lines.append("now         the current build has no such cell")
     return lines
+
+
+_OF_ROW = {True: "of this row by its grain", None: "of this row or another: it cannot be told", False: "of other rows by their grain"}
+
+
+def _left_out(exclusion: "Exclusion") -> list[str]:
+    """The runs that did not contribute, a line for each clause."""
+    without = exclusion.population - exclusion.own
+    lines = [f"excluded    {without} of the {exclusion.population} runs of {', '.join(exclusion.tables) or 'no table of runs'}"]
+    groups: dict[bool | None, dict[str, list[str]]] = {}
+    for run in exclusion.excluded:
+        groups.setdefault(run.is_of_row, {}).setdefault(_reason(run), []).append(_run(run))
+    for is_of_row, reasons in groups.items():
+        lines.append(f"            {_OF_ROW[is_of_row]}")
+        for reason, runs in reasons.items():
+            lines.append(f"              {len(runs)}  {printable(reason)}")
+            lines += _listed(runs, "                 ")
+    if exclusion.elsewhere:
+        lines.append(f"            {len(exclusion.elsewhere)} in other rows of the result")
+        rows = [(each.run_id, ", ".join(f"{name} = {value}" for name, value in each.grain.items())) for each in exclusion.elsewhere]
+        lines += _listed([printable(f"{run}  {grain}") for run, grain in rows], "              ")
+    return lines
+
+
+def _reason(run: "Excluded") -> str:
+    match run.reason:
+        case "not determined":
+            return f"not determined: no clause can be named in the block  {run.place}"
+        case "where":
+            return f"where {run.clause}  {run.place}"
+        case _:
+            return f"{run.clause}  {run.place}"
+
+
+def _run(run: "Excluded") -> str:
+    null = "  the condition is NULL" if run.is_null else ""
+    more = f" and {len(run.witnesses) - 3} more" if len(run.witnesses) > 3 else ""
+    against = f"  against it: {', '.join(run.witnesses[:3])}{more}" if run.witnesses else ""
+    return printable(f"{run.run_id}{null}{against}")
 
 
 def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:

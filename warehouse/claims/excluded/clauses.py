@@ -125,6 +125,8 @@ def _span(node: exp.Expression, opening: str) -> tuple[_Word, ...]:
     for end in range(start + 1, len(words)):
         word, after = words[end], words[end + 1].lower if end + 1 < len(words) else ""
         is_join = opening == "join" and (word.lower in ("join", ",") or (word.lower in _SIDES and after != "("))
+        if opening == "distinct" and word.token.offset > high:  # the bracket of its ON; the select list follows
+            return words[start : end + 1]
         is_end = word.depth < depth or (word.depth == depth and (word.lower in _ENDS or word.lower == ";" or is_join))
         if word.token.offset > high and is_end:
             return words[start:end]

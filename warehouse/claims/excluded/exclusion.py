@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from warehouse.claims.catalog import BuiltModel, Catalog
+    from warehouse.claims.excluded.clauses import Clause
     from warehouse.claims.excluded.survival import Loss
     from warehouse.claims.lineage import Lineage
+
+NOT_DETERMINED = "not determined"
 
 
 @dataclass(frozen=True)
@@ -114,13 +117,17 @@ def _table_of_runs(table: "exp.Table", catalog: "Catalog") -> str | None:
 
 
 def _excluded(losses: "list[Loss]", contributing: set[str]) -> tuple[Excluded, ...]:
-    """The losses of runs that no reading kept, each reason once, those of the number's own row first."""
-    found = {
-        (loss.run_id, loss.clause, loss.is_determined): Excluded(
-            loss.run_id, loss.clause.kind if loss.is_determined else "not determined", loss.clause.text, loss.clause.place,
+    """The losses of runs that no reading kept, each reason once, those of the number's own row first. What two readings say
+    differently of one reason is told as the one that is nearer to the row does."""
+    order = {True: 0, None: 1, False: 2}
+    found: dict[tuple[str, Clause, bool], Loss] = {}
+    for loss in sorted(losses, key=lambda loss: order[loss.is_of_row]):
+        if loss.run_id not in contributing:
+            found.setdefault((loss.run_id, loss.clause, loss.is_determined), loss)
+    return tuple(
+        Excluded(
+            loss.run_id, loss.clause.kind if loss.is_determined else NOT_DETERMINED, loss.clause.text, loss.clause.place,
             loss.is_null, loss.witnesses, loss.is_of_row,
         )
-        for loss in losses if loss.run_id not in contributing
-    }
-    order = {True: 0, None: 1, False: 2}
-    return tuple(sorted(found.values(), key=lambda one: order[one.is_of_row]))
+        for loss in found.values()
+    )

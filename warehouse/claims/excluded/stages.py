@@ -6,6 +6,7 @@ Whose rows a stage has and the next has not, that clause left out. Nothing is ru
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -15,6 +16,7 @@ from warehouse.claims.excluded.readings import Ctes, Hop
 from warehouse.claims.provenance.selecting import aggregates
 
 OWN_RUNS = "wh_runs"  # the column of a block's input that lists the runs behind each row
+Columns = Mapping[str, Sequence[str]]  # of each table, by the name that SQL gives it
 _TAIL = ("having", "qualify", "distinct", "order", "limit")
 
 
@@ -42,19 +44,34 @@ class Stages:
     ctes: tuple[exp.CTE, ...]
 
 
-def stages_of(hop: Hop, input_name: str) -> Stages:
+def stages_of(hop: Hop, input_name: str, columns: Columns) -> Stages:
     """The stages of a block that reads the table `input_name` where the way comes through."""
     if isinstance(hop.block, exp.SetOperation):
         start = exp.select("*").from_(input_name)
-        return Stages(start, _of_set_operation(hop.block, hop, input_name), tuple(hop.ctes.values()))
+        stages = _of_set_operation(hop.block, hop, input_name)
+        return Stages(start, stages, _read_ctes(stages[-1].query, hop.ctes))
     read = _with_input(hop, input_name)
     start = exp.select("*").from_(item_at(read, hop.slot).copy())
-    stages = (
-        *_join_stages(hop.block, read, hop),
-        *_where_stages(hop.block, read, hop),
-        *_tail_stages(hop.block, read, item_at(hop.block, hop.slot).alias_or_name),
+    return Stages(start, _of_select(hop.block, read, hop, columns), _read_ctes(read, hop.ctes))
+
+
+def _of_select(block: exp.Select, read: exp.Select, hop: Hop, columns: Columns) -> tuple[Stage, ...]:
+    return (
+        *_join_stages(block, read, hop),
+        *_where_stages(block, read, hop, columns),
+        *_tail_stages(block, read, item_at(block, hop.slot).alias_or_name),
     )
-    return Stages(start, stages, tuple(hop.ctes.values()))
+
+
+def _read_ctes(block: exp.Expression, ctes: Ctes) -> tuple[exp.CTE, ...]:
+    """The CTEs that a block reads, through one another too, each after those it reads."""
+    read: list[exp.CTE] = []
+    names = {table.name.lower() for table in block.find_all(exp.Table) if not table.db}
+    for name, cte in reversed(ctes.items()):
+        if name in names:
+            read.insert(0, cte)
+            names |= {table.name.lower() for table in cte.this.find_all(exp.Table) if not table.db}
+    return tuple(read)
 
 
 # --- joins and WHERE ---------------------------------------------------------------------------------------------
@@ -74,12 +91,12 @@ def _join_stages(block: exp.Select, read: exp.Select, hop: Hop) -> list[Stage]:
             flipped.set("kind", "SEMI")
             flipped.set("side", None)
             flipped.set("this", inlined(flipped.this, hop.ctes))
-        kind = " ".join(filter(None, (join.method, join.side, join.kind or "", "join"))).lower()
+        kind = " ".join(filter(None, (join.method, join.side, join.kind or ("" if join.side else "inner"), "join"))).lower()
         stages.append(Stage(join_clause(join, kind), _rows_of(read, slot), False, None, witnessed))
     return stages
 
 
-def _where_stages(block: exp.Select, read: exp.Select, hop: Hop) -> list[Stage]:
+def _where_stages(block: exp.Select, read: exp.Select, hop: Hop, columns: Columns) -> list[Stage]:
     written = block.args.get("where")
     if written is None:
         return []
@@ -88,7 +105,7 @@ def _where_stages(block: exp.Select, read: exp.Select, hop: Hop) -> list[Stage]:
     for number, (part, clause) in enumerate(zip(parts, conjunct_clauses(written, ["where"] * len(parts)), strict=True)):
         before = _rows_of(read, None, parts[:number])
         stages.append(
-            Stage(clause, _rows_of(read, None, parts[: number + 1]), False, part, _witnesses_of(part, before, hop.ctes))
+            Stage(clause, _rows_of(read, None, parts[: number + 1]), False, part, _witnesses_of(part, before, hop.ctes, columns))
         )
     return stages
 
@@ -108,23 +125,26 @@ def _rows_of(read: exp.Select, last_join: int | None, conditions: list[exp.Expre
     return rows
 
 
-def _witnesses_of(condition: exp.Expression, before: exp.Select, ctes: Ctes) -> exp.Select | None:
+def _witnesses_of(condition: exp.Expression, before: exp.Select, ctes: Ctes, columns: Columns) -> exp.Select | None:
     """Rows for which NOT EXISTS, NOT IN or an IS NULL behind a LEFT JOIN fails, by what it asks turned round."""
     bare = condition.unnest()
     if isinstance(bare, exp.Not) and isinstance(bare.this.unnest(), (exp.Exists, exp.In)):
         return before.where(inlined(bare.this.copy(), ctes))
     if isinstance(bare, exp.Is) and isinstance(bare.this, exp.Column) and isinstance(bare.expression, exp.Null):
-        return _as_membership(before, bare.this.table, ctes)
+        return _as_membership(before, bare.this, ctes, columns)
     return None
 
 
-def _as_membership(before: exp.Select, alias: str, ctes: Ctes) -> exp.Select | None:
+def _as_membership(before: exp.Select, column: exp.Column, ctes: Ctes, columns: Columns) -> exp.Select | None:
     """`left join b on c` as `where exists (select 1 from b where c)`: the rows that had a partner, and the partners."""
     query = before.copy()
     joins = query.args.get("joins") or []
     for join in joins:
-        if join.this.alias_or_name.lower() == alias.lower() != "" and join.side.upper() == "LEFT" and join.args.get("on"):
-            partners = exp.select("1").from_(inlined(join.this.copy(), ctes)).where(join.args["on"].copy())
+        item = join.this
+        names = columns.get(item.name, ()) if isinstance(item, exp.Table) else item.named_selects
+        is_its = column.table.lower() == item.alias_or_name.lower() if column.table else column.name.lower() in names
+        if is_its and join.side.upper() == "LEFT" and join.args.get("on"):
+            partners = exp.select("1").from_(inlined(item, ctes)).where(join.args["on"].copy())
             query.set("joins", [other for other in joins if other is not join])
             query.set("expressions", [exp.alias_(exp.Literal.number(1), "row_of_from")])
             return query.where(exp.Exists(this=partners))
@@ -193,14 +213,13 @@ def _of_set_operation(block: exp.SetOperation, hop: Hop, input_name: str) -> tup
         unlimited.set(part, None)
     stages = []
     if not isinstance(block, exp.Union):
-        other = block.expression if hop.slot == 0 else block.this
         opening = type(block).__name__.lower()
         witnessed = None
         if isinstance(block, exp.Except):
             witnessed = exp.Intersect(
                 this=exp.select("*").from_(input_name), expression=inlined(block.expression, hop.ctes), distinct=True
             )
-        stages.append(Stage(clause_of(other, opening, opening), unlimited, True, None, witnessed))
+        stages.append(Stage(clause_of(block.expression, opening, opening), unlimited, True, None, witnessed))
     if block.args.get("limit") is not None:
         stages.append(Stage(_limit_clause(block), whole, True))
     return (*stages, Stage(None, whole, True))

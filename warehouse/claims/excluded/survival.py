@@ -82,35 +82,38 @@ class Survival:
         losses: list[Loss] = []
         current = self._input_of(reading.table)
         for hop, names in zip(reading.hops, names_in_blocks(reading, self._grain), strict=True):
-            stages = stages_of(hop, current)
+            stages = stages_of(hop, current, self._columns)
             before, is_sure = Stage(None, stages.start, False), True
             for stage in stages.stages:
-                found = self._survivors(stage.query, stages.ctes)
+                if stage.clause is None:
+                    current = self._made(stage.query, stages.ctes, hop.names) or ""
+                    found = self._runs_of(current) if current else None
+                else:
+                    found = self._survivors(stage.query, stages.ctes)
                 if found is None:
                     is_sure = False
                     continue
                 gone = alive - found
                 if gone and is_sure and stage.clause is not None:
-                    losses += self._told(hop, stage, before, stages.ctes, gone, names)
+                    losses += self._told(hop, stage, before, stages.ctes, gone, alive & found, names)
                 elif gone:
                     losses += _undetermined(gone, block_clause(hop.block))
                 alive, before, is_sure = alive & found, stage, True
-            made = self._made(before.query, stages.ctes, hop.names) if is_sure and before.clause is None else None
-            if made is None:
+            if not current:
                 return [*losses, *_undetermined(alive, block_clause(hop.block))], Kept({})
-            current = made
         return losses, Kept(self._rows_of(current))
 
     def _told(
-        self, hop: Hop, stage: Stage, before: Stage, ctes: tuple[exp.CTE, ...], gone: set[str], names: Names
+        self, hop: Hop, stage: Stage, before: Stage, ctes: tuple[exp.CTE, ...], gone: set[str], found: set[str], names: Names
     ) -> list[Loss]:
         """The losses at a clause, with all that can be said of each."""
         assert stage.clause is not None
         of_row = self._of_row(hop, before, ctes, names)
         nulls = self._nulls(before, stage.condition, ctes) if stage.condition is not None else set[str]()
+        kept = tuple(sorted(found)) if stage.clause.kind == "limit" else ()
         witnesses = self._witnesses(before, stage, ctes)
         return [
-            Loss(run, stage.clause, True, run in nulls, witnesses.get(run, ()), of_row.get(run)) for run in sorted(gone)
+            Loss(run, stage.clause, True, run in nulls, witnesses.get(run, kept), of_row.get(run)) for run in sorted(gone)
         ]
 
     # --- questions to the engine -------------------------------------------------------------------------------------
@@ -249,6 +252,9 @@ class Survival:
         self._columns[name] = columns
         self._tokens[name] = f"{{alias}}.{OWN_RUNS}"
         return name
+
+    def _runs_of(self, name: str) -> set[str]:
+        return {row[0] for row in self._con.execute(f"select distinct unnest({OWN_RUNS}) from {quote(name)}").fetchall()}
 
     def _rows_of(self, result: str) -> dict[str, tuple[int, ...]]:
         same = " and ".join(f"r.{quote(column)} is not distinct from t.{quote(column)}" for column in self._grain)

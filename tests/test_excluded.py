@@ -9,9 +9,12 @@ from pathlib import Path
 import duckdb
 import pytest
 from bare_project import Wh, project, wh, write  # noqa: F401
+from samples import mlperf_inference
+from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.excluded import Exclusion, excluded_by
 from warehouse.claims.lineage import lineage
+from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, init_project
@@ -160,15 +163,25 @@ def asked(root: Path, sql: str, key: str = "gpu=a", more: dict[str, str] | None 
     return excluded_by(project, lineage(project, f"claim[{key}].v"))
 
 
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """All cases in one build."""
+    project = init_project(tmp_path_factory.mktemp("cases") / "project", bare=True)
+    write(project, {f"models/{name}.sql": text for name, text in TABLES.items()})
+    write(project, {f"queries/case_{number}.sql": HEADER + case.sql for number, case in enumerate(CASES.values())})
+    build(project)
+    return project
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_a_clause(name: str, tmp_path: Path) -> None:
-    case = CASES[name]
-    exclusion = asked(tmp_path, case.sql)
+def test_a_clause(name: str, cases: Project) -> None:
+    case, query = CASES[name], f"case_{list(CASES).index(name)}"
+    exclusion = excluded_by(cases, lineage(cases, f"{query}[gpu=a].v"))
     assert left_out(exclusion) == case.left_out
     assert {each.run_id: each.witnesses for each in exclusion.excluded if each.witnesses} == case.witnesses
     assert {each.run_id for each in exclusion.excluded if each.is_null} == case.nulls
     assert {each.run_id for each in exclusion.elsewhere} == case.elsewhere
-    assert {each.place.rpartition(":")[0] for each in exclusion.excluded} <= {"queries/claim.sql"}
+    assert {each.place.rpartition(":")[0] for each in exclusion.excluded} <= {f"queries/{query}.sql"}
     assert exclusion.population == 6 and exclusion.own == 6 - len(case.left_out) - len(case.elsewhere)
 
 
@@ -246,12 +259,58 @@ def test_what_no_clause_can_be_named_for_says_so(name: str, tmp_path: Path) -> N
     }
 
 
-def test_which_of_two_conditions_cannot_be_told_when_neither_can_be_traced_alone(tmp_path: Path) -> None:
-    """A NULL grain, and a run that no table of the population holds any more."""
+def test_a_row_whose_key_is_null(tmp_path: Path) -> None:
     sql = "select status as gpu, sum(speed) as v from run where speed > 35 group by status"
     exclusion = asked(tmp_path, sql, key="gpu=NULL")
     assert left_out(exclusion) == out("where", "speed > 35", 4, others="r1 r2 r3")
     assert {each.run_id: each.grain for each in exclusion.elsewhere} == {"r5": {"gpu": "ok"}, "r6": {"gpu": "failed"}}
+
+
+# --- published numbers, and the standard project ------------------------------------------------------------------------------
+
+
+def test_a_published_number_that_the_build_holds_no_more(tmp_path: Path) -> None:
+    sql = "select key, sum(value) as v from reading where value > 0 group by key"
+    project = values_project(tmp_path / "project", sql)
+    write(project, {"models/reading.sql": "select artifact_manifest_digest as run_id, * from value"})
+    take_in(project, value_files(tmp_path / "in", "a=1\nb=2\n", "a=-1\n"))
+    build(project)
+    publish(project, "claim")
+    number = lineage(project, "claim[key=a].v")
+    exclusion = excluded_by(project, number)
+    (one,) = exclusion.excluded
+    assert number.publication and (exclusion.own, one.clause, one.is_of_row) == (1, "value > 0", True)
+    take_in(project, value_files(tmp_path / "more", "a=3\n"))
+    build(project)
+    with pytest.raises(WarehouseError) as caught:
+        excluded_by(project, lineage(project, str(number.number_id)))
+    assert (caught.value.code, caught.value.place) == ("WH311", "claim[key=a].v")
+
+
+def test_mlperf_results(tmp_path: Path) -> None:
+    """Runs that are none of a submission's results, by their folders; and one that two bundles state differently."""
+    project = init_project(tmp_path / "project")
+    evidence = mlperf_inference.write_submission(tmp_path / "evidence")
+    take_in(project, evidence)
+    for log in evidence.rglob("Server/performance/run_1/mlperf_log_*.txt"):
+        log.write_text(log.read_text().replace(str(mlperf_inference.Values().server_tokens_per_s), "1.0"))
+    take_in(project, evidence)
+    build(project)
+    exclusion = excluded_by(project, lineage(project, "mlperf_inference_results[scenario=Offline,platform=8xA900_2xCPU].performance_result"))
+    found: dict[str, set[str]] = {}
+    for each in exclusion.excluded:
+        found.setdefault(each.clause, set()).add("/".join(each.run_id.split("/")[-3:]).partition("/performance")[0])
+    assert found == {
+        "inner join benchmark_run_fact as run on run.run_id = submission.run_id": {
+            "llama2-70b-99/Server/accuracy", "llama2-70b-99/Offline/accuracy", "llama2-70b-99/Interactive/accuracy",
+            "llama2-70b-99/Server/TEST01", "Offline", "resnet50/SingleStream/accuracy", "resnet50/MultiStream/accuracy",
+        },
+        "not result.has_conflict": {"Server"},
+        # It is read as what an edge result could be inferred from, too.
+        "inner join mlperf_inference_edge_scenario as owed on owed.model = single.model": {"Server"},
+    }
+    assert {each.run_id.split("/")[-3] for each in exclusion.elsewhere} == {"Interactive", "SingleStream", "MultiStream"}
+    assert exclusion.population == 1 + len({each.run_id for each in exclusion.excluded}) + len(exclusion.elsewhere)
 
 
 # --- the command -------------------------------------------------------------------------------------------------------------

@@ -84,26 +84,25 @@ def excluded_by(project: Project, number: "Lineage") -> Exclusion:
         tree = expanded(query, catalog, _is_read_through)
         survival = Survival(con, catalog, query.qualified, query.grain, now.rowid)
         own = {str(run["run_id"]) for run in number.runs}
-        population, losses, rows = dict[str, None](), list["Loss"](), dict[str, set[int]]()
-        tables = dict[str, None]()
-        for reading in readings(tree, lambda table: _table_of_runs(table, catalog)):
-            lost, kept = survival.follow(reading)
-            tables.setdefault(reading.table)
-            population.update(dict.fromkeys(sorted(survival.population(reading.table))))
+        ways = readings(tree, lambda table: _table_of_runs(table, catalog))
+        tables = tuple(dict.fromkeys(way.table for way in ways))
+        population = set[str]().union(*map(survival.population, tables))
+        losses: list[Loss] = []
+        rows: dict[str, set[int]] = {}
+        for way in ways:
+            lost, kept = survival.follow(way)
             losses += lost
-            for run, found in kept.rows.items():
+            for run, found in kept.items():
                 rows.setdefault(run, set()).update(found)
         own |= {run for run, found in rows.items() if now.rowid in found}
-        return Exclusion(
-            build.digest, tuple(tables), len(population), len(own & population.keys()),
-            _excluded(losses, own | rows.keys()),
-            tuple(
-                Elsewhere(run, survival.grain_of(min(found)), len(found))
-                for run, found in sorted(rows.items()) if run not in own
-            ),
-        )
+        grains = survival.grains()
     finally:
         con.close()
+    elsewhere = {run: found for run, found in sorted(rows.items()) if run not in own}
+    return Exclusion(
+        build.digest, tables, len(population), len(own & population), _excluded(losses, own | rows.keys()),
+        tuple(Elsewhere(run, grains[min(found)], len(found)) for run, found in elsewhere.items()),
+    )
 
 
 def _is_read_through(model: "BuiltModel") -> bool:

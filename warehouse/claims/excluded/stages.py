@@ -21,18 +21,24 @@ _TAIL = ("having", "qualify", "distinct", "order", "limit")
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A block up to one of its clauses, which is None for the block as a whole.
+class Witnessed:
+    """A query that pairs each row which other rows left out with these: they are behind its last occurrences of `tables`
+    tables, or, where there are none, in the frames of its windows beside the row's own runs."""
 
-    `is_grouped`: whether it has the block's own output columns. `condition` is a conjunct of WHERE by itself. `witnessed`
-    is a query over the stage before that pairs each row left out by another row with those that did it.
-    """
+    query: exp.Query
+    tables: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A block up to one of its clauses, which is None for the block as a whole. `is_grouped`: whether it has the block's own
+    output columns. `condition` is a conjunct of WHERE by itself."""
 
     clause: Clause | None
     query: exp.Query
     is_grouped: bool
     condition: exp.Expression | None = None
-    witnessed: exp.Query | None = None
+    witnessed: Witnessed | None = None
 
 
 @dataclass(frozen=True)
@@ -86,11 +92,12 @@ def _join_stages(block: exp.Select, read: exp.Select, hop: Hop) -> list[Stage]:
         is_anti = "ANTI" in words
         witnessed = None
         if is_anti:
-            witnessed = _rows_of(read, slot)
-            flipped = witnessed.args["joins"][slot]
-            flipped.set("kind", "SEMI")
-            flipped.set("side", None)
-            flipped.set("this", inlined(flipped.this, hop.ctes))
+            flipped = _rows_of(read, slot)
+            partners = inlined(join.this, hop.ctes)
+            flipped.args["joins"][slot].set("kind", "SEMI")
+            flipped.args["joins"][slot].set("side", None)
+            flipped.args["joins"][slot].set("this", partners)
+            witnessed = Witnessed(flipped, _tables(partners))
         kind = " ".join(filter(None, (join.method, join.side, join.kind or ("" if join.side else "inner"), "join"))).lower()
         stages.append(Stage(join_clause(join, kind), _rows_of(read, slot), False, None, witnessed))
     return stages
@@ -125,17 +132,18 @@ def _rows_of(read: exp.Select, last_join: int | None, conditions: list[exp.Expre
     return rows
 
 
-def _witnesses_of(condition: exp.Expression, before: exp.Select, ctes: Ctes, columns: Columns) -> exp.Select | None:
+def _witnesses_of(condition: exp.Expression, before: exp.Select, ctes: Ctes, columns: Columns) -> Witnessed | None:
     """Rows for which NOT EXISTS, NOT IN or an IS NULL behind a LEFT JOIN fails, by what it asks turned round."""
     bare = condition.unnest()
     if isinstance(bare, exp.Not) and isinstance(bare.this.unnest(), (exp.Exists, exp.In)):
-        return before.where(inlined(bare.this.copy(), ctes))
+        asked = inlined(bare.this, ctes)
+        return Witnessed(before.where(asked), _tables(asked))
     if isinstance(bare, exp.Is) and isinstance(bare.this, exp.Column) and isinstance(bare.expression, exp.Null):
         return _as_membership(before, bare.this, ctes, columns)
     return None
 
 
-def _as_membership(before: exp.Select, column: exp.Column, ctes: Ctes, columns: Columns) -> exp.Select | None:
+def _as_membership(before: exp.Select, column: exp.Column, ctes: Ctes, columns: Columns) -> Witnessed | None:
     """`left join b on c` as `where exists (select 1 from b where c)`: the rows that had a partner, and the partners."""
     query = before.copy()
     joins = query.args.get("joins") or []
@@ -147,8 +155,12 @@ def _as_membership(before: exp.Select, column: exp.Column, ctes: Ctes, columns: 
             partners = exp.select("1").from_(inlined(item, ctes)).where(join.args["on"].copy())
             query.set("joins", [other for other in joins if other is not join])
             query.set("expressions", [exp.alias_(exp.Literal.number(1), "row_of_from")])
-            return query.where(exp.Exists(this=partners))
+            return Witnessed(query.where(exp.Exists(this=partners)), _tables(partners))
     return None
+
+
+def _tables(node: exp.Expression) -> int:
+    return sum(not isinstance(table.this, exp.Func) for table in node.find_all(exp.Table))
 
 
 def inlined(node: exp.Expression, ctes: Ctes) -> exp.Expression:
@@ -193,14 +205,14 @@ def _limit_clause(block: exp.Select | exp.SetOperation) -> Clause:
     return Clause("limit", f"{order.text} {limit.text}", order.place)
 
 
-def _competitors(qualified: exp.Select, alias: str) -> exp.Select | None:
+def _competitors(qualified: exp.Select, alias: str) -> Witnessed | None:
     """The rows that QUALIFY drops, with their own runs beside them: their why-sets are the frames of its windows, the rows
     they were compared with. None where rows are grouped first, or a star would show what is beside."""
     if aggregates(qualified) or any(item.is_star for item in qualified.expressions):
         return None
     query = qualified.select(exp.column(OWN_RUNS, table=alias, quoted=True))
     query.set("qualify", exp.Qualify(this=exp.Not(this=exp.Paren(this=query.args["qualify"].this))))
-    return query
+    return Witnessed(query, 0)
 
 
 def _of_set_operation(block: exp.SetOperation, hop: Hop, input_name: str) -> tuple[Stage, ...]:
@@ -216,9 +228,9 @@ def _of_set_operation(block: exp.SetOperation, hop: Hop, input_name: str) -> tup
         opening = type(block).__name__.lower()
         witnessed = None
         if isinstance(block, exp.Except):
-            witnessed = exp.Intersect(
-                this=exp.select("*").from_(input_name), expression=inlined(block.expression, hop.ctes), distinct=True
-            )
+            taken = inlined(block.expression, hop.ctes)
+            both = exp.Intersect(this=exp.select("*").from_(input_name), expression=taken, distinct=True)
+            witnessed = Witnessed(both, _tables(taken))
         stages.append(Stage(clause_of(block.expression, opening, opening), unlimited, True, None, witnessed))
     if block.args.get("limit") is not None:
         stages.append(Stage(_limit_clause(block), whole, True))

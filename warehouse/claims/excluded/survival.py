@@ -16,7 +16,7 @@ from warehouse.claims.catalog import Catalog
 from warehouse.claims.excluded.clauses import Clause, block_clause
 from warehouse.claims.excluded.keys import Names, names_in_blocks, row_expression
 from warehouse.claims.excluded.readings import Hop, Reading
-from warehouse.claims.excluded.stages import OWN_RUNS, Stage, stages_of
+from warehouse.claims.excluded.stages import OWN_RUNS, Stage, Witnessed, stages_of
 from warehouse.claims.provenance import annotate
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote, quoted
@@ -41,13 +41,6 @@ class Loss:
     is_of_row: bool | None
 
 
-@dataclass(frozen=True)
-class Kept:
-    """The runs that a reading brings to the result: for each the row ids of the rollup's rows that rest on it."""
-
-    rows: Mapping[str, tuple[int, ...]]
-
-
 class Survival:
     """Asks one build about readings of one rollup. `con` is a session of `open_trace_session`."""
 
@@ -67,18 +60,17 @@ class Survival:
         rows = self._con.execute(f"select distinct run_id::varchar from {quoted(table)} where run_id is not null").fetchall()
         return {row[0] for row in rows}
 
-    def grain_of(self, rowid: int) -> dict[str, Any]:
-        """The grain of a row of the rollup."""
-        row = self._con.execute(
-            f"select {', '.join(map(quote, self._grain))} from {self._rollup} where rowid = {rowid}"
-        ).fetchall()[0]
-        return dict(zip(self._grain, row, strict=True))
+    def grains(self) -> dict[int, dict[str, Any]]:
+        """The grain of each row of the rollup, by row id."""
+        rows = self._con.execute(f"select rowid, {', '.join(map(quote, self._grain))} from {self._rollup}").fetchall()
+        return {rowid: dict(zip(self._grain, values, strict=True)) for rowid, *values in rows}
 
-    def follow(self, reading: Reading) -> tuple[list[Loss], Kept]:
-        """What becomes of each run of a reading's table."""
+    def follow(self, reading: Reading) -> tuple[list[Loss], dict[str, tuple[int, ...]]]:
+        """What becomes of each run of a reading's table: those that are lost, and of the others the row ids of the rollup's rows
+        that rest on them."""
         alive = self.population(reading.table)
         if reading.unread is not None:
-            return _undetermined(alive, block_clause(reading.unread)), Kept({})
+            return _undetermined(alive, block_clause(reading.unread)), {}
         losses: list[Loss] = []
         current = self._input_of(reading.table)
         for hop, names in zip(reading.hops, names_in_blocks(reading, self._grain), strict=True):
@@ -100,8 +92,9 @@ class Survival:
                     losses += _undetermined(gone, block_clause(hop.block))
                 alive, before, is_sure = alive & found, stage, True
             if not current:
-                return [*losses, *_undetermined(alive, block_clause(hop.block))], Kept({})
-        return losses, Kept(self._rows_of(current))
+                return [*losses, *_undetermined(alive, block_clause(hop.block))], {}
+        rows = self._rows_of(current)
+        return [*losses, *_undetermined(alive - rows.keys(), block_clause(reading.hops[-1].block))], rows
 
     def _told(
         self, hop: Hop, stage: Stage, before: Stage, ctes: tuple[exp.CTE, ...], gone: set[str], found: set[str], names: Names
@@ -111,7 +104,7 @@ class Survival:
         of_row = self._of_row(hop, before, ctes, names)
         nulls = self._nulls(before, stage.condition, ctes) if stage.condition is not None else set[str]()
         kept = tuple(sorted(found)) if stage.clause.kind == "limit" else ()
-        witnesses = self._witnesses(before, stage, ctes)
+        witnesses = self._witnesses(stage.witnessed, ctes) if stage.witnessed else {}
         return [
             Loss(run, stage.clause, True, run in nulls, witnesses.get(run, kept), of_row.get(run)) for run in sorted(gone)
         ]
@@ -198,21 +191,18 @@ class Survival:
         )
         return {row[0] for row in rows}
 
-    def _witnesses(self, before: Stage, stage: Stage, ctes: tuple[exp.CTE, ...]) -> dict[str, tuple[str, ...]]:
+    def _witnesses(self, witnessed: Witnessed, ctes: tuple[exp.CTE, ...]) -> dict[str, tuple[str, ...]]:
         """For each run that other rows left out, the runs of these rows."""
-        annotated = self._annotated(stage.witnessed, ctes, stage.clause.kind == "qualify") if stage.witnessed else None
-        earlier = self._annotated(before.query, ctes)
-        if annotated is None or earlier is None:
+        is_frame = witnessed.tables == 0
+        annotated = self._annotated(witnessed.query, ctes, shows_runs=is_frame)
+        if annotated is None:
             return {}
-        sql, number, count, columns = annotated
-        if OWN_RUNS in columns:
-            own, others = OWN_RUNS, f"flatten(__why_{number})"
-        else:
-            own = f"flatten(__why_{number})"
-            added = [f"__why_{other}" for other in range(count) if other >= earlier[2] and other != number]
-            others = " || ".join(added) or "[]"
+        sql, number, count, _ = annotated
+        own, others = f"flatten(__why_{number})", " || ".join(f"__why_{n}" for n in range(count - witnessed.tables, count))
+        if is_frame:
+            own, others = OWN_RUNS, own
         rows = self._ask(
-            f"select run, list(distinct witness order by witness) from (select run, unnest(others) as witness from"
+            "select run, list(distinct witness order by witness) from (select run, unnest(others) as witness from"
             f" (select unnest({own}) as run, {others} as others from ({sql}))) where witness is distinct from run group by run"
         )
         return {run: tuple(found) for run, found in rows}

@@ -135,6 +135,10 @@ CASES = {
         "select chip as gpu, v from (select gpu as chip, sum(speed) as v from run where status <> 'ok' group by gpu) as slow",
         out("where", "status <> 'ok'", 4, "r1", "r2", "r4", others="r5"), nulls=frozenset({"r4"}), elsewhere=frozenset({"r6"}),
     ),
+    "a CTE with the name of its table": Case(
+        "with run as (select * from run where status = 'ok')\nselect gpu, sum(speed) as v from run group by gpu",
+        out("where", WHERE_OK, 4, "r3", "r4", others="r6"), nulls=frozenset({"r4"}), elsewhere=frozenset({"r5"}),
+    ),
     "except": Case(
         "select gpu, count(*) as v from (select run_id, gpu from run except select retracted, 'a' from retraction) as kept group by gpu",
         out("except", "except select retracted, 'a' from retraction", 4, "r2"), {"r2": ("r6",)}, elsewhere=frozenset({"r5", "r6"}),
@@ -222,7 +226,8 @@ def test_views_and_marts_are_looked_through(tmp_path: Path) -> None:
         "models/usable.sql": f"/*\nmaterialized: view\n*/\nselect * from run\nwhere {WHERE_OK}",
         "models/marts/fast.sql": "select gpu, run_id, speed from usable\nwhere speed > 15",
     }
-    exclusion = asked(tmp_path, "select gpu, avg(speed) as v from fast group by gpu", more=more)
+    sql = "with run as (select * from fast) select gpu, avg(speed) as v from run group by gpu"  # not the view's run
+    exclusion = asked(tmp_path, sql, more=more)
     places = {each.run_id: each.place for each in exclusion.excluded}
     view, mart = "models/usable.sql:5", "models/marts/fast.sql:2"
     assert places == {"r3": view, "r4": view, "r6": view, "r1": mart}

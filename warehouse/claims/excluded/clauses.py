@@ -5,13 +5,14 @@ A tree keeps the offsets of its names and numbers only; the words around them ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 from sqlglot import exp
 
+from warehouse.claims.catalog import BuiltModel
 from warehouse.claims.views import SOURCE
 from warehouse.transform.sql_text import Token, line_and_column, tokens
 
@@ -56,7 +57,7 @@ def _words(text: str) -> tuple[_Word, ...]:
 
 def block_clause(block: exp.Expression) -> Clause:
     """A whole query block, to say where something is that no clause can be named for: its place, no text."""
-    return Clause("block", "", _placed(block, _extent(block)[0]))
+    return Clause("block", "", _placed(block))
 
 
 def clause_of(node: exp.Expression, kind: str, opening: str) -> Clause:
@@ -69,7 +70,7 @@ def join_clause(join: exp.Join, kind: str) -> Clause:
     is_comma = not (join.side or join.kind or join.method or join.args.get("on") or join.args.get("using"))
     found = _span(join, "join") if not is_comma else ()
     if found:
-        words = _words(_text(join))
+        words = _words(_model(join).sql)
         start = words.index(found[0])
         while start and words[start - 1].lower in _SIDES:
             start -= 1
@@ -114,9 +115,13 @@ def _parted(span: Sequence[_Word]) -> list[tuple[_Word, ...]]:
 
 
 def _span(node: exp.Expression, opening: str) -> tuple[_Word, ...]:
-    """The words of a clause: from the last opening word before what is in it to where the next clause or bracket ends it."""
-    low, high = _extent(node)
-    words = _words(_text(node)) if low is not None else ()
+    """The words of a clause: from the last opening word before what is in it to where the next clause or bracket ends it. None
+    where the tree knows no place in it."""
+    found = _extent(node)
+    if found is None:
+        return ()
+    low, high = found
+    words = _words(_model(node).sql)
     before = [i for i, word in enumerate(words) if word.lower == opening and word.token.kind == "word" and word.token.offset < low]
     if not before:
         return ()
@@ -133,35 +138,43 @@ def _span(node: exp.Expression, opening: str) -> tuple[_Word, ...]:
     return words[start:]
 
 
-def _extent(node: exp.Expression) -> tuple[int, int] | tuple[None, None]:
+def _extent(node: exp.Expression) -> tuple[int, int] | None:
     """The first and last offset that the tree knows of a node; what stands in another text is left out."""
     places = [
         part.meta["start"]
         for part in node.walk(prune=lambda n: n is not node and SOURCE in n.meta)
         if "start" in part.meta and (part is node or SOURCE not in part.meta)
     ]
-    return (min(places), max(places)) if places else (None, None)
+    return (min(places), max(places)) if places else None
 
 
-def _model(node: exp.Expression):
-    while SOURCE not in node.meta and node.parent is not None:
-        node = node.parent
-    return node.meta[SOURCE]
+def _model(node: exp.Expression) -> BuiltModel:
+    """The model in whose text a node stands."""
+    holder = next(above for above in (node, *_ancestors(node)) if SOURCE in above.meta)
+    model: BuiltModel = holder.meta[SOURCE]
+    return model
 
 
-def _text(node: exp.Expression) -> str:
-    return _model(node).sql
+def _ancestors(node: exp.Expression) -> Iterator[exp.Expr]:
+    above = node.parent
+    while above is not None:
+        yield above
+        above = above.parent
 
 
 def _clause(node: exp.Expression, kind: str, words: Sequence[_Word]) -> Clause:
     if not words:
-        return Clause(kind, node.sql("duckdb"), _placed(node, _extent(node)[0]))
+        return Clause(kind, node.sql("duckdb"), _placed(node))
     text = words[0].token.text
     for before, word in pairwise(words):
         text += word.token.text if before.end == word.token.offset else f" {word.token.text}"
     return Clause(kind, text, _placed(node, words[0].token.offset))
 
 
-def _placed(node: exp.Expression, offset: int | None) -> str:
-    model = _model(node)
-    return model.place if offset is None else f"{model.place}:{line_and_column(model.sql, offset)[0]}"
+def _placed(node: exp.Expression, offset: int | None = None) -> str:
+    """The file and line of an offset; without one of the first place that the tree knows of a node."""
+    model, extent = _model(node), _extent(node)
+    if offset is None and extent is None:
+        return model.place
+    first = extent[0] if offset is None and extent else offset or 0
+    return f"{model.place}:{line_and_column(model.sql, first)[0]}"

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from warehouse.claims.views import SOURCE
+
 Ctes = Mapping[str, exp.CTE]  # by lower-case name, each after those it reads
 
 
@@ -46,7 +48,7 @@ def _of_query(
 ) -> Iterator[Reading]:
     while isinstance(node, exp.Subquery):
         node = node.this
-    visible = dict(ctes)
+    visible = dict(ctes) if SOURCE not in node.meta else {}  # a model that was written out sees none of these
     written = node.args.get("with_")
     for cte in written.expressions if written is not None else ():
         visible.pop(cte.alias.lower(), None)  # it hides one of its name outside, and comes after all it sees
@@ -108,7 +110,14 @@ def _before(ctes: Ctes, cte: exp.CTE) -> Ctes:
 
 
 def _is_recursive(cte: exp.CTE) -> bool:
+    if not is_recursive_with(cte):
+        return False  # it may read the table whose name it takes
     return any(not table.db and table.name.lower() == cte.alias.lower() for table in cte.this.find_all(exp.Table))
+
+
+def is_recursive_with(cte: exp.CTE) -> bool:
+    """Whether the WITH that a CTE stands in lets it read itself."""
+    return isinstance(cte.parent, exp.With) and bool(cte.parent.args.get("recursive"))
 
 
 def _unread(

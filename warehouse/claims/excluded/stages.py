@@ -73,7 +73,7 @@ def _read_ctes(block: exp.Expression, ctes: Ctes) -> tuple[exp.CTE, ...]:
     """The CTEs that a block reads, through one another too, each after those it reads."""
     read: list[exp.CTE] = []
     names = {table.name.lower() for table in block.find_all(exp.Table) if not table.db}
-    for name, cte in reversed(ctes.items()):
+    for name, cte in reversed(list(ctes.items())):
         if name in names:
             read.insert(0, cte)
             names |= {table.name.lower() for table in cte.this.find_all(exp.Table) if not table.db}

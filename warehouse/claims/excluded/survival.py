@@ -15,7 +15,7 @@ from sqlglot import exp
 from warehouse.claims.catalog import Catalog
 from warehouse.claims.excluded.clauses import Clause, block_clause
 from warehouse.claims.excluded.keys import Names, names_in_blocks, row_expression
-from warehouse.claims.excluded.readings import Hop, Reading
+from warehouse.claims.excluded.readings import Hop, Reading, is_recursive_with
 from warehouse.claims.excluded.stages import OWN_RUNS, Stage, Witnessed, stages_of
 from warehouse.claims.provenance import annotate
 from warehouse.errors import WarehouseError
@@ -120,7 +120,7 @@ class Survival:
         columns = [*self._columns[name], OWN_RUNS] if shows_runs else self._columns[name]
         read = query.copy()
         if ctes:
-            read.set("with_", exp.With(expressions=[cte.copy() for cte in ctes], recursive=True))
+            read.set("with_", exp.With(expressions=[cte.copy() for cte in ctes], recursive=any(map(is_recursive_with, ctes))))
         try:
             made = annotate(read.sql("duckdb"), {**self._columns, name: columns}, self._tokens)
         except WarehouseError:
@@ -128,7 +128,7 @@ class Survival:
         numbers = [occurrence.number for occurrence in made.occurrences if occurrence.table == name]
         return (made.sql, numbers[0], len(made.occurrences), made.columns) if numbers else None
 
-    def _ask(self, sql: str) -> "list[tuple]":
+    def _ask(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query that the engine may be unable to run; none then."""
         import duckdb
 
@@ -159,11 +159,11 @@ class Survival:
             if key:
                 keys[column] = key.copy()
         items = [exp.alias_(key, f"wh_key_{number}") for number, key in enumerate(keys.values())]
+        query = before.query.copy()
         if before.is_grouped:
-            rows = exp.Subquery(this=before.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("wh_rows")))
-            query = exp.select(*items).from_(rows)
+            holder = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier("wh_rows")))
+            query = exp.select(*items).from_(holder)
         else:
-            query = before.query.copy()
             query.set("expressions", items)
         annotated = self._annotated(query, ctes) if items else None
         if annotated is None:

@@ -67,15 +67,14 @@ def clause_of(node: exp.Expression, kind: str, opening: str) -> Clause:
 
 def join_clause(join: exp.Join, kind: str) -> Clause:
     """A join, from its first word: `left join b on ...`; of a comma only the item behind it."""
-    is_comma = not (join.side or join.kind or join.method or join.args.get("on") or join.args.get("using"))
-    found = _span(join, "join") if not is_comma else ()
-    if found:
-        words = _words(_model(join).sql)
-        start = words.index(found[0])
-        while start and words[start - 1].lower in _SIDES:
-            start -= 1
-        found = (*words[start : words.index(found[0])], *found)
-    return _clause(join, kind, found)
+    found, extent = _span(join, "join"), _extent(join)
+    if not found or extent is None or found[-1].token.offset < extent[0]:  # the word is of a join before it
+        return Clause(kind, join.this.sql("duckdb"), _placed(join))
+    words = _words(_model(join).sql)
+    first = start = words.index(found[0])
+    while start and words[start - 1].lower in _SIDES:
+        start -= 1
+    return _clause(join, kind, (*words[start:first], *found))
 
 
 def conjuncts(condition: exp.Expression) -> list[exp.Expression]:

@@ -107,7 +107,7 @@ def _where_stages(block: exp.Select, read: exp.Select, hop: Hop, columns: Column
     written = block.args.get("where")
     if written is None:
         return []
-    parts = conjuncts(written.this)
+    parts = conjuncts(read.args["where"].this)
     stages = []
     for number, (part, clause) in enumerate(zip(parts, conjunct_clauses(written, ["where"] * len(parts)), strict=True)):
         before = _rows_of(read, None, parts[:number])
@@ -246,6 +246,9 @@ def _with_input(hop: Hop, input_name: str) -> exp.Select:
     item = item_at(block, hop.slot)
     columns = item.args["alias"].columns if item.args.get("alias") else []
     alias = exp.TableAlias(this=exp.to_identifier(item.alias_or_name, quoted=True), columns=[name.copy() for name in columns])
+    for column in block.find_all(exp.Column):
+        if column.db and column.table.lower() == item.alias_or_name.lower():  # the input is in no schema
+            column.set("db", None)
     holder.set("this", exp.Table(this=exp.to_identifier(input_name), alias=alias))
     return block
 

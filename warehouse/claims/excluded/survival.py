@@ -51,7 +51,7 @@ class Survival:
         for name, model in catalog.models.items():
             self._columns.setdefault(model.name, catalog.columns[name])
         self._tokens = {
-            name: "{alias}.run_id" if "run_id" in columns else "null::varchar" for name, columns in self._columns.items()
+            name: "{alias}.run_id::varchar" if "run_id" in columns else "null::varchar" for name, columns in self._columns.items()
         }
         self._inputs = 0
 
@@ -214,7 +214,7 @@ class Survival:
         columns = self._catalog.columns[table]
         listed = ", ".join(map(quote, columns))
         return self._new_input(
-            columns, f"temp view {{name}} as select {listed}, case when run_id is not null then [run_id::varchar] end as {OWN_RUNS}"
+            columns, "view", f"select {listed}, case when run_id is not null then [run_id::varchar] end as {OWN_RUNS}"
             f" from {quoted(table)}"
         )
 
@@ -230,14 +230,14 @@ class Survival:
         listed = ", ".join(f"{quote(column)} as {quote(name)}" for column, name in zip(columns, seen, strict=True))
         try:
             return self._new_input(
-                seen, f"temp table {{name}} as select {listed}, list_distinct(flatten(__why_{number})) as {OWN_RUNS} from ({sql})"
+                seen, "table", f"select {listed}, list_distinct(flatten(__why_{number})) as {OWN_RUNS} from ({sql})"
             )
         except duckdb.Error:
             return None
 
-    def _new_input(self, columns: Sequence[str], statement: str) -> str:
+    def _new_input(self, columns: Sequence[str], kind: str, query: str) -> str:
         name = f"{_INPUT}_{self._inputs + 1}"
-        self._con.execute("create or replace " + statement.format(name=name))
+        self._con.execute(f"create temp {kind} {name} as {query}")
         self._inputs += 1
         self._columns[name] = columns
         self._tokens[name] = f"{{alias}}.{OWN_RUNS}"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SOURCE = "source"  # the key in a tree node's `meta` of the model whose text the node and those below it stand in
 
 
-def expanded(model: BuiltModel, catalog: Catalog, is_read_through: Callable[[BuiltModel], bool]) -> "exp.Expression":
+def expanded(model: BuiltModel, catalog: Catalog, is_read_through: Callable[[BuiltModel], bool]) -> "exp.Expr":
     """The syntax tree of a model, in which every model it reads that `is_read_through` is a derived table. The root of each
     model's part carries the model as `meta[SOURCE]`."""
     import sqlglot

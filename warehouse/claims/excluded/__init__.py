@@ -15,6 +15,9 @@ some. The runs that stood against it (witnesses) are told for NOT EXISTS, NOT IN
 JOIN (its partners), QUALIFY (the rows in its windows' frames) and LIMIT (what was taken instead); of DISTINCT ON and of HAVING
 none are told.
 
+A replay does not use the witnesses. They are told of runs that are left out whole, by the clauses of the query, its views and
+marts; for a replay every row that stood against another would be needed, of runs that contribute too and of every model below.
+
 Whether a run would have been in this very row is told by the grain's columns, computed from the run's rows just before the
 clause: as far as each is handed on as it is through the blocks above, and computed from one row in the block itself.
 """

@@ -55,12 +55,12 @@ def _words(text: str) -> tuple[_Word, ...]:
     return tuple(found)
 
 
-def block_clause(block: exp.Expression) -> Clause:
+def block_clause(block: exp.Expr) -> Clause:
     """A whole query block, to say where something is that no clause can be named for: its place, no text."""
     return Clause("block", "", _placed(block))
 
 
-def clause_of(node: exp.Expression, kind: str, opening: str) -> Clause:
+def clause_of(node: exp.Expr, kind: str, opening: str) -> Clause:
     """The clause that a node is, from its opening word (`where`, `having`, `limit`, ...) on."""
     return _clause(node, kind, _span(node, opening))
 
@@ -77,20 +77,19 @@ def join_clause(join: exp.Join, kind: str) -> Clause:
     return _clause(join, kind, (*words[start:first], *found))
 
 
-def conjuncts(condition: exp.Expression) -> list[exp.Expression]:
+def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
     """The parts of a condition that AND joins, in order."""
     if not isinstance(condition, exp.And):
         return [condition]
     return [*conjuncts(condition.left), *conjuncts(condition.right)]
 
 
-def conjunct_clauses(clause: exp.Where, kinds: Sequence[str]) -> list[Clause]:
-    """Each conjunct of a WHERE by itself; the whole clause for all where the text does not part as the tree does."""
-    span = _span(clause, "where")
-    parts = _parted(span[1:])
-    if len(parts) != len(kinds):
-        parts = [span] * len(kinds)
-    return [_clause(clause, kind, part) for kind, part in zip(kinds, parts, strict=True)]
+def conjunct_clauses(where: exp.Where) -> list[Clause]:
+    """Each conjunct of a WHERE by itself, in the order of `conjuncts`; the whole condition for all of them where the text does
+    not part as the tree does."""
+    condition, count = _span(where, "where")[1:], len(conjuncts(where.this))
+    parts = _parted(condition)
+    return [_clause(where, "where", part) for part in (parts if len(parts) == count else [condition] * count)]
 
 
 def _parted(span: Sequence[_Word]) -> list[tuple[_Word, ...]]:
@@ -113,7 +112,7 @@ def _parted(span: Sequence[_Word]) -> list[tuple[_Word, ...]]:
     return [tuple(part) for part in parts]
 
 
-def _span(node: exp.Expression, opening: str) -> tuple[_Word, ...]:
+def _span(node: exp.Expr, opening: str) -> tuple[_Word, ...]:
     """The words of a clause: from the last opening word before what is in it to where the next clause or bracket ends it. None
     where the tree knows no place in it."""
     found = _extent(node)
@@ -137,7 +136,7 @@ def _span(node: exp.Expression, opening: str) -> tuple[_Word, ...]:
     return words[start:]
 
 
-def _extent(node: exp.Expression) -> tuple[int, int] | None:
+def _extent(node: exp.Expr) -> tuple[int, int] | None:
     """The first and last offset that the tree knows of a node; what stands in another text is left out."""
     places = [
         part.meta["start"]
@@ -147,30 +146,31 @@ def _extent(node: exp.Expression) -> tuple[int, int] | None:
     return (min(places), max(places)) if places else None
 
 
-def _model(node: exp.Expression) -> BuiltModel:
+def _model(node: exp.Expr) -> BuiltModel:
     """The model in whose text a node stands."""
     holder = next(above for above in (node, *_ancestors(node)) if SOURCE in above.meta)
     model: BuiltModel = holder.meta[SOURCE]
     return model
 
 
-def _ancestors(node: exp.Expression) -> Iterator[exp.Expr]:
+def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:
     above = node.parent
     while above is not None:
         yield above
         above = above.parent
 
 
-def _clause(node: exp.Expression, kind: str, words: Sequence[_Word]) -> Clause:
+def _clause(node: exp.Expr, kind: str, words: Sequence[_Word]) -> Clause:
     if not words:
-        return Clause(kind, node.sql("duckdb"), _placed(node))
+        written = node.this if isinstance(node, exp.Where) else node
+        return Clause(kind, written.sql("duckdb"), _placed(node))
     text = words[0].token.text
     for before, word in pairwise(words):
         text += word.token.text if before.end == word.token.offset else f" {word.token.text}"
     return Clause(kind, text, _placed(node, words[0].token.offset))
 
 
-def _placed(node: exp.Expression, offset: int | None = None) -> str:
+def _placed(node: exp.Expr, offset: int | None = None) -> str:
     """The file and line of an offset; without one of the first place that the tree knows of a node."""
     model, extent = _model(node), _extent(node)
     if offset is None and extent is None:

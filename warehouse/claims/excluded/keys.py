@@ -65,7 +65,8 @@ def _item_of(block: exp.Select, name: str) -> exp.Expression | None:
             left_out = {part.name.lower() for part in star.args.get("except_") or []}
             stars += [item] if name.lower() not in left_out else []
         elif item.alias_or_name.lower() == name.lower():
-            return item.unalias()
+            unaliased: exp.Expression = item.unalias()
+            return unaliased
     if len(stars) != 1:
         return None
     return exp.column(name, table=getattr(stars[0], "table", None) or None, quoted=True)

@@ -35,16 +35,16 @@ class Reading:
 
     table: str
     hops: tuple[Hop, ...]
-    unread: exp.Expression | None = None
+    unread: exp.Expr | None = None
 
 
-def readings(tree: exp.Expression, table_of_runs: Callable[[exp.Table], str | None]) -> list[Reading]:
+def readings(tree: exp.Expr, table_of_runs: Callable[[exp.Table], str | None]) -> list[Reading]:
     """All ways in which a query reads tables of runs; `table_of_runs` says which table a name means, if it is one."""
     return list(_of_query(tree, {}, (), (), table_of_runs))
 
 
 def _of_query(
-    node: exp.Expression, ctes: Ctes, names: tuple[str, ...], above: tuple[Hop, ...], table_of_runs: Callable[[exp.Table], str | None]
+    node: exp.Expr, ctes: Ctes, names: tuple[str, ...], above: tuple[Hop, ...], table_of_runs: Callable[[exp.Table], str | None]
 ) -> Iterator[Reading]:
     while isinstance(node, exp.Subquery):
         node = node.this
@@ -121,7 +121,7 @@ def is_recursive_with(cte: exp.CTE) -> bool:
 
 
 def _unread(
-    node: exp.Expression, hops: tuple[Hop, ...], ctes: Ctes, table_of_runs: Callable[[exp.Table], str | None]
+    node: exp.Expr, hops: tuple[Hop, ...], ctes: Ctes, table_of_runs: Callable[[exp.Table], str | None]
 ) -> Iterator[Reading]:
     """The tables of runs anywhere under what is not taken apart, also through CTEs."""
     pending, seen = [node], set[str]()

@@ -22,11 +22,11 @@ _TAIL = ("having", "qualify", "distinct", "order", "limit")
 
 @dataclass(frozen=True)
 class Witnessed:
-    """A query that pairs each row which other rows left out with these: they are behind its last occurrences of `tables`
-    tables, or, where there are none, in the frames of its windows beside the row's own runs."""
+    """A query that pairs each row which other rows left out with these: they are behind its last `tables` occurrences of
+    tables, or, when that is None, in the frames of its windows, and the row's own runs are in `OWN_RUNS`."""
 
     query: exp.Query
-    tables: int
+    tables: int | None
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Stage:
     clause: Clause | None
     query: exp.Query
     is_grouped: bool
-    condition: exp.Expression | None = None
+    condition: exp.Expr | None = None
     witnessed: Witnessed | None = None
 
 
@@ -69,7 +69,7 @@ def _of_select(block: exp.Select, read: exp.Select, hop: Hop, columns: Columns) 
     )
 
 
-def _read_ctes(block: exp.Expression, ctes: Ctes) -> tuple[exp.CTE, ...]:
+def _read_ctes(block: exp.Expr, ctes: Ctes) -> tuple[exp.CTE, ...]:
     """The CTEs that a block reads, through one another too, each after those it reads."""
     read: list[exp.CTE] = []
     names = {table.name.lower() for table in block.find_all(exp.Table) if not table.db}
@@ -109,7 +109,7 @@ def _where_stages(block: exp.Select, read: exp.Select, hop: Hop, columns: Column
         return []
     parts = conjuncts(read.args["where"].this)
     stages = []
-    for number, (part, clause) in enumerate(zip(parts, conjunct_clauses(written, ["where"] * len(parts)), strict=True)):
+    for number, (part, clause) in enumerate(zip(parts, conjunct_clauses(written), strict=True)):
         before = _rows_of(read, None, parts[:number])
         stages.append(
             Stage(clause, _rows_of(read, None, parts[: number + 1]), False, part, _witnesses_of(part, before, hop.ctes, columns))
@@ -117,7 +117,7 @@ def _where_stages(block: exp.Select, read: exp.Select, hop: Hop, columns: Column
     return stages
 
 
-def _rows_of(read: exp.Select, last_join: int | None, conditions: list[exp.Expression] | None = None) -> exp.Select:
+def _rows_of(read: exp.Select, last_join: int | None, conditions: Sequence[exp.Expr] = ()) -> exp.Select:
     """The rows of FROM, with the joins up to one of them (None: all) and some conditions, before any grouping."""
     rows = read.copy()
     for part in ("where", "group", "windows", *_TAIL):
@@ -132,7 +132,7 @@ def _rows_of(read: exp.Select, last_join: int | None, conditions: list[exp.Expre
     return rows
 
 
-def _witnesses_of(condition: exp.Expression, before: exp.Select, ctes: Ctes, columns: Columns) -> Witnessed | None:
+def _witnesses_of(condition: exp.Expr, before: exp.Select, ctes: Ctes, columns: Columns) -> Witnessed | None:
     """Rows for which NOT EXISTS, NOT IN or an IS NULL behind a LEFT JOIN fails, by what it asks turned round."""
     bare = condition.unnest()
     if isinstance(bare, exp.Not) and isinstance(bare.this.unnest(), (exp.Exists, exp.In)):
@@ -159,11 +159,11 @@ def _as_membership(before: exp.Select, column: exp.Column, ctes: Ctes, columns: 
     return None
 
 
-def _tables(node: exp.Expression) -> int:
+def _tables(node: exp.Expr) -> int:
     return sum(not isinstance(table.this, exp.Func) for table in node.find_all(exp.Table))
 
 
-def inlined(node: exp.Expression, ctes: Ctes) -> exp.Expression:
+def inlined(node: exp.Expr, ctes: Ctes) -> exp.Expr:
     """A copy in which references to CTEs are derived tables: each table read in it is then read nowhere else."""
     holder = exp.Paren(this=node.copy())
     for table in list(holder.find_all(exp.Table)):
@@ -173,7 +173,8 @@ def inlined(node: exp.Expression, ctes: Ctes) -> exp.Expression:
             alias = exp.TableAlias(this=exp.to_identifier(table.alias_or_name), columns=[name.copy() for name in names])
             earlier = dict(list(ctes.items())[: list(ctes).index(table.name.lower())])
             table.replace(exp.Subquery(this=inlined(cte.this, earlier), alias=alias))
-    return holder.this
+    copy: exp.Expr = holder.this
+    return copy
 
 
 # --- HAVING to LIMIT, and set operations -------------------------------------------------------------------------
@@ -212,7 +213,7 @@ def _competitors(qualified: exp.Select, alias: str) -> Witnessed | None:
         return None
     query = qualified.select(exp.column(OWN_RUNS, table=alias, quoted=True))
     query.set("qualify", exp.Qualify(this=exp.Not(this=exp.Paren(this=query.args["qualify"].this))))
-    return Witnessed(query, 0)
+    return Witnessed(query, None)
 
 
 def _of_set_operation(block: exp.SetOperation, hop: Hop, input_name: str) -> tuple[Stage, ...]:
@@ -255,4 +256,5 @@ def _with_input(hop: Hop, input_name: str) -> exp.Select:
 
 def item_at(block: exp.Select, slot: int) -> exp.Expression:
     """The FROM item at a slot of `Hop`."""
-    return block.args["from_"].this if slot < 0 else block.args["joins"][slot].this
+    item: exp.Expression = block.args["from_"].this if slot < 0 else block.args["joins"][slot].this
+    return item

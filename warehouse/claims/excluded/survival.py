@@ -177,7 +177,7 @@ class Survival:
         )
         return {run: (False, None, True)[found] for run, found in rows}
 
-    def _nulls(self, before: Stage, condition: exp.Expression, ctes: tuple[exp.CTE, ...]) -> set[str]:
+    def _nulls(self, before: Stage, condition: exp.Expr, ctes: tuple[exp.CTE, ...]) -> set[str]:
         """The runs for all of whose rows a condition is NULL."""
         query = before.query.copy()
         query.set("expressions", [exp.alias_(exp.Is(this=exp.Paren(this=condition.copy()), expression=exp.Null()), "wh_is_null")])
@@ -193,14 +193,15 @@ class Survival:
 
     def _witnesses(self, witnessed: Witnessed, ctes: tuple[exp.CTE, ...]) -> dict[str, tuple[str, ...]]:
         """For each run that other rows left out, the runs of these rows."""
-        is_frame = witnessed.tables == 0
-        annotated = self._annotated(witnessed.query, ctes, shows_runs=is_frame)
+        annotated = self._annotated(witnessed.query, ctes, shows_runs=witnessed.tables is None)
         if annotated is None:
             return {}
         sql, number, count, _ = annotated
-        own, others = f"flatten(__why_{number})", " || ".join(f"__why_{n}" for n in range(count - witnessed.tables, count))
-        if is_frame:
+        own = f"flatten(__why_{number})"
+        if witnessed.tables is None:
             own, others = OWN_RUNS, own
+        else:
+            others = " || ".join(["[]", *(f"__why_{n}" for n in range(count - witnessed.tables, count))])
         rows = self._ask(
             "select run, list(distinct witness order by witness) from (select run, unnest(others) as witness from"
             f" (select unnest({own}) as run, {others} as others from ({sql}))) where witness is distinct from run group by run"

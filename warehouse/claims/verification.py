@@ -76,14 +76,16 @@ def exit_code(verdicts: Sequence[Verdict]) -> ExitCode:
 
 def verify_number(project: Project, argument: str) -> Verdict:
     """Verify what a person typed after `wh verify`, as `wh lineage` reads it. Raises WH304, WH305, WH306."""
-    found = find_cell(project, parse_argument(argument))
+    wanted = parse_argument(argument)
+    try:
+        found = find_cell(project, wanted)
+    except WarehouseError as error:
+        return _damaged(error, argument)
     try:
         number = lineage_of(project, found)
         specification = _specification_of(project, found)
     except WarehouseError as error:
-        if error.code != "WH307":
-            raise
-        return Verdict(found.cell.number_id, found.key, found.cell.value, _state_of([error]), error.message, 0, (error,))
+        return replace(_damaged(error, found.key), number_id=found.cell.number_id, value=found.cell.value)
     if found.publication:
         bundles, wider = bundles_of(found.row, found.cell), _all_bundles(found.publication)
     else:
@@ -94,8 +96,9 @@ def verify_number(project: Project, argument: str) -> Verdict:
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
-    """Verify every number of a publication: replayed all together first, and by itself what that does not give."""
-    query = str(publication.record["query"])
+    """Verify every number of a publication: replayed all together first, and by itself what that does not give. One that is
+    damaged has one verdict."""
+    query = publication.query or f"publication {publication.digest[:12]}"
     try:
         publication.check()
         specification = read_specification(project, publication)
@@ -105,7 +108,7 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
                 if cell.number_id:
                     specification.check_number(row, cell)
     except WarehouseError as error:
-        yield Verdict(None, query, None, _state_of([error]), error.message, 0, (error,))
+        yield _damaged(error, query)
         return
     auditor, together = _Auditor(project, specification.document), _all_bundles(publication)
     current = current_numbers(project, query)
@@ -152,6 +155,13 @@ def _specification_of(project: Project, found: FoundCell) -> Mapping[str, Any]:
     sql = f"select specification from catalog.model where schema_name = 'rollup' and name = '{found.query}'"
     with run_query(current_build(project).path, sql) as result:
         return json.loads(result.fetchall()[0][0])
+
+
+def _damaged(error: WarehouseError, key: str) -> Verdict:
+    """The verdict on a damaged record (WH307). Raises the error when it is another."""
+    if error.code != "WH307":
+        raise error
+    return Verdict(None, key, None, _state_of([error]), error.message, 0, (error,))
 
 
 def _state_of(problems: Sequence[WarehouseError]) -> str:

@@ -7,7 +7,6 @@ then that of its whole publication is replayed, and the verdict says so.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.lineage import lineage_of
 from warehouse.claims.number import inexact, parse_argument
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, read_row
+from warehouse.claims.recorded import recorded_specification
 from warehouse.claims.search import FoundCell, current_numbers, find_cell
-from warehouse.claims.specification import Specification, read_specification
+from warehouse.claims.specification import read_specification
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
@@ -83,7 +83,7 @@ def verify_number(project: Project, argument: str) -> Verdict:
         return _damaged(error, argument)
     try:
         number = lineage_of(project, found)
-        specification = _specification_of(project, found)
+        specification = recorded_specification(project, number)
     except WarehouseError as error:
         return replace(_damaged(error, found.key), number_id=found.cell.number_id, value=found.cell.value)
     if found.publication:
@@ -144,17 +144,6 @@ def bundles_of(row: PublishedRow, cell: PublishedCell) -> frozenset[str]:
 def _all_bundles(publication: PublishedRollup) -> frozenset[str]:
     rows = map(read_row, publication.lines())
     return frozenset().union(*(bundles_of(row, cell) for row in rows for cell in row.cells.values()))
-
-
-def _specification_of(project: Project, found: FoundCell) -> Mapping[str, Any]:
-    if found.publication:
-        return read_specification(project, found.publication).document
-    from warehouse.transform.builds import current_build
-    from warehouse.transform.query import run_query
-
-    sql = f"select specification from catalog.model where schema_name = 'rollup' and name = '{found.query}'"
-    with run_query(current_build(project).path, sql) as result:
-        return json.loads(result.fetchall()[0][0])
 
 
 def _damaged(error: WarehouseError, key: str) -> Verdict:

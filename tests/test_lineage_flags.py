@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from bare_project import write
+from conftest import REPOSITORY
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 
 from warehouse.claims.cell_rows import cell_rows
@@ -21,6 +23,7 @@ from warehouse.claims.lineage import RawFile, lineage
 from warehouse.claims.publish import publish
 from warehouse.claims.raw_bytes import ALTERED, MISSING, WHOLE, open_file
 from warehouse.claims.rollup import build
+from warehouse.claims.verification import STATES, Verdict, exit_code
 from warehouse.cli.lineage_parts import window_lines
 from warehouse.cli.main import main
 from warehouse.digest import bytes_digest
@@ -29,6 +32,7 @@ from warehouse.project import Project, read_project
 
 Wh = Callable[..., tuple[int, str, str]]
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"
+DOCS = (REPOSITORY / "docs" / "lineage.md").read_text()
 FILES = ("a=1.5\na=2.25\n", "a=4\n", "x=10\nb=7\ny=11\nz=12\n")
 
 
@@ -268,7 +272,30 @@ def test_an_ambiguous_number_lists_its_candidates_whatever_else_is_asked(flags: 
     assert err.startswith("WH305 1: 4 cells carry it:\n") and err.count("claim[key=") == 4
 
 
-def test_everything_at_once(made: Project, wh: Wh) -> None:
-    assert set(document(wh, made, "7.75", "--rows", "--columns", "--open")) == {
+def keys_of(document: Any) -> set[str]:
+    """The keys of a document's objects at any depth, but for those that name columns of the project."""
+    match document:
+        case dict():
+            return set(document).union(*(keys_of(each) for key, each in document.items() if key not in ("grain", "key", "values")))
+        case list():
+            return set().union(*map(keys_of, document))
+    return set()
+
+
+def test_the_documentation_names_every_key_flag_and_state(made: Project, wh: Wh) -> None:
+    number = document(wh, made, "7.75", "--rows", "--columns", "--open")
+    assert set(number) == {
         "number_id", "publication", "row", "query", "runs", "raw_files", "now", "is_gone", "rows", "columns"
     }
+    named = set(re.findall(r"`([^`]+)`", DOCS))
+    assert keys_of(number) - {part for name in named for part in re.split(r"\W+", name)} == set()
+    assert {"--rows", "--columns", "--open", "--json"} <= named
+    states = re.findall(r"^\| `([a-z ]+)` \| .* \| (\d) \|$", DOCS, re.MULTILINE)
+    assert [state for state, _ in states] == list(reversed(STATES))  # the worst last, as the page says
+    assert [int(code) for _, code in states] == [exit_code([Verdict("n", "k", 1, state, "")]) for state, _ in states]
+
+
+def test_the_documentation_names_every_key_of_a_verdict(made: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--project", str(made.root), "verify", "7.75", "--json"]) == 0
+    listed = DOCS[DOCS.index("prints a verdict a line") : DOCS.index("The same from Python")]
+    assert set(json.loads(capsys.readouterr()[0])) == set(re.findall(r"`(\w+)`", listed))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.lineage import Lineage
 from warehouse.claims.search import current_cell
-from warehouse.claims.trace import content_of, trace
 from warehouse.project import Project
 from warehouse.transform.duck import quote, quoted, text_literal
 
@@ -59,6 +58,7 @@ def cell_rows(project: Project, number: Lineage) -> CellRows | None:
     """The rows under a number in the current build; None when that does not hold it. Raises WH306 (it cannot be traced),
     WH218 and WH123 (the build or its landing is not what was made)."""
     from warehouse.claims.catalog import open_trace_session
+    from warehouse.claims.trace import trace
     from warehouse.transform.builds import current_build
 
     now = current_cell(project, number.query, number.grain, number.column)
@@ -85,6 +85,8 @@ def _model_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str)
 
 
 def _landing_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str) -> ReadTable:
+    from warehouse.claims.trace import content_of
+
     columns = tuple(catalog.landing_types[name])
     place = [quote(column) for column in _PLACE]
     demanded = (

@@ -67,7 +67,7 @@ def cell_rows(project: Project, number: Lineage) -> CellRows | None:
     con, catalog = open_trace_session(current_build(project), project.store_root)
     try:
         trace(con, catalog, number.query, [number.column], [now.rowid], keeps_landing_rows=True)
-        found = [_model_rows(con, catalog, name) for name, model in reversed(catalog.models.items()) if model.has_rows]
+        found = [_model_rows(con, catalog, name) for name in reversed(list(catalog.models)) if catalog.models[name].has_rows]
         found += [_landing_rows(con, catalog, name) for name in catalog.landing_types]
     finally:
         con.close()

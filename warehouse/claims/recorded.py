@@ -31,7 +31,8 @@ def recorded_specification(project: Project, number: Lineage) -> Mapping[str, An
 
     sql = f"select specification from catalog.model where schema_name = 'rollup' and name = '{number.query}'"
     with run_query(current_build(project).path, sql) as result:
-        return json.loads(result.fetchall()[0][0])
+        specification: Mapping[str, Any] = json.loads(result.fetchall()[0][0])
+    return specification
 
 
 def recorded_project(specification: Mapping[str, Any], landing_types: Mapping[str, Mapping[str, str]]) -> "CheckedProject":

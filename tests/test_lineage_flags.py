@@ -273,10 +273,10 @@ def test_an_ambiguous_number_lists_its_candidates_whatever_else_is_asked(flags: 
 
 
 def keys_of(document: Any) -> set[str]:
-    """The keys of a document's objects at any depth, but for those that name columns of the project."""
+    """The keys of a document's objects at any depth, but for those that name columns or guarantees."""
     match document:
         case dict():
-            return set(document).union(*(keys_of(each) for key, each in document.items() if key not in ("grain", "key", "values")))
+            return set(document).union(*(keys_of(each) for key, each in document.items() if key not in ("grain", "key", "values", "guarantees")))
         case list():
             return set().union(*map(keys_of, document))
     return set()
@@ -285,7 +285,7 @@ def keys_of(document: Any) -> set[str]:
 def test_the_documentation_names_every_key_flag_and_state(made: Project, wh: Wh) -> None:
     number = document(wh, made, "7.75", "--rows", "--columns", "--open")
     assert set(number) == {
-        "number_id", "publication", "row", "query", "runs", "raw_files", "now", "is_gone", "rows", "columns"
+        "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone", "rows", "columns"
     }
     named = set(re.findall(r"`([^`]+)`", DOCS))
     assert keys_of(number) - {part for name in named for part in re.split(r"\W+", name)} == set()

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 from bare_project import write
+from forgery import forge
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 
 from warehouse.claims.lineage import lineage
 from warehouse.claims.number import exact, row_numbers
-from warehouse.claims.publication import PUBLICATION_DOMAIN, publications, read_row
+from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import STATES, verify_all, verify_number, verify_publication
 from warehouse.cli.main import main
-from warehouse.digest import bytes_digest, canonical_json, domain_digest
+from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project, read_project
@@ -65,20 +66,13 @@ def test_a_forged_publication_that_holds_together_is_found(shown: str, state: st
     """Whoever can write into the store can make every digest right: but not the evidence say otherwise."""
     project = published(tmp_path)
     (publication,) = publications(project)
-    lines = [json.loads(line) for line in publication.lines()]
+    lines = [json.loads(line) for line in (publication.folder / "rows.jsonl").read_bytes().splitlines()]
     row = next(line for line in lines if line["grain"]["key"] == exact("a"))
     row["cells"]["total"]["value"] = exact(float(shown))
     sql = canonical((project.root / "queries" / "claim.sql").read_text())
-    values = read_row(canonical_json(row))
-    numbers = row_numbers("claim", sql, ["key"], ["key", "total"], ["a", values.cells["total"].value])
+    numbers = row_numbers("claim", sql, ["key"], ["key", "total"], ["a", float(shown)])
     row["cells"]["total"]["number_id"] = numbers["total"]
-    data = b"".join(canonical_json(line) + b"\n" for line in lines)
-    record = {**publication.record, "rows_sha256": bytes_digest(data)}
-    forged = publication.folder.with_name(domain_digest(PUBLICATION_DOMAIN, record))
-    shutil.rmtree(publication.folder)
-    forged.mkdir()
-    (forged / "rows.jsonl").write_bytes(data)
-    (forged / "publication.json").write_bytes(canonical_json(record))
+    forge(publication, "rows.jsonl", b"".join(canonical_json(line) + b"\n" for line in lines))
     assert verify_number(project, str(numbers["total"])).state == state
     states = {verdict.key: verdict.state for verdict in verify_all(project)}
     assert states.pop("claim[key=a].total") == state
@@ -210,8 +204,9 @@ def record_of_no_number(folder: Path) -> None:
 
 
 def record_altered(folder: Path) -> None:
-    path = folder / "publication.json"
-    path.write_bytes(path.read_bytes().replace(b'"rows":2', b'"rows":3'))
+    data = (folder / "publication.json").read_bytes()
+    assert b'"rows":' in data
+    (folder / "publication.json").write_bytes(data.replace(b'"rows":', b'"rows":1'))
 
 
 def rows_emptied(folder: Path) -> None:
@@ -226,6 +221,14 @@ def rows_gone(folder: Path) -> None:
     (folder / "rows.jsonl").unlink()
 
 
+def why_sets_emptied(folder: Path) -> None:
+    (folder / "why.jsonl").write_bytes(b"")
+
+
+def runs_nested_without_end(folder: Path) -> None:
+    (folder / "runs.jsonl").write_bytes(b"[" * 200_000)
+
+
 # What is done to the folder of a publication: the state and exit code of its one verdict.
 DAMAGE = {
     record_cut: ("tampered", ExitCode.TAMPERED),
@@ -236,6 +239,8 @@ DAMAGE = {
     rows_emptied: ("tampered", ExitCode.TAMPERED),
     rows_no_text: ("tampered", ExitCode.TAMPERED),
     rows_gone: ("missing", ExitCode.MISSING),
+    why_sets_emptied: ("tampered", ExitCode.TAMPERED),
+    runs_nested_without_end: ("tampered", ExitCode.TAMPERED),
 }
 
 

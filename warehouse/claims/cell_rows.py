@@ -64,16 +64,16 @@ def cell_rows(project: Project, number: Lineage) -> CellRows | None:
     now = current_cell(project, number.query, number.grain, number.column)
     if now is None or now.rowid is None or now.cell.number_id != number.number_id:
         return None
-    con, catalog = open_trace_session(current_build(project), project.store_root)
+    build = current_build(project)
+    con, catalog = open_trace_session(build, project.store_root)
     try:
         trace(con, catalog, number.query, [number.column], [now.rowid], keeps_landing_rows=True)
         found = [_model_rows(con, catalog, name) for name in reversed(list(catalog.models)) if catalog.models[name].has_rows]
         found += [_landing_rows(con, catalog, name) for name in catalog.landing_types]
     finally:
         con.close()
-    return CellRows(
-        catalog.build_digest, catalog.models[f"rollup.{number.query}"].digest, tuple(table for table in found if table.rows)
-    )
+    tables = tuple(table for table in found if table.rows)
+    return CellRows(build.digest, catalog.models[f"rollup.{number.query}"].digest, tables)
 
 
 def _model_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str) -> ReadTable:

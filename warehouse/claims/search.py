@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, carries, exact, inexact
-from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, read_row, whole_publications
+from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 from warehouse.transform.builds import find_current
@@ -128,17 +128,13 @@ def _by_id(project: Project, published: Sequence[PublishedRollup], number_id: st
 
 def _published(published: Sequence[PublishedRollup], number_id: str) -> FoundCell | None:
     """The number in the first of the publications that holds it and is whole."""
-    needle = number_id.encode()
     for publication in published:
         with suppress(WarehouseError):
-            line = next((line for line in publication.lines() if needle in line), None)
-            if line is None:
-                continue
             publication.check()
-            row = read_row(line)
-            for cell in row.cells.values():
-                if cell.number_id == number_id:
-                    return FoundCell(str(publication.record["query"]), row, cell, publication, None)
+            for row in publication.rows(carrying=number_id):
+                for cell in row.cells.values():
+                    if cell.number_id == number_id:
+                        return FoundCell(str(publication.record["query"]), row, cell, publication, None)
     return None
 
 
@@ -156,8 +152,10 @@ def _by_key(project: Project, published: Sequence[PublishedRollup], argument: Ce
     if found:
         return [_published(published, cell.cell.number_id) or cell if cell.cell.number_id else cell for cell in found[: _LISTED + 1]]
     for publication in whole_publications(each for each in published if each.query == argument.query)[0]:
-        rows = (read_row(line) for line in publication.lines())
-        return [FoundCell(argument.query, row, row.cells[argument.column], publication, None) for row in rows if means(row)]
+        return [
+            FoundCell(argument.query, row, row.cells[argument.column], publication, None)
+            for row in publication.rows() if means(row)
+        ]
     return []
 
 
@@ -175,8 +173,7 @@ def _by_literal(project: Project, published: Sequence[PublishedRollup], argument
     """In every whole publication, and in the current build."""
     found: dict[str, FoundCell] = {}
     for publication in whole_publications(published)[0]:
-        for line in publication.lines():
-            row = read_row(line)
+        for row in publication.rows():
             for cell in row.cells.values():
                 if cell.number_id and carries(cell.value, argument.value):
                     name = str(publication.record["query"])
@@ -221,4 +218,4 @@ def _rollup_rows(
             if name not in grain
         }
         forms = {name: exact(values[name]) for name in grain}
-        yield query, PublishedRow({name: inexact(form) for name, form in forms.items()}, (), cells, forms), rowid
+        yield query, PublishedRow({name: inexact(form) for name, form in forms.items()}, cells, forms), rowid

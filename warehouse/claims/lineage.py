@@ -13,7 +13,6 @@ from typing import Any
 from warehouse.claims.number import parse_argument
 from warehouse.claims.search import FoundCell, current_cell, find_cell
 from warehouse.claims.specification import read_specification
-from warehouse.digest import file_digest
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 
@@ -111,8 +110,8 @@ def _lineage(
     store = LocalStore(project.store_root)
     raw_files = tuple(
         RawFile(
-            file["artifact_manifest_digest"], file["raw_path"], raw_uri(store, file["artifact_manifest_digest"], file["raw_path"]),
-            file["sha256"], tuple((offset, length) for offset, length in file["ranges"]),
+            file["artifact_manifest_digest"], file["raw_path"],
+            store.uri(file["artifact_manifest_digest"], file["raw_path"]), file["sha256"], tuple((offset, length) for offset, length in file["ranges"]),
         )
         for file in evidence
     )
@@ -121,27 +120,3 @@ def _lineage(
         found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
     )
-
-
-def raw_uri(store: LocalStore, digest: str, raw_path: str) -> str:
-    """Where a raw file lies; the manifest itself counts as one."""
-    return (store.folder(digest) / raw_path).resolve().as_uri() if raw_path == "manifest.json" else store.uri(digest, raw_path)
-
-
-def excerpts(project: Project, file: RawFile, ranges: int = 4, limit: int = 160) -> list[str] | None:
-    """The first bytes of a file's first ranges as text, each on one line; None when the file is not the record's."""
-    store = LocalStore(project.store_root)
-    folder = store.folder(file.artifact_manifest_digest)
-    path = folder / "manifest.json" if file.raw_path == "manifest.json" else folder / "files" / file.raw_path
-    texts = []
-    try:
-        if file_digest(path) != file.sha256:
-            return None
-        with open(path, "rb") as stream:
-            for offset, length in file.ranges[:ranges]:
-                stream.seek(offset)
-                text = stream.read(min(length, limit)).decode("utf-8", errors="replace")
-                texts.append(" ".join(text.split()) + ("…" if length > limit else ""))
-    except OSError:
-        return None
-    return texts

@@ -12,7 +12,7 @@ Here is what a publication is and how it is read; `claims.publish` makes one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,7 @@ from warehouse.project import Project
 PUBLICATION_DOMAIN = "wh/publication/2"
 # The files beside the record, each with its digest in it.
 CONTENT = ("rows.jsonl", "runs.jsonl", "why.jsonl")
+_FIELDS = frozenset({"query", "query_spec_digest", "sha256"})  # of the record, what readers need
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,14 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class PublishedRollup:
-    """A publication as it lies in the store. Opening one checks it against its digest (WH307)."""
+    """A publication as it lies in the store, `query` the name of what it froze. Where its record is not the one its digest is
+    of, `fault` says so and `record` is empty: then `query` is as the ledger has it, None where that does not know."""
 
     digest: str
     record: Mapping[str, Any]
     folder: Path
+    query: str | None
+    fault: WarehouseError | None = None
 
     def rows(self, carrying: str = "") -> Iterator[PublishedRow]:
         """Its rows, or those in whose text `carrying` stands. Raises WH307 when they cannot be read."""
@@ -76,6 +80,8 @@ class PublishedRollup:
             raise WarehouseError("WH307", message, str(self.folder), exit_code=ExitCode.TAMPERED) from error
 
     def _read(self, name: str) -> bytes:
+        if self.fault:
+            raise self.fault
         try:
             return (self.folder / name).read_bytes()
         except OSError as error:
@@ -85,30 +91,54 @@ class PublishedRollup:
 
     def check(self) -> None:
         """Raise WH307 when its record or what lies beside it is not what its digest is of."""
-        place = f"publication {self.digest[:12]}"
-        if domain_digest(PUBLICATION_DOMAIN, dict(self.record)) != self.digest:
-            raise WarehouseError("WH307", "publication.json differs from its digest", place, exit_code=ExitCode.TAMPERED)
         for name in CONTENT:
             if bytes_digest(self._read(name)) != self.record["sha256"][name]:
-                raise WarehouseError("WH307", f"{name} differs from its digest", place, exit_code=ExitCode.TAMPERED)
+                raise _tampered(f"{name} differs from its digest", self.digest)
 
 
 def publications(project: Project) -> list[PublishedRollup]:
-    """All publications, the last one published first. Raises WH307 for one that cannot be read."""
+    """All publications, the last one published first; a damaged one too, which says so when it is read."""
     from warehouse.evidence.ledger import PUBLICATION
 
-    order = {
-        event.subject: number
-        for number, event in enumerate(Ledger(project.store_root).events())
-        if event.kind == PUBLICATION
-    }
-    found = []
-    for path in (project.store_root / "publications").glob("*/publication.json"):
-        try:
-            found.append(PublishedRollup(path.parent.name, json.loads(path.read_bytes()), path.parent))
-        except (OSError, ValueError) as error:
-            raise WarehouseError("WH307", f"cannot be read: {error}", str(path)) from error
+    events = [event for event in Ledger(project.store_root).events() if event.kind == PUBLICATION]
+    order = {event.subject: number for number, event in enumerate(events)}
+    queries = {event.subject: str(event.detail.get("query")) for event in events if "query" in event.detail}
+    found = [
+        _opened(path, queries.get(path.parent.name))
+        for path in (project.store_root / "publications").glob("*/publication.json")
+    ]
     return sorted(found, key=lambda publication: (-order.get(publication.digest, -1), publication.digest))
+
+
+def whole_publications(publications: Iterable[PublishedRollup]) -> tuple[list[PublishedRollup], list[WarehouseError]]:
+    """Those that are what their digests are of, and what is wrong with the others (WH307)."""
+    whole, problems = [], []
+    for publication in publications:
+        try:
+            publication.check()
+            whole.append(publication)
+        except WarehouseError as error:
+            problems.append(error)
+    return whole, problems
+
+
+def _opened(path: Path, query: str | None) -> PublishedRollup:
+    digest = path.parent.name
+    try:
+        record = json.loads(path.read_bytes())
+        if domain_digest(PUBLICATION_DOMAIN, record) == digest and _FIELDS <= record.keys():
+            return PublishedRollup(digest, record, path.parent, record["query"])
+        fault = _tampered("publication.json differs from its digest", digest)
+    except OSError as error:
+        fault = WarehouseError("WH307", f"cannot be read: {error.strerror}", str(path), exit_code=ExitCode.MISSING)
+    except (ValueError, AttributeError, RecursionError) as error:
+        fault = _tampered(f"publication.json cannot be read: {error}", digest)
+    return PublishedRollup(digest, {}, path.parent, query, fault)
+
+
+def _tampered(message: str, digest: str) -> WarehouseError:
+    hint = "restore the store from a copy"
+    return WarehouseError("WH307", message, f"publication {digest[:12]}", hint, ExitCode.TAMPERED)
 
 
 def _row(line: bytes, why_sets: Mapping[str, tuple[Run, ...]]) -> PublishedRow:
@@ -126,5 +156,5 @@ def _row(line: bytes, why_sets: Mapping[str, tuple[Run, ...]]) -> PublishedRow:
             },
             document["grain"],
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise WarehouseError("WH307", f"a row cannot be read: {error}", exit_code=ExitCode.TAMPERED) from error

@@ -6,12 +6,12 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import print_json
+from warehouse.cli.output import notice, print_json
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from warehouse.claims.lineage import Lineage
-    from warehouse.project import Project
+    from warehouse.claims.raw_bytes import OpenedFile
 
 _LISTED = 12
 
@@ -20,19 +20,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "number", metavar="NUMBER", help="a number id (n-...), query[key=value,...].column, or a number as printed"
     )
+    parser.add_argument("--rows", action="store_true", help="also the rows that it was computed from, table by table")
+    parser.add_argument("--columns", action="store_true", help="also the columns that its column is computed from")
+    parser.add_argument("--open", action="store_true", help="show the bytes of the raw files with what stands around them")
     parser.add_argument("--json", action="store_true", help="print the steps as JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.lineage import lineage
+    from warehouse.claims.raw_bytes import open_file
+    from warehouse.cli.lineage_parts import columns_part, opened_document, rows_part
     from warehouse.project import find_project
 
     project = find_project()
     number = lineage(project, args.number)
+    parts = {"rows": rows_part(project, number)} if args.rows else {}
+    if args.columns:
+        parts["columns"] = columns_part(project, number)
     if args.json:
-        print_json(_document(number))
+        document = _document(number)
+        if args.open:
+            document["raw_files"] = [
+                {**asdict(file), "opened": opened_document(open_file(project, file))} for file in number.raw_files
+            ]
+        print_json(document | {name: part.document for name, part in parts.items()})
     else:
-        print("\n".join(_tree(project, number)))
+        lines = _tree(number, [open_file(project, file) for file in number.raw_files[:_LISTED]], opens=args.open)
+        print("\n".join([*lines, *(line for part in parts.values() for line in part.lines)]))
+    for text in (text for part in parts.values() for text in part.notices):
+        notice(text)
     return ExitCode.OK
 
 
@@ -54,8 +70,9 @@ def _document(number: "Lineage") -> dict[str, object]:
     }
 
 
-def _tree(project: "Project", number: "Lineage") -> list[str]:
-    from warehouse.claims.lineage import excerpts
+def _tree(number: "Lineage", opened: "list[OpenedFile]", *, opens: bool) -> list[str]:
+    """The four steps; under the raw files that were opened the first bytes of their ranges, with `opens` all that was read."""
+    from warehouse.cli.lineage_parts import excerpt_lines, window_lines
 
     lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value))}"]
     lines.append(f"├─ 1 row    {number.query}.{number.column}")
@@ -73,15 +90,13 @@ def _tree(project: "Project", number: "Lineage") -> list[str]:
         lines += _listed([printable(run) for run in runs], "│             ")
     lines += _guarantees(number)
     lines.append(f"└─ 4 raw    {len(number.raw_files)} file{'s' * (len(number.raw_files) != 1)}")
-    for file in number.raw_files[:_LISTED]:
+    for each in opened:
+        file = each.file
         spans = ", ".join(f"[{offset}, {offset + length})" for offset, length in file.ranges[:4])
         more = f" and {len(file.ranges) - 4} more ranges" if len(file.ranges) > 4 else ""
         lines.append(f"            {file.uri}")
         lines.append(f"              bytes {spans}{more}  sha256 {file.sha256}")
-        texts = excerpts(project, file)
-        if texts is None:
-            texts = ["(the file is not the one of the record)"]
-        lines += [f"              {printable(text)}" for text in texts]
+        lines += [f"              {line}" for line in (window_lines(each) if opens else excerpt_lines(each))]
     if len(number.raw_files) > _LISTED:
         lines.append(f"            and {len(number.raw_files) - _LISTED} more: --json lists all")
     if number.now:

@@ -15,7 +15,7 @@ PACKAGE = REPOSITORY / "warehouse"
 # A layer sees itself, those after it, and whatever stands beside all of them (DESIGN.md, *Layout*). Layers of one
 # line do not see each other.
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"cli", "serve"}),
+    frozenset({"cli", "serve", "api"}),
     frozenset({"analysis", "record"}),
     frozenset({"claims"}),
     frozenset({"transform"}),
@@ -79,7 +79,8 @@ def test_imports_run_one_way(path: Path) -> None:
     importer = area("warehouse." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts))
     assert importer
     if importer == "__init__":
-        assert imported(path) == set()
+        # When it is called: that the package itself stays cheap to import is held by tests of the API.
+        assert {module for module, _ in imported(path)} == {"warehouse.api"}
         return
     wrong = [
         f"{shown(path)}:{line} imports {module}"

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from bare_project import write
+from forgery import forge
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 
+from warehouse.claims.lineage import lineage
 from warehouse.claims.number import exact, row_numbers
-from warehouse.claims.publication import PUBLICATION_DOMAIN, publications, read_row
+from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import STATES, verify_all, verify_number, verify_publication
 from warehouse.cli.main import main
-from warehouse.digest import bytes_digest, canonical_json, domain_digest
-from warehouse.errors import ExitCode
+from warehouse.digest import canonical_json
+from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.store import LocalStore
-from warehouse.project import Project
+from warehouse.project import Project, read_project
 from warehouse.transform.sql_text import canonical
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"
@@ -63,20 +66,13 @@ def test_a_forged_publication_that_holds_together_is_found(shown: str, state: st
     """Whoever can write into the store can make every digest right: but not the evidence say otherwise."""
     project = published(tmp_path)
     (publication,) = publications(project)
-    lines = [json.loads(line) for line in publication.lines()]
+    lines = [json.loads(line) for line in (publication.folder / "rows.jsonl").read_bytes().splitlines()]
     row = next(line for line in lines if line["grain"]["key"] == exact("a"))
     row["cells"]["total"]["value"] = exact(float(shown))
     sql = canonical((project.root / "queries" / "claim.sql").read_text())
-    values = read_row(canonical_json(row))
-    numbers = row_numbers("claim", sql, ["key"], ["key", "total"], ["a", values.cells["total"].value])
+    numbers = row_numbers("claim", sql, ["key"], ["key", "total"], ["a", float(shown)])
     row["cells"]["total"]["number_id"] = numbers["total"]
-    data = b"".join(canonical_json(line) + b"\n" for line in lines)
-    record = {**publication.record, "rows_sha256": bytes_digest(data)}
-    forged = publication.folder.with_name(domain_digest(PUBLICATION_DOMAIN, record))
-    shutil.rmtree(publication.folder)
-    forged.mkdir()
-    (forged / "rows.jsonl").write_bytes(data)
-    (forged / "publication.json").write_bytes(canonical_json(record))
+    forge(publication, "rows.jsonl", b"".join(canonical_json(line) + b"\n" for line in lines))
     assert verify_number(project, str(numbers["total"])).state == state
     states = {verdict.key: verdict.state for verdict in verify_all(project)}
     assert states.pop("claim[key=a].total") == state
@@ -186,3 +182,152 @@ def test_a_comment_changes_nothing_that_was_published(tmp_path: Path) -> None:
     build(project)
     assert not publish(project, "claim").is_new
     assert {verdict.state for verdict in verify_all(project)} == {"verified"}
+
+
+# --- a publication that is damaged, beside one that is whole --------------------------------------------------------
+
+
+def record_cut(folder: Path) -> None:
+    (folder / "publication.json").write_bytes(b'{"query"')
+
+
+def record_no_document(folder: Path) -> None:
+    (folder / "publication.json").write_bytes(b"[1]")
+
+
+def record_nested_without_end(folder: Path) -> None:
+    (folder / "publication.json").write_bytes(b"[" * 200_000)
+
+
+def record_of_no_number(folder: Path) -> None:
+    (folder / "publication.json").write_bytes(b'{"rows":NaN}')
+
+
+def record_altered(folder: Path) -> None:
+    data = (folder / "publication.json").read_bytes()
+    assert b'"rows":' in data
+    (folder / "publication.json").write_bytes(data.replace(b'"rows":', b'"rows":1'))
+
+
+def rows_emptied(folder: Path) -> None:
+    (folder / "rows.jsonl").write_bytes(b"")
+
+
+def rows_no_text(folder: Path) -> None:
+    (folder / "rows.jsonl").write_bytes(b"\xff\xfe\n")
+
+
+def rows_gone(folder: Path) -> None:
+    (folder / "rows.jsonl").unlink()
+
+
+def why_sets_emptied(folder: Path) -> None:
+    (folder / "why.jsonl").write_bytes(b"")
+
+
+def runs_nested_without_end(folder: Path) -> None:
+    (folder / "runs.jsonl").write_bytes(b"[" * 200_000)
+
+
+# What is done to the folder of a publication: the state and exit code of its one verdict.
+DAMAGE = {
+    record_cut: ("tampered", ExitCode.TAMPERED),
+    record_no_document: ("tampered", ExitCode.TAMPERED),
+    record_nested_without_end: ("tampered", ExitCode.TAMPERED),
+    record_of_no_number: ("tampered", ExitCode.TAMPERED),
+    record_altered: ("tampered", ExitCode.TAMPERED),
+    rows_emptied: ("tampered", ExitCode.TAMPERED),
+    rows_no_text: ("tampered", ExitCode.TAMPERED),
+    rows_gone: ("missing", ExitCode.MISSING),
+    why_sets_emptied: ("tampered", ExitCode.TAMPERED),
+    runs_nested_without_end: ("tampered", ExitCode.TAMPERED),
+}
+
+
+@pytest.fixture(scope="module")
+def two_queries(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """`claim` of FILES and `largest`, both published. Tests work on copies."""
+    root = tmp_path_factory.mktemp("two")
+    project = values_project(root / "project", SUMS)
+    write(project, {"queries/largest.sql": "/*\ngrain: [key]\n*/\nselect key, max(value) as top from reading group by key"})
+    take_in(project, value_files(root / "in", *FILES))
+    build(project)
+    for query in ("claim", "largest"):
+        publish(project, query)
+    return project
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+def test_a_damaged_publication_has_a_verdict_of_its_own_and_the_rest_goes_on(
+    damage: Callable[[Path], None], two_queries: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(two_queries.root, tmp_path / "copy", symlinks=True)
+    project = read_project(tmp_path / "copy")
+    state, code = DAMAGE[damage]
+    damaged, numbers = next(
+        (each, list(verify_publication(project, each))) for each in publications(project) if each.query == "claim"
+    )
+    damage(damaged.folder)
+
+    def wh(*arguments: str) -> tuple[int, str, str]:
+        status = main(["--project", str(project.root), *arguments])
+        return status, *capsys.readouterr()
+
+    # All of them: one verdict on the damaged one, with its place, and those of the other's numbers.
+    status, out, _ = wh("verify", "--all", "--json")
+    verdicts = [json.loads(line) for line in out.splitlines()]
+    assert status == code
+    assert sorted((each["cell"], each["state"]) for each in verdicts) == [
+        ("claim", state), ("largest[key=a].top", "verified"), ("largest[key=b].top", "verified")
+    ]
+    (problem,) = next(each["problems"] for each in verdicts if each["cell"] == "claim")
+    assert problem.startswith("WH307 ") and damaged.digest[:12] in problem
+    assert wh("verify", damaged.digest)[0] == code
+
+    # Its numbers are not told from what the build happens to hold, nor are those of the other publication kept back.
+    (total,) = (each for each in numbers if each.key == "claim[key=a].total")
+    for named in (str(total.number_id), total.key, "7.75"):
+        status, out, err = wh("lineage", named)
+        assert (status, out, err[:5]) == (code, "", "WH307")
+        status, out, _ = wh("verify", named, "--json")
+        assert (status, json.loads(out)["state"]) == (code, state)
+    assert wh("lineage", "largest[key=a].top")[1].startswith("n-")
+    assert "\n  verified: " in wh("verify", "largest[key=b].top")[1]
+
+    # What rests on a file: the numbers of the whole one, and that of the damaged one nobody can tell.
+    status, out, err = wh("impact", "r1.nv", "--json")
+    assert (status, [each["key"] for each in json.loads(out)]) == (code, ["largest[key=a].top"])
+    assert err.startswith("1 numbers of 1 publication rest on it (file)\nWH307 ")
+    assert wh("impact", "nothing")[0] == ExitCode.NOT_FOUND
+
+
+def test_a_number_of_two_publications_is_that_of_the_whole_one(tmp_path: Path) -> None:
+    """New evidence of b publishes a's number again, under another digest: damage to one record leaves the other."""
+    project = published(tmp_path)
+    (first,) = publications(project)
+    take_in(project, value_files(tmp_path / "more", "b=3\n"))
+    build(project)
+    publish(project, "claim")
+    last = publications(project)[0]
+    assert last.digest != first.digest
+    number = lineage(project, "claim[key=a].total")
+    assert number.publication == last.digest
+    rows_emptied(last.folder)
+    again = lineage(project, str(number.number_id))
+    assert (again.publication, again.value) == (first.digest, 7.75)
+    record_cut(first.folder)
+    with pytest.raises(WarehouseError) as caught:
+        lineage(project, str(number.number_id))
+    assert (caught.value.code, caught.value.exit_code) == ("WH307", ExitCode.TAMPERED)
+
+
+def test_a_number_that_only_a_damaged_publication_may_hold(tmp_path: Path) -> None:
+    """No build says it any more: it is not said to be unknown."""
+    project = published(tmp_path)
+    (publication,) = publications(project)
+    shutil.rmtree(project.builds)
+    rows_emptied(publication.folder)
+    with pytest.raises(WarehouseError) as caught:
+        lineage(project, "n-aaaaaaaaaaaa")
+    assert (caught.value.code, [each.code for each in caught.value.also]) == ("WH307", ["WH307"])
+    assert verify_number(project, "n-aaaaaaaaaaaa").state == "tampered"

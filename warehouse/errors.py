@@ -30,6 +30,7 @@ CODES: dict[str, str] = {
     "WH003": "the folder already holds a project",
     "WH004": "a path that must exist does not",
     "WH005": "the operating system refused",
+    "WH006": "an optional package is not installed",
     # evidence
     "WH101": "nothing to ingest under this path",
     "WH102": "a file could not be read and was left out",

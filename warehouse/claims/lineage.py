@@ -13,7 +13,6 @@ from typing import Any
 from warehouse.claims.number import parse_argument
 from warehouse.claims.search import FoundCell, current_cell, find_cell
 from warehouse.claims.specification import read_specification
-from warehouse.digest import file_digest
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 
@@ -31,8 +30,9 @@ class RawFile:
 
 @dataclass(frozen=True)
 class Lineage:
-    """The four steps of a number. `publication` is None for a number that was not published; `now` is what the cell
-    holds in the current build when that is another number, `is_gone` that it holds none."""
+    """The four steps of a number. `publication` is None for a number that was not published, and then so are the digest of its
+    why-set and its guarantees (`claims.guarantees`); `now` is what the cell holds in the current build when that is another
+    number, `is_gone` that it holds none."""
 
     number_id: str | None
     query: str
@@ -47,6 +47,8 @@ class Lineage:
     raw_files: tuple[RawFile, ...]
     now: tuple[str | None, Any] | None
     is_gone: bool
+    why_digest: str | None = None
+    guarantees: Mapping[str, Any] | None = None
 
 
 def lineage(project: Project, argument: str) -> Lineage:
@@ -66,18 +68,17 @@ def _of_published(project: Project, found: FoundCell) -> Lineage:
     publication.check()
     specification = read_specification(project, publication)
     specification.check_number(found.row, found.cell)
-    runs = tuple(run for run in found.row.runs if run["run_id"] in found.cell.runs)
     now = current_cell(project, found.query, found.row.grain, found.cell.column)
     is_other = now is not None and now.cell.number_id != found.cell.number_id
     return _lineage(
-        project, found, publication.digest, specification.digest, list(specification.models), runs, found.cell.evidence,
+        project, found, publication.digest, specification.digest, list(specification.models), found.cell.runs, found.cell.evidence,
         (now.cell.number_id, now.cell.value) if now and is_other else None, now is None,
     )
 
 
 def _of_built(project: Project, found: FoundCell) -> Lineage:
     from warehouse.claims.catalog import open_trace_session
-    from warehouse.claims.publish import evidence_document, file_hashes, run_facts
+    from warehouse.claims.freezing import Facts
     from warehouse.claims.trace import trace
     from warehouse.transform.builds import current_build
 
@@ -85,14 +86,13 @@ def _of_built(project: Project, found: FoundCell) -> Lineage:
     con, catalog = open_trace_session(current_build(project), project.store_root)
     try:
         traced = trace(con, catalog, found.query, [found.cell.column], [found.rowid])[found.rowid]
-        own = traced.runs_of(found.cell.column)
-        about = run_facts(con, catalog, list(own))
-        evidence = tuple(evidence_document(traced, found.cell.column, file_hashes(con, [traced])))
+        facts = Facts(con, catalog, [traced])
+        runs = facts.runs(traced.runs_of(found.cell.column))
+        evidence = tuple(facts.evidence(traced, found.cell.column))
     finally:
         con.close()
     spec = catalog.models[f"rollup.{found.query}"]
     models = [(model.qualified, model.digest) for model in catalog.under(spec.qualified)]
-    runs = tuple(about.get(run, {"run_id": run}) for run in own)
     return _lineage(project, found, None, spec.digest, models, runs, evidence, None, False)
 
 
@@ -110,36 +110,13 @@ def _lineage(
     store = LocalStore(project.store_root)
     raw_files = tuple(
         RawFile(
-            file["artifact_manifest_digest"], file["raw_path"], raw_uri(store, file["artifact_manifest_digest"], file["raw_path"]),
-            file["sha256"], tuple((offset, length) for offset, length in file["ranges"]),
+            file["artifact_manifest_digest"], file["raw_path"],
+            store.uri(file["artifact_manifest_digest"], file["raw_path"]), file["sha256"], tuple((offset, length) for offset, length in file["ranges"]),
         )
         for file in evidence
     )
+    promised = found.publication.record["guarantees"] if found.publication else None
     return Lineage(
         found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
-        query_spec_digest, tuple(models), runs, raw_files, now, is_gone,
+        query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
     )
-
-
-def raw_uri(store: LocalStore, digest: str, raw_path: str) -> str:
-    """Where a raw file lies; the manifest itself counts as one."""
-    return (store.folder(digest) / raw_path).resolve().as_uri() if raw_path == "manifest.json" else store.uri(digest, raw_path)
-
-
-def excerpts(project: Project, file: RawFile, ranges: int = 4, limit: int = 160) -> list[str] | None:
-    """The first bytes of a file's first ranges as text, each on one line; None when the file is not the record's."""
-    store = LocalStore(project.store_root)
-    folder = store.folder(file.artifact_manifest_digest)
-    path = folder / "manifest.json" if file.raw_path == "manifest.json" else folder / "files" / file.raw_path
-    texts = []
-    try:
-        if file_digest(path) != file.sha256:
-            return None
-        with open(path, "rb") as stream:
-            for offset, length in file.ranges[:ranges]:
-                stream.seek(offset)
-                text = stream.read(min(length, limit)).decode("utf-8", errors="replace")
-                texts.append(" ".join(text.split()) + ("…" if length > limit else ""))
-    except OSError:
-        return None
-    return texts

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from warehouse.claims.number import exact
+from warehouse.claims.recorded import recorded_project, refused
 from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
 from warehouse.errors import WarehouseError
 from warehouse.evidence.part import part_of
@@ -21,10 +22,8 @@ from warehouse.landing.batches import refresh
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.transform.build import bring_up_to_date
-from warehouse.transform.check import inspect
 from warehouse.transform.digests import Envelope, envelopes, recorded_model
 from warehouse.transform.duck import connect, quoted
-from warehouse.transform.feeds import FEED_SCHEMA
 from warehouse.transform.landing_tables import LandingTables, landing_tables
 from warehouse.transform.material import Material, landing_inputs, landing_leaves
 from warehouse.transform.model import Model
@@ -41,18 +40,10 @@ class Replayer:
     def __init__(self, project: Project, specification: Mapping[str, Any]) -> None:
         self._store = LocalStore(project.store_root)
         self._ingestors = load_ingestors(project)
-        query = recorded_model(specification["document"])
-        self._query = query.name
-        # As the check keys them: models read feeds by their whole names.
-        models = {
-            model.qualified if model.schema == FEED_SCHEMA else model.name: model
-            for model in map(recorded_model, specification["models"].values())
-        }
+        self._query = recorded_model(specification["document"]).name
         with TemporaryDirectory(prefix="wh-replay-") as empty:
             landing = self._parse(Path(empty), ())
-            self._checked, faults = inspect(models, {self._query: query}, landing.types, Path(empty))
-        if faults:
-            raise _refused(self._query, f"a recorded model is not sound any more: {faults[0]}")
+        self._checked = recorded_project(specification, landing.types)
         self._made = envelopes(self._checked, landing_leaves(landing))
         _refuse_other_versions(self._query, specification, self._made)
 
@@ -69,7 +60,7 @@ class Replayer:
             try:
                 bring_up_to_date(root / "replay.duckdb", material, write_rollup)
             except WarehouseError as error:
-                raise _refused(self._query, f"the recorded SQL fails: {error}") from error
+                raise refused(self._query, f"the recorded SQL fails: {error}") from error
             return _rows(root / "replay.duckdb", self._checked.models[self._query])
 
     def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
@@ -83,23 +74,17 @@ def _refuse_other_versions(query: str, specification: Mapping[str, Any], made: M
     then, now = specification["document"], made[query].document
     if then["engine"] != now["engine"]:
         versions = [f"{engine['name']} {engine['version']}" for engine in (then["engine"], now["engine"])]
-        raise _refused(query, f"it was made with {versions[0]} and its settings; this is {versions[1]}")
+        raise refused(query, f"it was made with {versions[0]} and its settings; this is {versions[1]}")
     recorded = _parsers([then, *specification["models"].values()])
     for table, parsed_by in _parsers([envelope.document for envelope in made.values()]).items():
         if recorded.get(table, parsed_by) != parsed_by:
-            raise _refused(query, f"{table} was parsed by {recorded[table]}, and is by {parsed_by} now")
-    raise _refused(query, "its digest is another here, and neither the engine nor an ingestor is why")
+            raise refused(query, f"{table} was parsed by {recorded[table]}, and is by {parsed_by} now")
+    raise refused(query, "its digest is another here, and neither the engine nor an ingestor is why")
 
 
 def _parsers(documents: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Who parses each landing table that some models read."""
     return {leaf["table"]: leaf["parsed_by"] for document in documents for leaf in document["landing"]}
-
-
-def _refused(query: str, message: str) -> WarehouseError:
-    return WarehouseError(
-        "WH309", message, f"rollup.{query}", "install the versions of wh, engine and ingestors that the spec records"
-    )
 
 
 def _rows(database: Path, query: Model) -> list[Row]:

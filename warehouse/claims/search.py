@@ -5,12 +5,13 @@ Looks in the store's publications, the last one first, and in the current build'
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, carries, exact, inexact
-from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, read_row
+from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 from warehouse.transform.builds import find_current
@@ -44,15 +45,23 @@ def _typed(value: Any) -> str:
 
 
 def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
-    """The one cell that is meant. Raises WH304 when there is none and WH305, listing them, when there are several."""
+    """The one cell that is meant. Raises WH304 when there is none, WH305, listing them, when there are several, and WH307
+    when it may stand in a publication that is damaged, and stands in none that is whole."""
+    published = publications(project)
     match argument:
         case IdArgument(number_id):
-            found = _by_id(project, number_id)
+            found = _by_id(project, published, number_id)
         case CellArgument():
-            found = _by_key(project, argument)
+            found = _by_key(project, published, argument)
         case LiteralArgument():
-            found = _by_literal(project, argument)
+            found = _by_literal(project, published, argument)
     if not found:
+        damaged = whole_publications(published)[1]
+        if damaged:
+            raise WarehouseError(
+                "WH307", f"no whole publication and no build carries it, and {len(damaged)} cannot be read", _shown(argument),
+                exit_code=damaged[0].exit_code, also=tuple(damaged),
+            )
         raise WarehouseError(
             "WH304", "no published or built cell carries it", _shown(argument),
             _known(project, argument),
@@ -64,6 +73,10 @@ def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
         raise WarehouseError(
             "WH305", f"{len(found)} cells carry it:\n{listed}{more}", _shown(argument), "name one of them", ExitCode.AMBIGUOUS
         )
+    if found[0].publication is None:
+        for publication in published:
+            if publication.query in (None, found[0].query):  # only when these are whole is it known not to be published
+                publication.check()
     return found[0]
 
 
@@ -101,10 +114,10 @@ def _shown(argument: NumberArgument) -> str:
             return f"{query}[{','.join(f'{k}={v}' for k, v in grain.items())}].{column}"
 
 
-def _by_id(project: Project, number_id: str) -> list[FoundCell]:
-    published = _published(project, number_id)
-    if published:
-        return [published]
+def _by_id(project: Project, published: Sequence[PublishedRollup], number_id: str) -> list[FoundCell]:
+    cell = _published(published, number_id)
+    if cell:
+        return [cell]
     return [
         FoundCell(query, row, cell, None, rowid)
         for query, row, rowid in _built_rows(project)
@@ -113,20 +126,20 @@ def _by_id(project: Project, number_id: str) -> list[FoundCell]:
     ][:1]
 
 
-def _published(project: Project, number_id: str) -> FoundCell | None:
-    needle = number_id.encode()
-    for publication in publications(project):
-        for line in publication.lines():
-            if needle in line:
-                row = read_row(line)
+def _published(published: Sequence[PublishedRollup], number_id: str) -> FoundCell | None:
+    """The number in the first of the publications that holds it and is whole."""
+    for publication in published:
+        with suppress(WarehouseError):
+            publication.check()
+            for row in publication.rows(carrying=number_id):
                 for cell in row.cells.values():
                     if cell.number_id == number_id:
                         return FoundCell(str(publication.record["query"]), row, cell, publication, None)
     return None
 
 
-def _by_key(project: Project, argument: CellArgument) -> list[FoundCell]:
-    """In the current build; where that has no such cell, in the last publication of the query."""
+def _by_key(project: Project, published: Sequence[PublishedRollup], argument: CellArgument) -> list[FoundCell]:
+    """In the current build; where that has no such cell, in the last whole publication of the query."""
 
     def means(row: PublishedRow) -> bool:
         return argument.column in row.cells and all(_is(row, name, value) for name, value in argument.grain.items())
@@ -137,11 +150,12 @@ def _by_key(project: Project, argument: CellArgument) -> list[FoundCell]:
         if means(row)
     ]
     if found:
-        return [_published(project, cell.cell.number_id) or cell if cell.cell.number_id else cell for cell in found[: _LISTED + 1]]
-    for publication in publications(project):
-        if publication.record["query"] == argument.query:
-            rows = (read_row(line) for line in publication.lines())
-            return [FoundCell(argument.query, row, row.cells[argument.column], publication, None) for row in rows if means(row)]
+        return [_published(published, cell.cell.number_id) or cell if cell.cell.number_id else cell for cell in found[: _LISTED + 1]]
+    for publication in whole_publications(each for each in published if each.query == argument.query)[0]:
+        return [
+            FoundCell(argument.query, row, row.cells[argument.column], publication, None)
+            for row in publication.rows() if means(row)
+        ]
     return []
 
 
@@ -155,11 +169,11 @@ def _is(row: PublishedRow, name: str, typed: str) -> bool:
     return str(value) == typed
 
 
-def _by_literal(project: Project, argument: LiteralArgument) -> list[FoundCell]:
+def _by_literal(project: Project, published: Sequence[PublishedRollup], argument: LiteralArgument) -> list[FoundCell]:
+    """In every whole publication, and in the current build."""
     found: dict[str, FoundCell] = {}
-    for publication in publications(project):
-        for line in publication.lines():
-            row = read_row(line)
+    for publication in whole_publications(published)[0]:
+        for row in publication.rows():
             for cell in row.cells.values():
                 if cell.number_id and carries(cell.value, argument.value):
                     name = str(publication.record["query"])
@@ -204,4 +218,4 @@ def _rollup_rows(
             if name not in grain
         }
         forms = {name: exact(values[name]) for name in grain}
-        yield query, PublishedRow({name: inexact(form) for name, form in forms.items()}, (), cells, forms), rowid
+        yield query, PublishedRow({name: inexact(form) for name, form in forms.items()}, cells, forms), rowid

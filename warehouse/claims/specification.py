@@ -40,7 +40,11 @@ class Specification:
 
 def read_specification(project: Project, publication: PublishedRollup) -> Specification:
     """The spec that a publication names. Raises WH307 when it is missing or is not what its digest is of."""
-    digest = str(publication.record["query_spec_digest"])
+    return stored_specification(project, str(publication.record["query_spec_digest"]))
+
+
+def stored_specification(project: Project, digest: str) -> Specification:
+    """A spec that was published, by its digest. Raises WH307."""
     path = project.store_root / "specs" / f"{digest}.json"
     try:
         document = json.loads(path.read_bytes())

@@ -53,16 +53,28 @@ class RowTrace:
         """All runs that a cell rests on: those of its row and those of its value."""
         return tuple(sorted({*self.runs, *self.cell_runs.get(column, ())}))
 
+    def all_runs(self) -> frozenset[str]:
+        """The runs that the row or any of its values rests on."""
+        return frozenset(self.runs).union(*self.cell_runs.values())
+
 
 def trace(
-    con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str, columns: Sequence[str], rows: Sequence[int] | None = None
+    con: "duckdb.DuckDBPyConnection",
+    catalog: Catalog,
+    query: str,
+    columns: Sequence[str],
+    rows: Sequence[int] | None = None,
+    *,
+    keeps_landing_rows: bool = False,
 ) -> dict[int, RowTrace]:
     """Trace rows of `rollup.<query>` (all, or those with the given row ids) for the given value columns.
 
-    `con` is a session of `open_trace_session`. Raises WH306 for SQL that cannot be traced, and when an annotated query
+    `con` is a session of `open_trace_session`. Its table `demand` holds afterwards which column (`c`, `*` for a row as
+    such) of which row (`rid`) of which model (`tab`) each value rests on, and with `keeps_landing_rows` its table
+    `landing_demand` the same of landing tables, for `claims.cell_rows` to read. Raises WH306 for SQL that cannot be traced, and when an annotated query
     does not give back the rows it is asked about (guarantee G1 of the design).
     """
-    tracer = _Tracer(con, catalog)
+    tracer = _Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
     tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows)
     for name in reversed(catalog.models):
         tracer.descend(catalog.models[name])
@@ -72,15 +84,20 @@ def trace(
 class _Tracer:
     """The state of one trace, kept in temporary tables of the session: which rows are still to be followed."""
 
-    def __init__(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog) -> None:
+    def __init__(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, *, keeps_landing_rows: bool) -> None:
         self._con = con
         self._catalog = catalog
+        self._keeps_landing_rows = keeps_landing_rows
         self._targets: list[int] = []
         con.execute("create or replace temp table demand"
             " (target bigint, value varchar, tab varchar, c varchar, rid bigint, is_witness boolean)")
         con.execute(
             "create or replace temp table evidence"
             " (target bigint, value varchar, digest varchar, path varchar, \"offset\" bigint, length bigint)"
+        )
+        con.execute(
+            "create or replace temp table landing_demand (tab varchar, c varchar, digest varchar, path varchar,"
+            " \"offset\" bigint, length bigint, content ubigint)"
         )
         con.execute("create or replace temp table run_of (target bigint, run_id varchar)")
         con.execute("create or replace temp table cell_run (target bigint, value varchar, run_id varchar)")
@@ -212,6 +229,11 @@ class _Tracer:
                 "insert into evidence select distinct target, value, e.t.digest, e.t.path, e.t.\"offset\", e.t.length"
                 f" from ({source})"
             )
+            if self._keeps_landing_rows:
+                self._con.execute(
+                    f"insert into landing_demand select distinct {text_literal(name)}, e.c, e.t.digest, e.t.path,"
+                    f" e.t.\"offset\", e.t.length, e.t.content from ({source})"
+                )
 
     def _names(self) -> dict[str, Sequence[str]]:
         names: dict[str, Sequence[str]] = dict(self._catalog.columns)
@@ -221,6 +243,10 @@ class _Tracer:
 
     def _tokens(self) -> dict[str, str]:
         tokens = dict.fromkeys(self._catalog.landing_types, _LANDING_TOKEN)
+        if self._keeps_landing_rows:
+            for table, types in self._catalog.landing_types.items():
+                content = content_of("{alias}", tuple(types))
+                tokens[table] = f"{_LANDING_TOKEN.removesuffix(')')}, content := {content})"
         for qualified, model in self._catalog.models.items():
             if model.has_rows:
                 tokens[qualified] = tokens[model.name] = _ROW_TOKEN
@@ -251,6 +277,11 @@ class _Tracer:
             )
             for target in self._targets
         }
+
+
+def content_of(alias: str, columns: Sequence[str]) -> str:
+    """SQL for what tells landing rows of the same bytes apart: a hash over all columns of the row `alias`."""
+    return f"hash({', '.join(f'{alias}.{quote(column)}' for column in columns)})"
 
 
 def group_keys(model: BuiltModel, columns: Sequence[str]) -> list[str]:

@@ -7,16 +7,16 @@ then that of its whole publication is replayed, and the verdict says so.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.lineage import lineage_of
 from warehouse.claims.number import inexact, parse_argument
-from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, read_row
+from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications
+from warehouse.claims.recorded import recorded_specification
 from warehouse.claims.search import FoundCell, current_numbers, find_cell
-from warehouse.claims.specification import Specification, read_specification
+from warehouse.claims.specification import read_specification
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
@@ -76,14 +76,16 @@ def exit_code(verdicts: Sequence[Verdict]) -> ExitCode:
 
 def verify_number(project: Project, argument: str) -> Verdict:
     """Verify what a person typed after `wh verify`, as `wh lineage` reads it. Raises WH304, WH305, WH306."""
-    found = find_cell(project, parse_argument(argument))
+    wanted = parse_argument(argument)
+    try:
+        found = find_cell(project, wanted)
+    except WarehouseError as error:
+        return _damaged(error, argument)
     try:
         number = lineage_of(project, found)
-        specification = _specification_of(project, found)
+        specification = recorded_specification(project, number)
     except WarehouseError as error:
-        if error.code != "WH307":
-            raise
-        return Verdict(found.cell.number_id, found.key, found.cell.value, _state_of([error]), error.message, 0, (error,))
+        return replace(_damaged(error, found.key), number_id=found.cell.number_id, value=found.cell.value)
     if found.publication:
         bundles, wider = bundles_of(found.row, found.cell), _all_bundles(found.publication)
     else:
@@ -94,18 +96,19 @@ def verify_number(project: Project, argument: str) -> Verdict:
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
-    """Verify every number of a publication: replayed all together first, and by itself what that does not give."""
-    query = str(publication.record["query"])
+    """Verify every number of a publication: replayed all together first, and by itself what that does not give. One that is
+    damaged has one verdict."""
+    query = publication.query or f"publication {publication.digest[:12]}"
     try:
         publication.check()
         specification = read_specification(project, publication)
-        rows = [read_row(line) for line in publication.lines()]
+        rows = list(publication.rows())
         for row in rows:
             for cell in row.cells.values():
                 if cell.number_id:
                     specification.check_number(row, cell)
     except WarehouseError as error:
-        yield Verdict(None, query, None, _state_of([error]), error.message, 0, (error,))
+        yield _damaged(error, query)
         return
     auditor, together = _Auditor(project, specification.document), _all_bundles(publication)
     current = current_numbers(project, query)
@@ -131,27 +134,21 @@ def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current:
 def bundles_of(row: PublishedRow, cell: PublishedCell) -> frozenset[str]:
     """The bundles of a published cell's why-set: those of its runs, and those that its value was read from. What rests on
     neither, as a constant does, stands by its row: then those of the row."""
-    runs = (run for run in row.runs if run["run_id"] in cell.runs)
-    own = {str(run["artifact_manifest_digest"]) for run in runs if "artifact_manifest_digest" in run}
+    own = {str(run["artifact_manifest_digest"]) for run in cell.runs if run.get("artifact_manifest_digest")}
     own |= {str(file["artifact_manifest_digest"]) for file in cell.evidence}
     others = (file for other in row.cells.values() for file in other.evidence)
     return frozenset(own or {str(file["artifact_manifest_digest"]) for file in others})
 
 
 def _all_bundles(publication: PublishedRollup) -> frozenset[str]:
-    rows = map(read_row, publication.lines())
-    return frozenset().union(*(bundles_of(row, cell) for row in rows for cell in row.cells.values()))
+    return frozenset().union(*(bundles_of(row, cell) for row in publication.rows() for cell in row.cells.values()))
 
 
-def _specification_of(project: Project, found: FoundCell) -> Mapping[str, Any]:
-    if found.publication:
-        return read_specification(project, found.publication).document
-    from warehouse.transform.builds import current_build
-    from warehouse.transform.query import run_query
-
-    sql = f"select specification from catalog.model where schema_name = 'rollup' and name = '{found.query}'"
-    with run_query(current_build(project).path, sql) as result:
-        return json.loads(result.fetchall()[0][0])
+def _damaged(error: WarehouseError, key: str) -> Verdict:
+    """The verdict on a damaged record (WH307). Raises the error when it is another."""
+    if error.code != "WH307":
+        raise error
+    return Verdict(None, key, None, _state_of([error]), error.message, 0, (error,))
 
 
 def _state_of(problems: Sequence[WarehouseError]) -> str:

@@ -39,17 +39,23 @@ def run(args: argparse.Namespace) -> ExitCode:
     unknown = {model: reason for model, reason in graph.unknown.items() if model in tables}
     if args.json:
         document = {"table": name, "column": column, "down": args.down, "unknown": unknown}
-        print_json({**document, "edges": [_document(edge) for edge in edges]})
+        print_json({**document, "edges": [edge_document(edge) for edge in edges]})
     elif column is None:
         print(table(["column", "kind", "to" if args.down else "from"], _rows(graph, starts, down=args.down)))
     else:
-        print("\n".join(_tree(graph, starts[0], down=args.down)))
+        print("\n".join(column_tree(graph, starts[0], down=args.down)))
     for model, reason in unknown.items():
-        notice(f"{model} is not understood ({printable(reason)}): any of its columns may rest on all that it reads")
+        notice(not_understood(model, reason))
     return ExitCode.OK
 
 
-def _document(edge: "Edge") -> dict[str, object]:
+def not_understood(model: str, reason: str) -> str:
+    """What is told of a model whose columns nobody can tell apart."""
+    return f"{model} is not understood ({printable(reason)}): any of its columns may rest on all that it reads"
+
+
+def edge_document(edge: "Edge") -> dict[str, object]:
+    """An edge as JSON has it."""
     return {
         "source": {"table": edge.source.table, "column": edge.source.column},
         "target": {"table": edge.target.table, "column": edge.target.column},
@@ -84,7 +90,7 @@ def _is_constant(graph: "ColumnGraph", column: "ColumnRef") -> bool:
     return is_known and not _direct(graph, column, down=False)
 
 
-def _tree(graph: "ColumnGraph", start: "ColumnRef", *, down: bool) -> list[str]:
+def column_tree(graph: "ColumnGraph", start: "ColumnRef", *, down: bool) -> list[str]:
     """One line an edge. What hangs on a column stands where the column occurs first; upwards nothing hangs on a
     condition, for what lies behind all conditions is listed at the end."""
     from warehouse.transform.derived import ROWS

@@ -22,10 +22,12 @@ def run(args: argparse.Namespace) -> ExitCode:
 
     found = impact(find_project(), args.asked)
     if args.json:
-        print_json([asdict(each) for each in found])
+        print_json([asdict(each) for each in found.numbers])
     else:
-        print("\n".join(f"{each.number_id}  {printable(str(each.value))}  {printable(each.key)}" for each in found))
-    publications = {each.publication for each in found}
-    kinds = ", ".join(sorted({each.kind for each in found}))
-    notice(f"{len(found)} numbers of {len(publications)} publication{'s' * (len(publications) > 1)} rest on it ({kinds})")
-    return ExitCode.OK
+        print("\n".join(f"{each.number_id}  {printable(str(each.value))}  {printable(each.key)}" for each in found.numbers))
+    publications = {each.publication for each in found.numbers}
+    kinds = ", ".join(sorted({each.kind for each in found.numbers}))
+    notice(f"{len(found.numbers)} numbers of {len(publications)} publication{'s' * (len(publications) > 1)} rest on it ({kinds})")
+    for problem in found.damaged:
+        notice(str(problem))
+    return found.damaged[0].exit_code if found.damaged else ExitCode.OK

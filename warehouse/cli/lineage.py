@@ -6,13 +6,12 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import print_json
+from warehouse.cli.output import notice, print_json
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
-    from warehouse.claims.excluded import Excluded, Exclusion
     from warehouse.claims.lineage import Lineage
-    from warehouse.project import Project
+    from warehouse.claims.raw_bytes import OpenedFile
 
 _LISTED = 12
 
@@ -21,27 +20,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "number", metavar="NUMBER", help="a number id (n-...), query[key=value,...].column, or a number as printed"
     )
-    parser.add_argument(
-        "--excluded", action="store_true", help="the runs that did not contribute too, each with the clause that left it out"
-    )
+    parser.add_argument("--rows", action="store_true", help="also the rows that it was computed from, table by table")
+    parser.add_argument("--columns", action="store_true", help="also the columns that its column is computed from")
+    parser.add_argument("--excluded", action="store_true", help="also the runs left out of it, each with the clause that did it")
+    parser.add_argument("--open", action="store_true", help="show the bytes of the raw files with what stands around them")
     parser.add_argument("--json", action="store_true", help="print the steps as JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.lineage import lineage
+    from warehouse.claims.raw_bytes import open_file
+    from warehouse.cli.excluded_part import excluded_part
+    from warehouse.cli.lineage_parts import columns_part, opened_document, rows_part
     from warehouse.project import find_project
 
     project = find_project()
     number = lineage(project, args.number)
-    exclusion = None
+    parts = {"rows": rows_part(project, number)} if args.rows else {}
+    if args.columns:
+        parts["columns"] = columns_part(project, number)
     if args.excluded:
-        from warehouse.claims.excluded import excluded_by
-
-        exclusion = excluded_by(project, number)
+        parts["excluded"] = excluded_part(project, number)
     if args.json:
-        print_json(_document(number) | ({"excluded": asdict(exclusion)} if exclusion else {}))
+        document = _document(number)
+        if args.open:
+            document["raw_files"] = [
+                {**asdict(file), "opened": opened_document(open_file(project, file))} for file in number.raw_files
+            ]
+        print_json(document | {name: part.document for name, part in parts.items()})
     else:
-        print("\n".join(_tree(project, number) + (_left_out(exclusion) if exclusion else [])))
+        lines = _tree(number, [open_file(project, file) for file in number.raw_files[:_LISTED]], opens=args.open)
+        print("\n".join([*lines, *(line for part in parts.values() for line in part.lines)]))
+    for text in (text for part in parts.values() for text in part.notices):
+        notice(text)
     return ExitCode.OK
 
 
@@ -54,6 +65,8 @@ def _document(number: "Lineage") -> dict[str, object]:
             "query_spec_digest": number.query_spec_digest,
             "models": [{"name": name, "digest": digest} for name, digest in number.models],
         },
+        "why_digest": number.why_digest,
+        "guarantees": number.guarantees,
         "runs": [dict(run) for run in number.runs],
         "raw_files": [asdict(file) for file in number.raw_files],
         "now": None if number.now is None else {"number_id": number.now[0], "value": number.now[1]},
@@ -61,8 +74,9 @@ def _document(number: "Lineage") -> dict[str, object]:
     }
 
 
-def _tree(project: "Project", number: "Lineage") -> list[str]:
-    from warehouse.claims.lineage import excerpts
+def _tree(number: "Lineage", opened: "list[OpenedFile]", *, opens: bool) -> list[str]:
+    """The four steps; under the raw files that were opened the first bytes of their ranges, with `opens` all that was read."""
+    from warehouse.cli.lineage_parts import excerpt_lines, window_lines
 
     lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value))}"]
     lines.append(f"├─ 1 row    {number.query}.{number.column}")
@@ -73,21 +87,20 @@ def _tree(project: "Project", number: "Lineage") -> list[str]:
         lines.append("│           built, not published")
     lines.append(f"├─ 2 query  {number.query}  query_spec_digest {number.query_spec_digest}")
     lines += _listed([f"{name}  {digest[:16]}" for name, digest in number.models], "│           ")
-    lines.append(f"├─ 3 runs   {len(number.runs)}")
+    lines.append(f"├─ 3 runs   {len(number.runs)}" + (f"  why_digest {number.why_digest}" if number.why_digest else ""))
     for (workload, bundle), runs in _by_bundle(number).items():
         lines.append(f"│           workload_spec_digest {workload}")
         lines.append(f"│           artifact_manifest_digest {bundle}")
         lines += _listed([printable(run) for run in runs], "│             ")
+    lines += _guarantees(number)
     lines.append(f"└─ 4 raw    {len(number.raw_files)} file{'s' * (len(number.raw_files) != 1)}")
-    for file in number.raw_files[:_LISTED]:
+    for each in opened:
+        file = each.file
         spans = ", ".join(f"[{offset}, {offset + length})" for offset, length in file.ranges[:4])
         more = f" and {len(file.ranges) - 4} more ranges" if len(file.ranges) > 4 else ""
         lines.append(f"            {file.uri}")
         lines.append(f"              bytes {spans}{more}  sha256 {file.sha256}")
-        texts = excerpts(project, file)
-        if texts is None:
-            texts = ["(the file is not the one of the record)"]
-        lines += [f"              {printable(text)}" for text in texts]
+        lines += [f"              {line}" for line in (window_lines(each) if opens else excerpt_lines(each))]
     if len(number.raw_files) > _LISTED:
         lines.append(f"            and {len(number.raw_files) - _LISTED} more: --json lists all")
     if number.now:
@@ -97,43 +110,12 @@ def _tree(project: "Project", number: "Lineage") -> list[str]:
     return lines
 
 
-_OF_ROW = {True: "of this row by its grain", None: "of this row or another: it cannot be told", False: "of other rows by their grain"}
-
-
-def _left_out(exclusion: "Exclusion") -> list[str]:
-    """The runs that did not contribute, a line for each clause."""
-    without = exclusion.population - exclusion.own
-    lines = [f"excluded    {without} of the {exclusion.population} runs of {', '.join(exclusion.tables) or 'no table of runs'}"]
-    groups: dict[bool | None, dict[str, list[str]]] = {}
-    for run in exclusion.excluded:
-        groups.setdefault(run.is_of_row, {}).setdefault(_reason(run), []).append(_run(run))
-    for is_of_row, reasons in groups.items():
-        lines.append(f"            {_OF_ROW[is_of_row]}")
-        for reason, runs in reasons.items():
-            lines.append(f"              {len(runs)}  {printable(reason)}")
-            lines += _listed(runs, "                 ")
-    if exclusion.elsewhere:
-        lines.append(f"            {len(exclusion.elsewhere)} in other rows of the result")
-        rows = [(each.run_id, ", ".join(f"{name} = {value}" for name, value in each.grain.items())) for each in exclusion.elsewhere]
-        lines += _listed([printable(f"{run}  {grain}") for run, grain in rows], "              ")
-    return lines
-
-
-def _reason(run: "Excluded") -> str:
-    match run.reason:
-        case "not determined":
-            return f"not determined: no clause can be named in the block  {run.place}"
-        case "where":
-            return f"where {run.clause}  {run.place}"
-        case _:
-            return f"{run.clause}  {run.place}"
-
-
-def _run(run: "Excluded") -> str:
-    null = "  the condition is NULL" if run.is_null else ""
-    more = f" and {len(run.witnesses) - 3} more" if len(run.witnesses) > 3 else ""
-    against = f"  against it: {', '.join(run.witnesses[:3])}{more}" if run.witnesses else ""
-    return printable(f"{run.run_id}{null}{against}")
+def _guarantees(number: "Lineage") -> list[str]:
+    if number.guarantees is None:
+        return []
+    told = ", ".join(f"{name} {number.guarantees[name]['established']}" for name in ("G1", "G2", "G3", "G4"))
+    clauses = [f"  {printable(clause)}" for clause in number.guarantees["clauses"]]
+    return [f"│           guarantees: {told}", *_listed(clauses, "│           ", shown=3)]
 
 
 def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:
@@ -145,8 +127,8 @@ def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:
     return groups
 
 
-def _listed(items: list[str], indent: str) -> list[str]:
-    lines = [indent + item for item in items[:_LISTED]]
-    if len(items) > _LISTED:
-        lines.append(f"{indent}and {len(items) - _LISTED} more: --json lists all")
+def _listed(items: list[str], indent: str, shown: int = _LISTED) -> list[str]:
+    lines = [indent + item for item in items[:shown]]
+    if len(items) > shown:
+        lines.append(f"{indent}and {len(items) - shown} more: --json lists all")
     return lines

@@ -45,9 +45,13 @@ class LocalStore:
         """Where a bundle lies, there or not."""
         return self._raw / digest[:2] / digest
 
+    def path(self, digest: str, raw_path: str) -> Path:
+        """Where a raw file lies, there or not; the manifest itself counts as one."""
+        return self.folder(digest) / raw_path if raw_path == "manifest.json" else self.folder(digest) / "files" / raw_path
+
     def uri(self, digest: str, raw_path: str) -> str:
         """The `file://` URI of a raw file."""
-        return (self.folder(digest) / "files" / raw_path).resolve().as_uri()
+        return self.path(digest, raw_path).resolve().as_uri()
 
     def digests(self) -> list[str]:
         """The digests of all folders with a `manifest.json`, sorted; a cheap listing, nothing is read."""

@@ -78,6 +78,11 @@ def write_result(result: "duckdb.DuckDBPyConnection", form: str, stream: TextIO)
             raise WarehouseError("WH213", f"no format {form}")
 
 
+def read_arrow(result: "duckdb.DuckDBPyConnection") -> "pa.Table":
+    """All of a session's result."""
+    return _arrow_reader(result).read_all()
+
+
 def _write_parquet(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq

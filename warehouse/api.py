@@ -1,0 +1,118 @@
+"""A warehouse for Python: what `wh sql`, `lineage`, `verify` and `impact` answer, as values.
+
+`warehouse.open()` gives one. Every method reads what lies there when it is called; nothing is cached, nothing is written.
+Each raises `WarehouseError` with the codes that its docstring names, WH3xx of numbers and publications among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.claims.cell_rows import CellRows, cell_rows
+from warehouse.claims.impact import Impacts, impact
+from warehouse.claims.lineage import Lineage, lineage
+from warehouse.claims.number import parse_argument
+from warehouse.claims.publication import PublishedRollup, publications
+from warehouse.claims.raw_bytes import OpenedFile, open_file
+from warehouse.claims.search import FoundCell, find_cell
+from warehouse.claims.verification import Verdict, verify_all, verify_number
+from warehouse.errors import WarehouseError
+from warehouse.project import Project, find_project
+from warehouse.transform.builds import current_build, find_build
+from warehouse.transform.query import read_arrow, run_query
+
+if TYPE_CHECKING:
+    import polars
+    import pyarrow as pa
+
+
+def open_warehouse(path: str | Path | None = None) -> Warehouse:
+    """The warehouse of the project in a folder or above it; without one, of `WH_PROJECT` or the current folder, as `wh` finds
+    it. Raises WH001 (no project there), WH002 (its file is not valid)."""
+    return Warehouse(find_project(None if path is None else Path(path)))
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """One project. A NUMBER is what `wh lineage` takes: a number id (`n-...`), `query[key=value,...].column`, or a number as
+    printed somewhere."""
+
+    project: Project
+
+    def sql(self, query: str, *, build: str | None = None) -> pa.Table:
+        """The result of one query on the current build, or on the kept build whose digest begins with `build`. The session
+        is read-only and reaches nothing but the build. Raises WH211 (there is no such build), WH213 (the query cannot be
+        run: with its place), WH218 (the build is damaged)."""
+        found = current_build(self.project) if build is None else find_build(self.project, build)
+        with run_query(found.path, query) as result:
+            return read_arrow(result)
+
+    def pl(self, query: str, *, build: str | None = None) -> polars.DataFrame:
+        """The same as a polars frame. Raises WH006 where polars is not installed (extra `polars`), and what `sql` raises."""
+        try:
+            import polars
+        except ImportError as error:
+            raise WarehouseError("WH006", "polars is not installed", hint="pip install 'perf-warehouse[polars]'") from error
+        return polars.DataFrame(self.sql(query, build=build))
+
+    def number(self, number: str) -> FoundCell:
+        """The one cell that is meant: its row, exact value, and publication if it has one; untraced. Raises WH304 (none),
+        WH305 (several), WH307 (it may be in a damaged publication)."""
+        return find_cell(self.project, parse_argument(number))
+
+    def lineage(self, number: str) -> Lineage:
+        """The four steps of a number: row, query, runs, raw files. Raises WH304 to WH307."""
+        return lineage(self.project, number)
+
+    def rows(self, number: str) -> CellRows | None:
+        """The rows that a number was computed from, table by table down to the landing rows; None when the current build
+        does not hold it. Raises WH304 to WH307, WH218 and WH123."""
+        return cell_rows(self.project, self.lineage(number))
+
+    def raw_bytes(self, number: str) -> Iterator[OpenedFile]:
+        """Each raw file of a number, hashed, with the bytes of its first ranges and what stands around them. Raises WH304 to
+        WH307."""
+        return (open_file(self.project, file) for file in self.lineage(number).raw_files)
+
+    def raw_files(self, *numbers: str) -> pa.Table:
+        """The raw files of numbers, one row a range: `number_id`, `artifact_manifest_digest`, `raw_path`, `uri`, `sha256`,
+        `raw_offset` and `raw_length` in bytes. Raises WH304 to WH307."""
+        import pyarrow as pa
+
+        names = ("number_id", "artifact_manifest_digest", "raw_path", "uri", "sha256")
+        schema = pa.schema([*((name, pa.string()) for name in names), ("raw_offset", pa.int64()), ("raw_length", pa.int64())])
+        rows = [
+            (found.number_id, file.artifact_manifest_digest, file.raw_path, file.uri, file.sha256, offset, length)
+            for found in map(self.lineage, numbers)
+            for file in found.raw_files
+            for offset, length in file.ranges
+        ]
+        return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
+
+    def runs(self, *numbers: str) -> pa.Table:
+        """The runs of numbers, one row a run: `number_id`, `run_id`, `workload_spec_digest`, `artifact_manifest_digest` (NULL
+        in a project that has no table of runs). Raises WH304 to WH307."""
+        import pyarrow as pa
+
+        names = ("number_id", "run_id", "workload_spec_digest", "artifact_manifest_digest")
+        rows = [{"number_id": found.number_id, **run} for found in map(self.lineage, numbers) for run in found.runs]
+        return pa.Table.from_pylist(rows, pa.schema([(name, pa.string()) for name in names]))
+
+    def verify(self, number: str) -> Verdict:
+        """The state of a number: its raw files hashed again, and replayed from them. Raises WH304 to WH306."""
+        return verify_number(self.project, number)
+
+    def verify_all(self) -> Iterator[Verdict]:
+        """The state of every published number, one after the other; a damaged publication has one verdict."""
+        return verify_all(self.project)
+
+    def impact(self, subject: str) -> Impacts:
+        """The published numbers that rest on a run, a bundle, a raw file or a model. Raises WH304 when none does."""
+        return impact(self.project, subject)
+
+    def publications(self) -> tuple[PublishedRollup, ...]:
+        """All publications, the last one published first; a damaged one has a `fault`."""
+        return tuple(publications(self.project))

@@ -1,0 +1,74 @@
+"""What a number was made by, as it was recorded: its query's spec, the models of it checked again, their column lineage.
+
+Nothing of the project's own models is read, which may have changed since.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from warehouse.claims.lineage import Lineage
+from warehouse.claims.specification import stored_specification
+from warehouse.errors import WarehouseError
+from warehouse.project import Project
+
+if TYPE_CHECKING:
+    from warehouse.transform.checked_project import CheckedProject
+    from warehouse.transform.columns import ColumnGraph
+    from warehouse.transform.derived import ColumnRef
+
+
+def recorded_specification(project: Project, number: Lineage) -> Mapping[str, Any]:
+    """The spec of a number's query: of its publication (WH307), or of the current build that holds it (WH211)."""
+    if number.publication:
+        return stored_specification(project, number.query_spec_digest).document
+    from warehouse.transform.builds import current_build
+    from warehouse.transform.query import run_query
+
+    sql = f"select specification from catalog.model where schema_name = 'rollup' and name = '{number.query}'"
+    with run_query(current_build(project).path, sql) as result:
+        specification: Mapping[str, Any] = json.loads(result.fetchall()[0][0])
+    return specification
+
+
+def recorded_project(specification: Mapping[str, Any], landing_types: Mapping[str, Mapping[str, str]]) -> "CheckedProject":
+    """A recorded query and every model under it, checked on landing tables of these types (column to type). Raises WH309
+    when they do not bind to these any more."""
+    from warehouse.transform.check import inspect
+    from warehouse.transform.digests import recorded_model
+    from warehouse.transform.feeds import FEED_SCHEMA
+
+    query = recorded_model(specification["document"])
+    # As the check keys them: models read feeds by their whole names.
+    models = {
+        model.qualified if model.schema == FEED_SCHEMA else model.name: model
+        for model in map(recorded_model, specification["models"].values())
+    }
+    with TemporaryDirectory(prefix="wh-recorded-") as empty:
+        checked, faults = inspect(models, {query.name: query}, landing_types, Path(empty))
+    if faults:
+        raise refused(query.name, f"a recorded model is not sound any more: {faults[0]}")
+    return checked
+
+
+def recorded_columns(project: Project, number: Lineage) -> "tuple[ColumnGraph, ColumnRef]":
+    """The column lineage under a number's query, and the number's own column in it. Raises WH307, WH309, and what loading
+    the ingestors raises."""
+    from warehouse.transform.columns import column_graph
+    from warehouse.transform.derived import ColumnRef
+    from warehouse.transform.landing_tables import project_landing_types
+
+    types = project_landing_types(project)
+    graph = column_graph(recorded_project(recorded_specification(project, number), types), types, project.root)
+    return graph, ColumnRef(f"rollup.{number.query}", number.column)
+
+
+def refused(query: str, message: str) -> WarehouseError:
+    """The error for a recorded query that cannot be run or read here."""
+    return WarehouseError(
+        "WH309", message, f"rollup.{query}", "install the versions of wh, engine and ingestors that the spec records"
+    )

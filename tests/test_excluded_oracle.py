@@ -44,7 +44,7 @@ def examined(con: "duckdb.DuckDBPyConnection", tables: dict[str, tuple[str, ...]
     session = con.cursor()  # with temporary tables of its own
     for setting in TRACE_SETTINGS:
         session.execute(setting)
-    survival = Survival(session, Catalog("", "", models, tables, {}, {}, ()), model.qualified, grain, 0)
+    survival = Survival(session, Catalog(models, tables, {}, {}, ()), model.qualified, grain, 0)
     whole = annotate(sql, tables, {name: "{alias}.run_id" if "run_id" in columns else "1" for name, columns in tables.items()})
     why = {
         str(row[0])
@@ -52,7 +52,7 @@ def examined(con: "duckdb.DuckDBPyConnection", tables: dict[str, tuple[str, ...]
         for row in session.execute(f"select distinct unnest(__why_{occurrence.number}) from ({whole.sql})").fetchall()
     }
     told, determined = 0, set()
-    for way in readings(expanded(model, Catalog("", "", {}, {}, {}, {}, ()), lambda read: False), lambda table: of_runs(table.sql(), tables)):
+    for way in readings(expanded(model, Catalog({}, {}, {}, {}, ()), lambda read: False), lambda table: of_runs(table.sql(), tables)):
         losses, kept = survival.follow(way)
         lost = {loss.run_id for loss in losses}
         assert lost.isdisjoint(kept) and lost | kept.keys() == survival.population(way.table)

@@ -18,6 +18,7 @@ from warehouse.claims.excluded.keys import Names, names_in_blocks, row_expressio
 from warehouse.claims.excluded.readings import Hop, Reading, is_recursive_with
 from warehouse.claims.excluded.stages import OWN_RUNS, Stage, Witnessed, stages_of
 from warehouse.claims.provenance import annotate
+from warehouse.claims.provenance.writing import written
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote, quoted
 
@@ -122,7 +123,7 @@ class Survival:
         if ctes:
             read.set("with_", exp.With(expressions=[cte.copy() for cte in ctes], recursive=any(map(is_recursive_with, ctes))))
         try:
-            made = annotate(read.sql("duckdb"), {**self._columns, name: columns}, self._tokens)
+            made = annotate(written(read), {**self._columns, name: columns}, self._tokens)
         except WarehouseError:
             return None
         numbers = [occurrence.number for occurrence in made.occurrences if occurrence.table == name]

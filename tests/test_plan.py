@@ -173,6 +173,28 @@ def test_nothing_to_do(project: Project, wh: Callable[..., tuple[int, str, str]]
     assert [model["diff"] for model in planned(wh).values()] == [""] * 5
 
 
+def test_a_test_that_is_new_is_to_run(project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+    lone = "select run_id from run where speed > 100"
+    write(project, {"data_tests/lone.sql": lone, "data_tests/other.sql": "select a from alone where a > 1"})
+    assert wh("plan") == (0, "", "5 kept; 2 tests to run on tables that are kept: lone, other\n")
+    assert wh("plan", "--select", "fast")[2] == "nothing to do: 1 kept\n"
+    assert json.loads(wh("plan", "--json")[1])["tests"] == ["lone", "other"]
+    build(project)
+    assert wh("plan")[2] == "nothing to do: 5 kept\n"
+    write(project, {"data_tests/lone.sql": lone.replace("100", "99"), **EDITS["SQL at the bottom"][0]})
+    # What is tested may be other rows by then, so whether these tests are run is not known.
+    assert json.loads(wh("plan", "--json")[1])["tests"] == []
+    write(project, {"models/run.sql": FILES["models/run.sql"]})
+    assert wh("plan")[2] == "5 kept; 1 test to run on tables that are kept: lone\n"
+
+
+def test_a_project_without_models_is_told_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = init_project(tmp_path / "empty", bare=True).root
+    for command in ("check", "plan", "build", "docs", "plan"):
+        assert main(["--project", str(folder), command]) == 0
+        assert "there are no models yet: write a select into models/NAME.sql" in capsys.readouterr().err, command
+
+
 # What is selected after the SQL of run changed, and the models told.
 SELECTED = {
     "changed": {"main.run"},

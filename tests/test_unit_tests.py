@@ -303,7 +303,7 @@ fail twice: batches double (unit_tests/twice.yaml:1:3)
     run_id  batch
     ------  -----
     b       4
-1 of 2 tests failed
+2 tests: 1 passed, 1 failed
 """
     assert not (project.root / ".wh").exists()  # neither a store nor a build was asked for
 

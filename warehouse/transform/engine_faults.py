@@ -41,17 +41,34 @@ _WAYS_OUT = (
     (r"No files found", "does the path lead to files?"),
     (r"window \"", "define it: window w as (partition by ...)"),
     (r"read-only", "wh sql only reads: what is to be kept is a model"),
-    (r"Could not convert|could not parse", "try_cast(x as type) is NULL where a value does not fit"),
+    (r"CSV Error", "say how to read it: read_csv('...', types = {'a': 'varchar'}); ignore_errors = true leaves such lines out"),
+    (r"More than one row returned by a subquery", "make it one row: an aggregate, or a where that names one key"),
+    (r"[Dd]ivision by zero", "nullif(x, 0) as the divisor: it is NULL there"),
+    (r"extract specifier", "name a part of a date: 'year', 'month', 'day', 'hour'"),
+    (r"format specifier", "try_strptime(...) is NULL where a text has another form"),
+    (r"[Cc]ould not (convert|parse)", "try_cast(x as type) is NULL where a value does not fit"),
     (r"^Referenced table [^\n]+$", "name it in the from clause, or use the alias it has there"),
     (r"selection list|without FROM", "a select names columns, and where they come from: select a from t"),
     (r"on left side of join|on right side of join", "using (...) names a column that both sides have"),
 )
+# The way out of a value that an operation does not take, by the engine's name for the kind of error.
+_WAYS_OUT_OF_KIND = {
+    "Out of Range": "a wider type may hold it: x::hugeint, x::double",
+    "Conversion": "try_cast(x as type) is NULL where a value does not fit",
+    "Invalid Input": "try(...) around the expression is NULL where it fails",
+    "Out of Memory": "it takes more memory than there is: aggregate or filter first, in a model of its own",
+    "IO": "is there room on the disk, and is every file that it reads still there?",
+}
+# Advice to change settings: they are pinned, so that a build does not depend on who makes it.
+_SETTING = re.compile(r"\b(SET|PRAGMA)\b")
 # What the engine says (a pattern), and how an analyst would say it.
 _IN_WORDS = (
     (r"^[A-Z][A-Za-z ]* Error: ", ""),
     (r"^Referenced ", ""),
     (r" \(use: .*", ""),
     (r"in FROM clause", "in the from clause"),
+    (r" - scalar subqueries can only.*", ""),
+    (r"(?i)(division by zero).*", r"\1"),
     (r"^unterminated /\* comment.*", "unterminated comment"),
     (r"^Scalar Function with name (.+) does not exist", r"no function is named \1"),
     (r"^(Table Function|Aggregate Function|Type) with name (.+) does not exist",
@@ -77,6 +94,13 @@ def translated_within(
     """An engine's error about `statement`, a part of which stands in the file `text`, `shift` characters further on, as a
     fault at `place:line:column` of that file."""
     return _told({"exception_message": str(error), **_document(error)}, code, statement, text, place, shift)
+
+
+def translated_elsewhere(error: Exception, code: str, text: str, place: str) -> WarehouseError:
+    """An engine's error about a statement that was made from the file `text`, so that its places are not the file's: at what
+    it names there, else where the SQL begins."""
+    document = {key: value for key, value in _document(error).items() if key != "position"}
+    return _told({"exception_message": str(error), **document}, code, text, text, place, 0)
 
 
 def message_of(error: Exception) -> str:
@@ -112,12 +136,12 @@ def parse_fault(document: Mapping[str, Any], text: str, place: str) -> Warehouse
 def _no_select(text: str, place: str) -> WarehouseError:
     """For a statement that is no select, or several of which one is not."""
     found = tokens(text)
-    if _second_statement(found):
+    if second_statement(found):
         return statements_fault(text, place)
     word = found[0].text.lower()
-    if word == "pivot":
+    if pivot := _free_pivot(found):
         return fault_at(
-            "WH202", "a pivot's columns depend on the data", text, place, found[0].offset,
+            "WH202", "a pivot's columns depend on the data", text, place, pivot.offset,
             "name its values: from t pivot (sum(x) for kind in ('a', 'b'))",
         )
     return fault_at(
@@ -128,7 +152,7 @@ def _no_select(text: str, place: str) -> WarehouseError:
 
 def statements_fault(text: str, place: str) -> WarehouseError:
     """WH202 for a text of no statement or of more than one."""
-    second = _second_statement(tokens(text))
+    second = second_statement(tokens(text))
     if second is None:
         hint = "write one select, or delete the file"
         return fault_at("WH202", "there is no SQL in it", text, place, first_token(text), hint)
@@ -136,7 +160,15 @@ def statements_fault(text: str, place: str) -> WarehouseError:
     return fault_at("WH202", "a second statement: a model is one select", text, place, second.offset, hint)
 
 
-def _second_statement(found: list[Token]) -> Token | None:
+def _free_pivot(found: list[Token]) -> Token | None:
+    """The first `pivot` that begins a statement or what is in brackets: it takes its columns from the data. A `pivot` after a
+    table lists them."""
+    pairs = zip([None, *found], found)
+    words = ("pivot", "pivot_wider")
+    return next((token for before, token in pairs if token.text.lower() in words and (not before or before.text == "(")), None)
+
+
+def second_statement(found: list[Token]) -> Token | None:
     """The first token after a semicolon that ends a statement."""
     pairs = zip(found, found[1:])
     return next((token for before, token in pairs if before.text == ";" != token.text and before is not found[0]), None)
@@ -216,7 +248,10 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
         return "typographic quotes are no quotes in SQL: use ' for text"
     if candidates:
         return f"the nearest that there is: {', '.join(candidates)}"
-    return " ".join(map(str.strip, said.splitlines()[1:])) or "DuckDB's documentation of this clause says what it takes"
+    advice = " ".join(map(str.strip, said.splitlines()[1:])).strip()
+    if advice and not _SETTING.search(advice):
+        return advice
+    return _WAYS_OUT_OF_KIND.get(str(document.get("exception_type")), "DuckDB's documentation of this clause says what it takes")
 
 
 def _syntax_hint(text: str, offset: int) -> str:

@@ -5,18 +5,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from warehouse.cli.main import main
+from conftest import Wh
 from warehouse.project import Project, init_project
 from warehouse.transform.builds import current_build, list_builds
 from warehouse.transform.stopwatch import Stopwatch
-
-Wh = Callable[..., tuple[int, str, str]]
 
 TOTAL = """\
 /*
@@ -47,15 +44,6 @@ def project(tmp_path: Path) -> Project:
     for number in range(4):
         write_log(made, number, 10)
     return made
-
-
-@pytest.fixture
-def wh(project: Project, capsys: pytest.CaptureFixture[str]) -> Wh:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = main(["--project", str(project.root), *arguments])
-        return (status, *capsys.readouterr())
-
-    return run
 
 
 def table_rows(out: str) -> list[list[str]]:

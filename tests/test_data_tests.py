@@ -11,7 +11,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from bare_project import Wh, project, wh, write
+from bare_project import project, write
+from conftest import Wh
 from warehouse.claims.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError

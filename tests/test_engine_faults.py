@@ -6,12 +6,13 @@ import re
 
 import pytest
 
-from bare_project import Wh, project, wh, write
+from bare_project import project, write
+from conftest import Wh
 from warehouse.project import Project
 from warehouse.transform.duck import connect
 from warehouse.transform.engine_faults import translated
 
-__all__ = ["project", "wh"]
+__all__ = ["project"]
 # Settings are pinned, and a manual that is not named leads nowhere.
 USELESS = re.compile(r"\bSET\b|PRAGMA|documentation|duckdb\.org")
 
@@ -45,6 +46,24 @@ def test_what_rows_bring_about(case: str, project: Project, wh: Wh) -> None:
         assert not USELESS.search(err), err
 
 
+# A query; what is said of it, and the hint.
+REFUSED = {
+    "select * from m": ("no table is named m", "is it written right, and built?"),
+    "select * from runz": ("no table is named runz", "did you mean runs?"),
+    "from read_csv('/etc/passwd')": (
+        'cannot access file "/etc/passwd"', "wh sql reads the build alone: what files hold comes into it by a model"),
+}
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+def test_what_a_query_cannot_read(sql: str, project: Project, wh: Wh) -> None:
+    write(project, {"models/runs.sql": "select 1 as a"})
+    wh("build")
+    first, *_, hint = wh("sql", sql)[2].splitlines()
+    message, way_out = REFUSED[sql]
+    assert first.endswith(f": {message}") and hint == f"  hint: {way_out}"
+
+
 @pytest.mark.parametrize("sql", ["select 1; select 2", "select ';' as a; -- one\n\nselect 2;", "select 1;;select 2"])
 def test_a_second_statement_is_refused_not_shown(sql: str, project: Project, wh: Wh) -> None:
     write(project, {"models/n.sql": "select 1 as a"})
@@ -60,6 +79,23 @@ def test_a_semicolon_is_no_second_statement(sql: str, project: Project, wh: Wh) 
     write(project, {"models/n.sql": "select 1 as a"})
     wh("build")
     assert wh("sql", sql)[:2] == (0, "a\n;\n" if "';'" in sql else "a\n2\n")
+
+
+# The bytes of a second CSV file; what is said of it, and a part of the hint.
+CSV_FAULTS = {
+    "no UTF-8": (b"a\n\xff\xfe\n", "data/b.csv, line 2: Invalid unicode", "encoding"),
+    "another type, late": (b"a\n" + b"1\n" * 30_000 + b"x\n", 'data/b.csv, line 30002: Error when converting column "a"', "types"),
+}
+
+
+@pytest.mark.parametrize("case", CSV_FAULTS)
+def test_a_csv_file_that_cannot_be_read_is_named(case: str, project: Project, wh: Wh) -> None:
+    content, message, hint = CSV_FAULTS[case]
+    write(project, {"data/a.csv": "a\n1\n", "models/n.sql": "select * from read_csv('data/*.csv')"})
+    (project.root / "data" / "b.csv").write_bytes(content)
+    status, _, err = wh("build")
+    assert status == 1 and message in err.splitlines()[0], err
+    assert hint in err.rpartition("hint: ")[2]
 
 
 def test_memory_that_runs_out() -> None:

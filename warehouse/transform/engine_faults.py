@@ -41,6 +41,8 @@ _WAYS_OUT = (
     (r"No files found", "does the path lead to files?"),
     (r"window \"", "define it: window w as (partition by ...)"),
     (r"read-only", "wh sql only reads: what is to be kept is a model"),
+    (r"not utf-8 encoded", "say how it is written: read_csv('...', encoding = 'UTF-16')"),
+    (r"operations are disabled", "wh sql reads the build alone: what files hold comes into it by a model"),
     (r"CSV Error", "say how to read it: read_csv('...', types = {'a': 'varchar'}); ignore_errors = true leaves such lines out"),
     (r"More than one row returned by a subquery", "make it one row: an aggregate, or a where that names one key"),
     (r"[Dd]ivision by zero", "nullif(x, 0) as the divisor: it is NULL there"),
@@ -67,6 +69,8 @@ _IN_WORDS = (
     (r"^Referenced ", ""),
     (r" \(use: .*", ""),
     (r"in FROM clause", "in the from clause"),
+    (r"^Table with name (.+) does not exist", r"no table is named \1"),
+    (r" - file system operations are disabled.*", ""),
     (r" - scalar subqueries can only.*", ""),
     (r"(?i)(division by zero).*", r"\1"),
     (r"^unterminated /\* comment.*", "unterminated comment"),
@@ -80,6 +84,9 @@ _IN_WORDS = (
 )
 # The engine ran into an exception of Python, which only the client of a remote store raises.
 _CLIENT_FAULT = "Traceback (most recent call last):"
+# Its first line says no more than the line's number; the file comes at the end.
+_CSV_FAULT = re.compile(r"CSV Error on Line: (\d+)\n(?:Original Line:.*\n)?(.+)")
+_CSV_FILE = re.compile(r"^ *file = (.+)$", re.MULTILINE)
 _NAMED = re.compile(r"[\"']([^\"'\s]+)[\"']")
 
 
@@ -194,6 +201,9 @@ def _client_said(traceback: str) -> str:
 def _message(said: str, document: Mapping[str, Any]) -> str:
     if call := document.get("call"):
         return f"no function takes these types: {_plain(str(call))}"
+    if csv := _CSV_FAULT.match(said):
+        file = _CSV_FILE.search(said)
+        said = f"{file[1] if file else 'a CSV file'}, line {csv[1]}: {csv[2]}"
     head = _plain(said.splitlines()[0] if said else "the engine refused it").rstrip("!.:")
     for pattern, words in _IN_WORDS:
         head = re.sub(pattern, words, head)
@@ -238,7 +248,8 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
         return f"say which: {_plain(use[1])}".replace("'", "")
     if subtype == "MISSING_ENTRY":
         kind = str(document.get("type", "name")).lower()
-        return did_you_mean(name, candidates) or f"the engine has no such {kind}: is it written right?"
+        unknown = "is it written right, and built?" if kind == "table" else f"the engine has no such {kind}: is it written right?"
+        return did_you_mean(name, candidates) or unknown
     slip = name or next(iter(_NAMED.findall(said.splitlines()[0])[-1:]), "")
     if candidates and (near := did_you_mean(slip, candidates)):
         return near

@@ -136,6 +136,15 @@ def test_a_stopwatch_adds_up() -> None:
     assert sum(stopwatch.parts().values()) <= stopwatch.total()
 
 
+def test_what_cannot_be_gone_on_from_is_told(project: Project, wh: Wh) -> None:
+    wh("build")
+    write(project, {"models/run.sql": "select 8 as run_id"})
+    (project.builds / ".shadow.duckdb").write_bytes(b"cut short by a power failure")
+    status, out, err = wh("build", "--retry")
+    assert (status, out) == (1, "") and err.startswith("WH218 ") and err.endswith("\n  hint: run: wh build\n")
+    assert wh("build")[0] == 0 and wh("sql", "select run_id from run")[1] == "run_id\n8\n"
+
+
 # --- older builds ------------------------------------------------------------------------------------------------
 
 

@@ -226,7 +226,10 @@ def _bring_up_to_date(
 
     progress.began("models")
     is_there = database.exists()
-    con = connect(database, files_root=material.root)
+    try:
+        con = connect(database, files_root=material.root)
+    except duckdb.Error as error:
+        raise WarehouseError("WH218", "what the last build left cannot be opened", str(database), "run: wh build") from error
     try:
         states = read_states(con)
         if is_there and not states:  # made by another engine: nothing in it can be kept

@@ -11,77 +11,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from warehouse.errors import WarehouseError, did_you_mean
+from warehouse.transform.engine_words import IN_WORDS, WAYS_OUT, WAYS_OUT_OF_KIND
 from warehouse.transform.sql_text import RESERVED, Token, fault_at, first_token, line_and_column, tokens
 
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 _STATEMENT_WORDS = RESERVED | {"by", "join", "left", "inner", "values", "over", "partition", "between", "is", "like"}
 _NOT_SELECT = "Only SELECT statements can be serialized"
 _WAY_HERE = "the engine reads the SQL up to this point: look at this word and at the one before it"
-# A message of the engine (a pattern), and the way out. The first that matches counts.
-_WAYS_OUT = (
-    (r"unterminated string", "close the text with a single quote; a quote within it is written twice"),
-    (r"unterminated quoted", "close the name with a double quote"),
-    (r"unterminated /\*", "close the comment with */"),
-    (r"Max expression depth", "cut the expression into several, in CTEs"),
-    (r"Ambiguous reference to table|\(use: '([^']+)' or '\1'\)", "give each its own name: from run as a, run as b"),
-    (r"magic bytes|to be a Parquet file", "is the file whole? copy it again, or take it out of the pattern"),
-    (r"Duplicate CTE", "rename one of them"),
-    (r"must appear in the GROUP BY", "group by it, or take one value: any_value(...)"),
-    (r"aggregate function calls cannot be nested", "aggregate in a CTE, then aggregate its result"),
-    (r"WHERE clause cannot contain aggregates", "filter groups with having instead"),
-    (r"WHERE clause cannot contain window", "filter windows with qualify instead"),
-    (r"cannot contain window", "compute the window in a CTE and read that"),
-    (r"Set operations can only", "both sides need the same columns; union all by name fills what is absent with NULL"),
-    (r"Subquery returns", "select one column in it"),
-    (r"FROM clause is missing", "text goes in single quotes: 'x'; a column needs a from"),
-    (r"parameters:", "write the value"),
-    (r"UNNEST\(\)", "unnest takes a list or a struct"),
-    (r"because it is not a struct", "only a struct has fields: table.column needs the table's name or alias first"),
-    (r"Cannot deduce template type", "its values must be of one type: cast them"),
-    (r"No files found", "does the path lead to files?"),
-    (r"window \"", "define it: window w as (partition by ...)"),
-    (r"read-only", "wh sql only reads: what is to be kept is a model"),
-    (r"not utf-8 encoded", "say how it is written: read_csv('...', encoding = 'UTF-16')"),
-    (r"operations are disabled", "wh sql reads the build alone: what files hold comes into it by a model"),
-    (r"CSV Error", "say how to read it: read_csv('...', types = {'a': 'varchar'}); ignore_errors = true leaves such lines out"),
-    (r"More than one row returned by a subquery", "make it one row: an aggregate, or a where that names one key"),
-    (r"[Dd]ivision by zero", "nullif(x, 0) as the divisor: it is NULL there"),
-    (r"extract specifier", "name a part of a date: 'year', 'month', 'day', 'hour'"),
-    (r"format specifier", "try_strptime(...) is NULL where a text has another form"),
-    (r"[Cc]ould not (convert|parse)", "try_cast(x as type) is NULL where a value does not fit"),
-    (r"^Referenced table [^\n]+$", "name it in the from clause, or use the alias it has there"),
-    (r"selection list|without FROM", "a select names columns, and where they come from: select a from t"),
-    (r"on left side of join|on right side of join", "using (...) names a column that both sides have"),
-)
-# The way out of a value that an operation does not take, by the engine's name for the kind of error.
-_WAYS_OUT_OF_KIND = {
-    "Out of Range": "a wider type may hold it: x::hugeint, x::double",
-    "Conversion": "try_cast(x as type) is NULL where a value does not fit",
-    "Invalid Input": "try(...) around the expression is NULL where it fails",
-    "Out of Memory": "it takes more memory than there is: aggregate or filter first, in a model of its own",
-    "IO": "is there room on the disk, and is every file that it reads still there?",
-}
 # Advice to change settings: they are pinned, so that a build does not depend on who makes it.
 _SETTING = re.compile(r"\b(SET|PRAGMA)\b")
-# What the engine says (a pattern), and how an analyst would say it.
-_IN_WORDS = (
-    (r"^[A-Z][A-Za-z ]* Error: ", ""),
-    (r"^Referenced ", ""),
-    (r" \(use: .*", ""),
-    (r"in FROM clause", "in the from clause"),
-    (r"^Table with name (.+) does not exist", r"no table is named \1"),
-    (r" - file system operations are disabled.*", ""),
-    (r" - scalar subqueries can only.*", ""),
-    (r"(?i)(division by zero).*", r"\1"),
-    (r"^unterminated /\* comment.*", "unterminated comment"),
-    (r"^Scalar Function with name (.+) does not exist", r"no function is named \1"),
-    (r"^(Table Function|Aggregate Function|Type) with name (.+) does not exist",
-     lambda match: f"no {match[1].lower()} is named {match[2]}"),
-    (r"^Values were not provided.*", "a model takes no parameters"),
-    (r"^Set operations can only.*", "the two sides yield different numbers of columns"),
-    (r"^Cannot deduce template type.*", "the values are of types that do not go together"),
-    (r"^[A-Z](?=[a-z])", lambda match: match[0].lower()),
-)
 # The engine ran into an exception of Python, which only the client of a remote store raises.
 _CLIENT_FAULT = "Traceback (most recent call last):"
 # Its first line says no more than the line's number; the file comes at the end.
@@ -205,7 +143,7 @@ def _message(said: str, document: Mapping[str, Any]) -> str:
         file = _CSV_FILE.search(said)
         said = f"{file[1] if file else 'a CSV file'}, line {csv[1]}: {csv[2]}"
     head = _plain(said.splitlines()[0] if said else "the engine refused it").rstrip("!.:")
-    for pattern, words in _IN_WORDS:
+    for pattern, words in IN_WORDS:
         head = re.sub(pattern, words, head)
     return head[:300]
 
@@ -241,7 +179,7 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
     if subtype == "NO_MATCHING_FUNCTION":
         forms = [_plain(line.strip()) for line in said.splitlines() if "->" in line]
         return f"it takes: {'; '.join(forms)}" if len(forms) <= 3 else "cast to a type that it takes: x::double"
-    for pattern, way in _WAYS_OUT:
+    for pattern, way in WAYS_OUT:
         if re.search(pattern, said):
             return way
     if use := re.search(r"\(use: (.+)\)", said):
@@ -262,7 +200,7 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
     advice = " ".join(map(str.strip, said.splitlines()[1:])).strip()
     if advice and not _SETTING.search(advice):
         return advice
-    return _WAYS_OUT_OF_KIND.get(str(document.get("exception_type")), "DuckDB's documentation of this clause says what it takes")
+    return WAYS_OUT_OF_KIND.get(str(document.get("exception_type")), "DuckDB's documentation of this clause says what it takes")
 
 
 def _syntax_hint(text: str, offset: int) -> str:

@@ -24,8 +24,8 @@ from warehouse.transform.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, in
 from warehouse.transform.readers import Leaf, Readers
 from warehouse.transform.row_delta import keep_delta, set_aside
 from warehouse.transform.row_order import GROWN, PATCHED, order_of
-from warehouse.transform.stored_view import create_view
 from warehouse.transform.state import TableState, create_state_table, has_passed, view_content, write_states
+from warehouse.transform.stored_view import create_view
 
 if TYPE_CHECKING:
     import duckdb

@@ -209,6 +209,8 @@ def read_sql_file(path: Path, place: str, known: Collection[str]) -> Header:
     for key in header.values:
         if key not in known:
             raise header.unknown_key(key, known=known)
+    if not header.values:
+        _refuse_unread_header(text, place, known)
     return header
 
 
@@ -231,6 +233,14 @@ def _refuse_nul(text: str, place: str) -> None:
     # The engine reads a text up to its first NUL: the rest of the model would silently be no part of it.
     if "\0" in text:
         raise fault_at("WH202", "a NUL character is not SQL", text, place, text.index("\0"), "take it out")
+
+
+def _refuse_unread_header(text: str, place: str, known: Collection[str]) -> None:
+    """Raise WH201 when the comments above the SQL, none of which is a header, look like one."""
+    line = re.search(rf"^[ \t]*(--|/\*)?[ \t]*({'|'.join(sorted(known))})[ \t]*:", text[: first_token(text)], re.MULTILINE)
+    if line:
+        hint = "put it in a block comment of its own, /* ... */, at the top of the file, with nothing before it"
+        raise fault_at("WH201", f"{line[2]} is not read here: this comment is no header", text, place, line.start(2), hint)
 
 
 def _materialized(header: Header) -> str:

@@ -50,7 +50,9 @@ def test_refusal(case: Case) -> None:
 
 
 def test_every_reason_has_a_case_with_a_place() -> None:
-    assert {case.refuse for case in REFUSED if case.at} == set(provenance.REASONS)
+    ties = oracle.read_cases(oracle.HERE / "ties.sql")  # what only the data tells: tests/test_ties.py
+    told = {str(case.refuse).partition(" ")[0] for case in [*REFUSED, *ties] if case.at}
+    assert told == set(provenance.REASONS)
 
 
 def test_case_names_are_unique() -> None:

@@ -44,13 +44,15 @@ class Publication:
 def publish(project: Project, query: str) -> Publication:
     """Freeze the current build's rollup of a query spec.
 
-    The untouched query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their
+    Where rows tie, in the query or in a table under it, its answer must not hang on that (WH306, E_TIE). The untouched query is
+    run again on the build and must give the rollup's rows (WH303); its rows are traced to their
     runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
     WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when
     a publication or spec that is there already is damaged, WH109, WH211.
     """
     from warehouse.claims.catalog import open_trace_session
     from warehouse.claims.rollup import RESERVED_COLUMNS
+    from warehouse.claims.tie_probe import check_ties
     from warehouse.claims.trace import trace
 
     build = current_build(project)
@@ -61,6 +63,7 @@ def publish(project: Project, query: str) -> Publication:
             raise _unknown(query, catalog)
         _refuse_without_evidence(con)
         columns = [name for name in catalog.columns[spec.qualified] if name not in RESERVED_COLUMNS]
+        tried = check_ties(con, catalog, query)
         _check_same_result(con, spec.qualified, spec.sql, columns)
         values = [name for name in columns if name not in spec.grain]
         traces = trace(con, catalog, query, values)
@@ -78,7 +81,7 @@ def publish(project: Project, query: str) -> Publication:
         ).fetchall()[0][0]
     finally:
         con.close()
-    return _store(project, query, json.loads(specification), lines, catalog.engine, build.digest)
+    return _store(project, query, json.loads(specification), lines, catalog.engine, tried, build.digest)
 
 
 def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
@@ -202,7 +205,8 @@ def evidence_document(traced: "RowTrace", column: str, hashes: Mapping[tuple[str
 
 
 def _store(
-    project: Project, query: str, specification: dict[str, Any], lines: list[bytes], engine: str, build_digest: str
+    project: Project, query: str, specification: dict[str, Any], lines: list[bytes], engine: str, ties_tried: Mapping[str, int],
+    build_digest: str,
 ) -> Publication:
     rows = b"".join(line + b"\n" for line in lines)
     record = {
@@ -210,6 +214,7 @@ def _store(
         "query": query,
         "query_spec_digest": specification["query_spec_digest"],
         "engine": engine,
+        "ties_tried": dict(ties_tried),
         "rows": len(lines),
         "rows_sha256": bytes_digest(rows),
     }

@@ -29,6 +29,7 @@ REASONS: dict[str, str] = {
     "E_SAMPLE": "a sample differs between runs; filter on a key instead",
     "E_LIMIT_UNORDERED": "add an ORDER BY that decides every tie",
     "E_LIMIT_PERCENT": "give a row count, or use row_number() and QUALIFY",
+    "E_TIE": "add to ORDER BY what tells the tied rows apart, down to a key; or take min() or max() of the value",
     "E_OFFSET": "the row depends on the rows skipped; use row_number() and QUALIFY",
     "E_ORDER_ALL": "name the columns to order by",
     "E_SETOP": "use INTERSECT and EXCEPT without ALL and BY NAME, or row_number() to tell equal rows apart",

@@ -373,7 +373,7 @@ def test_json(published: Project, wh: Any) -> None:
     status, out, err = wh(published, "lineage", SERVER, "--json")
     document = json.loads(out)
     assert (status, err) == (0, "")
-    assert set(document) == {"number_id", "publication", "row", "query", "runs", "raw_files", "now", "is_gone"}
+    assert set(document) == {"number_id", "publication", "row", "query", "runs", "raw_files", "now", "is_gone", "determinism"}
     assert document["row"] == {
         "query": QUERY, "column": "performance_result", "value": 24593.8,
         "grain": {

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from warehouse.claims.determinism import Determinism, recorded
 from warehouse.claims.number import parse_argument
 from warehouse.claims.search import FoundCell, current_cell, find_cell
 from warehouse.claims.specification import read_specification
@@ -32,7 +33,8 @@ class RawFile:
 @dataclass(frozen=True)
 class Lineage:
     """The four steps of a number. `publication` is None for a number that was not published; `now` is what the cell
-    holds in the current build when that is another number, `is_gone` that it holds none."""
+    holds in the current build when that is another number, `is_gone` that it holds none, `determinism` how exactly its evidence
+    gives it, as its publication says."""
 
     number_id: str | None
     query: str
@@ -47,6 +49,7 @@ class Lineage:
     raw_files: tuple[RawFile, ...]
     now: tuple[str | None, Any] | None
     is_gone: bool
+    determinism: Determinism | None
 
 
 def lineage(project: Project, argument: str) -> Lineage:
@@ -118,6 +121,7 @@ def _lineage(
     return Lineage(
         found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone,
+        recorded(found.publication.record, found.cell.column) if found.publication else None,
     )
 
 

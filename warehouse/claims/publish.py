@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.claims.catalog import Catalog
+    from warehouse.claims.determinism import Determinism
     from warehouse.claims.trace import RowTrace
 
 
@@ -39,18 +40,19 @@ class Publication:
     rows: int
     numbers: int
     is_new: bool
+    columns: "Mapping[str, Determinism]"  # how exactly each value is determined by its evidence
 
 
 def publish(project: Project, query: str) -> Publication:
     """Freeze the current build's rollup of a query spec.
 
-    Where rows tie, in the query or in a table under it, its answer must not hang on that (WH306, E_TIE). The untouched query is
-    run again on the build and must give the rollup's rows (WH303); its rows are traced to their
-    runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
+    No clause of it or of a table under it may give another answer each time, and no tie may decide (WH306). The untouched
+    query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
     WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when
     a publication or spec that is there already is damaged, WH109, WH211.
     """
     from warehouse.claims.catalog import open_trace_session
+    from warehouse.claims.operations import determinism_of
     from warehouse.claims.rollup import RESERVED_COLUMNS
     from warehouse.claims.tie_probe import check_ties
     from warehouse.claims.trace import trace
@@ -62,6 +64,10 @@ def publish(project: Project, query: str) -> Publication:
         if spec is None:
             raise _unknown(query, catalog)
         _refuse_without_evidence(con)
+        specification = json.loads(
+            con.execute("select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]).fetchall()[0][0]
+        )
+        determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}))
         columns = [name for name in catalog.columns[spec.qualified] if name not in RESERVED_COLUMNS]
         tried = check_ties(con, catalog, query)
         _check_same_result(con, spec.qualified, spec.sql, columns)
@@ -76,12 +82,9 @@ def publish(project: Project, query: str) -> Publication:
             canonical_json(_row(query, text, spec.grain, columns, row, traces[rowid], about, hashes))
             for rowid, *row in rows
         )
-        specification = con.execute(
-            "select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]
-        ).fetchall()[0][0]
     finally:
         con.close()
-    return _store(project, query, json.loads(specification), lines, catalog.engine, tried, build.digest)
+    return _store(project, query, specification, lines, catalog.engine, tried, determined, build.digest)
 
 
 def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
@@ -205,8 +208,8 @@ def evidence_document(traced: "RowTrace", column: str, hashes: Mapping[tuple[str
 
 
 def _store(
-    project: Project, query: str, specification: dict[str, Any], lines: list[bytes], engine: str, ties_tried: Mapping[str, int],
-    build_digest: str,
+    project: Project, query: str, specification: dict[str, Any], lines: list[bytes], engine: str, tried: Mapping[str, int],
+    determined: "Mapping[str, Determinism]", build_digest: str,
 ) -> Publication:
     rows = b"".join(line + b"\n" for line in lines)
     record = {
@@ -214,7 +217,8 @@ def _store(
         "query": query,
         "query_spec_digest": specification["query_spec_digest"],
         "engine": engine,
-        "ties_tried": dict(ties_tried),
+        "ties_tried": dict(tried),
+        "columns": {name: column.document() for name, column in determined.items()},
         "rows": len(lines),
         "rows_sha256": bytes_digest(rows),
     }
@@ -232,7 +236,7 @@ def _store(
     if is_new:
         Ledger(root).published(digest, query, build_digest)
     numbers = sum(cell["number_id"] is not None for line in lines for cell in json.loads(line)["cells"].values())
-    return Publication(digest, query, str(record["query_spec_digest"]), len(lines), numbers, is_new)
+    return Publication(digest, query, str(record["query_spec_digest"]), len(lines), numbers, is_new, determined)
 
 
 def _create_or_same(path: Path, data: bytes, scratch: Path) -> bool:

@@ -10,17 +10,18 @@ from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.catalog import Catalog
+from warehouse.claims.determinism import DEFAULT_TOLERANCE
 from warehouse.claims.expansion import expanded
 from warehouse.claims.provenance import Refusal
 from warehouse.claims.provenance.admission import admit
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.tied_groups import tied_groups
 from warehouse.claims.provenance.ties import WAYS, WAYS_OF_VALUES, Way, broken, orders_rows, tie_points
+from warehouse.transform.engine_faults import message_of
 
 if TYPE_CHECKING:
     import duckdb
 
-_TOLERANCE = 1e-9
 # So many rows that differ are compared value by value; where there are more, it is no matter of last bits.
 _COMPARED_ROWS = 10_000
 
@@ -59,7 +60,7 @@ def probe(con: "duckdb.DuckDBPyConnection", sql: str) -> int:
         number = next(decides, 0)
     except (SqlglotError, duckdb.Error) as error:
         tree = admit(sql)  # what is not traced at all is refused for that
-        refuse("E_TIE", tree, f"whether a tie decides its answer cannot be tried ({str(error).splitlines()[0]})")
+        refuse("E_TIE", tree, f"whether a tie decides its answer cannot be tried ({message_of(error)})")
     refuse("E_TIE", points[number], _told(con, sql, number))
 
 
@@ -92,7 +93,7 @@ def _exact_part(row: tuple[Any, ...]) -> tuple[list[str], list[str]]:
 
 def _is_near(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, float):
-        return one == other or isclose(one, other, rel_tol=_TOLERANCE) or (one != one and other != other)
+        return one == other or isclose(one, other, rel_tol=DEFAULT_TOLERANCE) or (one != one and other != other)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(map(_is_near, one, other))
     return bool(one == other)

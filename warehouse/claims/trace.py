@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
+from warehouse.claims.determinism import DEFAULT_TOLERANCE
 from warehouse.claims.expansion import expanded
 from warehouse.claims.provenance import Annotated, Refusal, annotate
 from warehouse.errors import WarehouseError
@@ -28,7 +29,6 @@ _LANDING_TOKEN = (
 )
 _ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
 _WHOLE_ROW = "*"
-_FLOAT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class _Tracer:
             # The annotated query may add floats in another order.
             return (
                 f"({ours} is not distinct from {theirs} or"
-                f" abs({ours} - {theirs}) <= {_FLOAT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
+                f" abs({ours} - {theirs}) <= {DEFAULT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
             )
         return f"{ours} is not distinct from {theirs}"
 

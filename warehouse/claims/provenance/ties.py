@@ -112,7 +112,7 @@ def _break(point: exp.Expression, way: Way) -> None:
         _order_operands(point, [], way)
     elif _is_wrapped(point):
         _break_wrapped(point, way)
-    elif point.is_star:
+    elif isinstance(point, exp.Select) and point.is_star:
         _extend(point.args["order"], _row_keys(point, way))
     else:
         positions = range(1, len(point.expressions) + 1)
@@ -146,7 +146,7 @@ def _operands(function: exp.Expression) -> list[exp.Expression]:
     return [operand for operand in function.iter_expressions() if isinstance(operand, exp.Expression)]
 
 
-def own_order(function: exp.Expression) -> list[exp.Expression]:
+def own_order(function: exp.Expression) -> list[exp.Ordered]:
     """The ORDER BY inside an aggregate."""
     written = [operand for operand in _operands(function) if isinstance(operand, exp.Order)]
     return [part.copy() for part in written[0].expressions] if written else []

@@ -165,3 +165,21 @@ select id, sum(v) over (partition by k order by t rows 1 preceding) as x from st
 -- case: e_tie_of_joined_rows
 -- refuse: E_TIE 1 group of rows ties and decides the answer, such as a.t = 1
 select a.id as x from step as a join step as b using (k) where k = 'b' qualify row_number() over (order by a.t) = 1
+
+-- case: e_tie_nth_value_in_the_middle
+-- refuse: E_TIE 1 group of rows ties and decides the answer, such as k = 'd', t = 1
+-- at: nth_value(v
+select id, nth_value(v, 2) over (partition by k order by t) as x from step where k = 'd'
+
+-- case: e_tie_item_of_a_list_in_the_middle
+-- refuse: E_TIE 1 group of rows ties and decides the answer, such as t = 1
+-- at: list(v
+select (list(v order by t))[2] as x from step where k = 'd'
+
+-- case: e_tie_limit_whose_middle_row_is_read
+-- refuse: E_TIE 1 group of rows ties and decides the answer, such as t = 1
+-- at: id, v from
+select v from (select id, v from step where k = 'd' order by t limit 2) as s where id = 9
+
+-- case: tie_distinct_list
+select k, list(distinct v order by v) as x from step group by k

@@ -16,7 +16,7 @@ from warehouse.claims.provenance import Refusal
 from warehouse.claims.provenance.admission import admit
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.tied_groups import tied_groups
-from warehouse.claims.provenance.ties import WAYS, WAYS_OF_VALUES, Way, broken, orders_rows, tie_points
+from warehouse.claims.provenance.ties import WAYS, broken, tie_points
 from warehouse.transform.engine_faults import message_of
 
 if TYPE_CHECKING:
@@ -54,25 +54,18 @@ def probe(con: "duckdb.DuckDBPyConnection", sql: str) -> int:
         points = tie_points(sqlglot.parse_one(sql, dialect="duckdb"))
         if not points:
             return 0
-        if not _is_decided_by_ties(con, sql, None, _ways(points)):
+        if not _is_decided_by_ties(con, sql):
             return len(points)
-        decides = (i for i, point in enumerate(points) if _is_decided_by_ties(con, sql, i, _ways([point])))
-        number = next(decides, 0)
+        number = next((number for number in range(len(points)) if _is_decided_by_ties(con, sql, number)), 0)
     except (SqlglotError, duckdb.Error) as error:
         tree = admit(sql)  # what is not traced at all is refused for that
         refuse("E_TIE", tree, f"whether a tie decides its answer cannot be tried ({message_of(error)})")
     refuse("E_TIE", points[number], _told(con, sql, number))
 
 
-def _ways(points: list[Any]) -> tuple[Way, ...]:
-    return WAYS if any(map(orders_rows, points)) else WAYS_OF_VALUES
-
-
-def _is_decided_by_ties(
-    con: "duckdb.DuckDBPyConnection", sql: str, only: int | None, ways: tuple[Way, ...]
-) -> bool:
+def _is_decided_by_ties(con: "duckdb.DuckDBPyConnection", sql: str, only: int | None = None) -> bool:
     """Whether the query's rows are others when its ties (or those at one point) are broken otherwise."""
-    first, *others = (broken(sql, way, only) for way in ways)
+    first, *others = (broken(sql, way, only) for way in WAYS)
     con.execute(f"create or replace temp table broken as {first}")
     for other in others:
         con.execute(f"create or replace temp table otherwise as {other}")

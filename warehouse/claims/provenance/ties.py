@@ -31,7 +31,7 @@ _RANKS = frozenset("rank rank_dense dense_rank percent_rank cume_dist".split()) 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to break all ties: by values and rows, up or down; rows in one of several orders that `salt` shuffles."""
+    """One way to break all ties: by values and rows, up or down, or in one of several orders that `salt` shuffles."""
 
     is_descending: bool
     salt: int
@@ -39,7 +39,6 @@ class Way:
 
 # Up and down differ in every first, last and cut. Two shuffles are for what stands in the middle of three tied rows.
 WAYS = (Way(False, 0), Way(True, 0), Way(False, 1), Way(False, 2))
-WAYS_OF_VALUES = WAYS[:2]  # where only values break ties no row is shuffled
 
 
 def tie_points(tree: exp.Expression) -> list[exp.Expression]:
@@ -48,13 +47,6 @@ def tie_points(tree: exp.Expression) -> list[exp.Expression]:
     for block in tree.find_all(exp.Select):
         inline_windows(block)
     return sorted((node for node in tree.walk() if _may_tie(node)), key=lambda node: (offset_of(node) or 0))
-
-
-def orders_rows(point: exp.Expression) -> bool:
-    """Whether whole rows break its ties, not values alone."""
-    if isinstance(point, exp.Window):
-        return _numbers_rows(point)
-    return isinstance(point, exp.Select) and point.is_star and not _is_wrapped(point)
 
 
 def broken(sql: str, way: Way, only: int | None = None) -> str:
@@ -115,8 +107,14 @@ def _break(point: exp.Expression, way: Way) -> None:
     elif isinstance(point, exp.Select) and point.is_star:
         _extend(point.args["order"], _row_keys(point, way))
     else:
-        positions = range(1, len(point.expressions) + 1)
-        _extend(point.args["order"], [_key(exp.Literal.number(position), way) for position in positions])
+        _extend(point.args["order"], _item_keys(point, way))
+
+
+def _item_keys(point: exp.Expression, way: Way) -> list[exp.Expression]:
+    """All that a query selects. By their positions items cannot be shuffled; DISTINCT is ordered by nothing else."""
+    if way.salt and point.args.get("distinct") is None and point.find(exp.Window) is None:
+        return [_shuffled([item.unalias().copy() for item in point.expressions], way)]
+    return [_key(exp.Literal.number(position), way) for position in range(1, len(point.expressions) + 1)]
 
 
 def _break_window(window: exp.Window, way: Way) -> None:
@@ -131,7 +129,9 @@ def _break_window(window: exp.Window, way: Way) -> None:
 def _order_operands(function: exp.Expression, before: Sequence[exp.Expression], way: Way) -> None:
     """`f(x order by k)` as `f(x order by k, x)`; without an order of its own that of the window comes first."""
     operands = _operands(function)
-    key = _key(chosen_value(function).copy(), way)
+    value = chosen_value(function).copy()
+    is_distinct = function.find(exp.Distinct) is not None  # then only the value itself may order it
+    key = _shuffled([value], way) if way.salt and not is_distinct else _key(value, way)
     for operand in operands:
         if isinstance(operand, exp.Order):
             _extend(operand, [key])
@@ -182,9 +182,13 @@ def _key(value: exp.Expression, way: Way) -> exp.Ordered:
     return exp.Ordered(this=value, desc=way.is_descending, nulls_first=way.is_descending)
 
 
+def _shuffled(told: Sequence[exp.Expression], way: Way) -> exp.Expression:
+    return _key(call("hash", *told, exp.Literal.number(way.salt)), way)
+
+
 def _row_keys(block: exp.Select, way: Way) -> list[exp.Expression]:
     told = what_tells_rows_apart(block)
-    return [_key(call("hash", *told, exp.Literal.number(way.salt)), way)] if told else []
+    return [_shuffled(told, way)] if told else []
 
 
 def what_tells_rows_apart(block: exp.Select) -> list[exp.Expression]:

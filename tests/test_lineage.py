@@ -16,7 +16,7 @@ import pytest
 
 from samples import mlperf_inference
 from warehouse.claims.lineage import Lineage, lineage
-from warehouse.claims.publication import publications
+from warehouse.claims.publication import CONTENT, publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.cli.main import main
@@ -111,7 +111,8 @@ def test_another_folder_publishes_the_same(published: Project, tmp_path: Path) -
     (ours,), (theirs,) = publications(published), publications(other)
     assert publication.is_new
     assert publication.digest == ours.digest
-    assert (theirs.folder / "rows.jsonl").read_bytes() == (ours.folder / "rows.jsonl").read_bytes()
+    for name in CONTENT:
+        assert (theirs.folder / name).read_bytes() == (ours.folder / name).read_bytes()
 
 
 def test_a_rebuild_from_the_evidence_publishes_the_same(copy: Project) -> None:
@@ -373,7 +374,11 @@ def test_json(published: Project, wh: Any) -> None:
     status, out, err = wh(published, "lineage", SERVER, "--json")
     document = json.loads(out)
     assert (status, err) == (0, "")
-    assert set(document) == {"number_id", "publication", "row", "query", "runs", "raw_files", "now", "is_gone", "determinism"}
+    assert set(document) == {
+        "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone",
+        "determinism",
+    }
+    assert document["guarantees"]["G1"] == {"holds": "yes", "established": "checked"}
     assert document["row"] == {
         "query": QUERY, "column": "performance_result", "value": 24593.8,
         "grain": {
@@ -528,7 +533,20 @@ def rows_changed(copy: Project) -> None:
 
 def row_cut(copy: Project) -> None:
     (publication,) = publications(copy)
-    edited(publication.folder / "rows.jsonl", b'"runs":', b'"runs":,')
+    edited(publication.folder / "rows.jsonl", b'"cells":', b'"cells":,')
+
+
+def why_set_changed(copy: Project) -> None:
+    """Two why-sets change places: each is still a bitmap over the runs."""
+    (publication,) = publications(copy)
+    first, second = (publication.folder / "why.jsonl").read_bytes().splitlines()[:2]
+    one, other = (json.loads(line)["runs"].encode() for line in (first, second))
+    edited(publication.folder / "why.jsonl", first, first.replace(one, other))
+
+
+def run_changed(copy: Project) -> None:
+    (publication,) = publications(copy)
+    edited(publication.folder / "runs.jsonl", b'"run_id":"', b'"run_id":"x')
 
 
 def record_changed(copy: Project) -> None:
@@ -558,7 +576,7 @@ def spec_missing(copy: Project) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [rows_changed, row_cut, rows_missing, record_changed, record_cut, spec_changed, spec_missing],
+    [rows_changed, row_cut, rows_missing, why_set_changed, run_changed, record_changed, record_cut, spec_changed, spec_missing],
     ids=lambda damage: damage.__name__,
 )
 def test_a_damaged_publication(damage: Callable[[Project], None], copy: Project, server: Lineage, wh: Any) -> None:
@@ -566,5 +584,5 @@ def test_a_damaged_publication(damage: Callable[[Project], None], copy: Project,
     status, out, err = wh(copy, "lineage", str(server.number_id))
     assert status != 0
     assert (out, err[:5]) == ("", "WH307")
-    if damage in (rows_changed, row_cut, record_changed):
+    if damage in (rows_changed, row_cut, why_set_changed, run_changed, record_changed):
         assert status == ExitCode.TAMPERED

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from conftest import EVIDENCE
 
-from warehouse.claims.publication import PublishedRow, publications, read_row
+from warehouse.claims.publication import PublishedRow, publications
 from warehouse.claims.publish import publish
 from warehouse.claims.replay import Replayer
 from warehouse.claims.rollup import build
@@ -44,7 +44,7 @@ def published(mlperf_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -
     assert not build(project).damaged
     publish(project, "mlperf_inference_results")
     (publication,) = publications(project)
-    return project, [read_row(line) for line in publication.lines()]
+    return project, list(publication.rows())
 
 
 @pytest.fixture(scope="module")

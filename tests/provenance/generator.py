@@ -1,7 +1,7 @@
 """Random small databases and random queries over them, each from a seed.
 
 Databases have NULLs, ties, dangling keys and empty groups; integers and quarters only, so that sums are exact.
-Queries are text in the analyst's form. The mix favours what keeps rows out or shares them: outer joins, negations,
+Queries are text in the analyst's form, of every construct that the rewriter traces. The mix favours what keeps rows out or shares them: outer joins, negations,
 nested aggregates, windows.
 """
 
@@ -76,7 +76,8 @@ class _Writer:
 
     def query(self) -> tuple[str, list[str]]:
         shapes = [self.plain, self.plain, self.grouped, self.grouped, self.windowed, self.windowed, self.distinct,
-                  self.set_operation, self.nested, self.shared, self.limited]  # fmt: skip
+                  self.set_operation, self.nested, self.shared, self.limited, self.first_of_each, self.as_of, self.lateral,
+                  self.pivoted, self.recursive]  # fmt: skip
         return self.random.choice(shapes)(), ["v"]
 
     # --- whole queries; all have the columns k (a word) and v (a number) ------------------------------------------
@@ -172,6 +173,54 @@ class _Writer:
         tail = f"order by d.v desc nulls last, d.k nulls last limit {self.random.randint(1, 3)}"
         return f"select d.k as k, d.v as v from ({inner}) d {tail}"
 
+    def first_of_each(self) -> str:
+        inner = self.random.choice([self.plain, self.grouped])()
+        direction = self.random.choice(["", " desc"])
+        return f"select distinct on (d.k) d.k as k, d.v as v from ({inner}) d order by d.k, d.v{direction} nulls last"
+
+    def as_of(self) -> str:
+        left, [(a, table)] = self.one_source()
+        right, [(b, other)] = self.one_source()
+        equal = f"{a}.{_WORDS[table][0]} = {b}.{_WORDS[other][0]} and " if self.chance(0.3) else ""
+        order = self.random.choice([">=", ">", "<=", "<"])
+        kind = self.random.choice(["asof join", "asof left join"])
+        scope = [(a, table), (b, other)]
+        value = self.number([(b, other)])
+        source = f"{left} {kind} {right} on {equal}{a}.id {order} {b}.id{self.where(scope)}"
+        if self.chance(0.5):
+            return f"select {self.word(scope)} as k, {value} as v from {source}"
+        key = self.word(scope)
+        return f"select {key} as k, sum({value}) as v from {source} group by {key}"
+
+    def lateral(self) -> str:
+        outer, scope = self.source()
+        inner, joined = self.one_source()
+        condition = self.correlation(self.random.choice(scope), joined[0])
+        value = self.aggregate(joined) if self.chance(0.6) else self.number(joined)
+        derived = f"(select {value} as n from {inner} where {condition})"
+        source = self.random.choice([
+            f"{outer} cross join lateral {derived} l", f"{outer} left join lateral {derived} l on l.n > 2",
+            f"{outer} join lateral {derived} l on true",
+        ])  # fmt: skip
+        return f"select {self.word(scope)} as k, l.n as v from {source}{self.where(scope)}"
+
+    def pivoted(self) -> str:
+        source, scope = self.source()
+        function = self.random.choice(["sum", "count", "max"])
+        inner = f"select {self.word(scope)} as k, {self.word(scope)} as w, {self.number(scope)} as n from {source}{self.where(scope)}"
+        column = self.random.choice(["p", "ok", "a", "x"])
+        return (
+            f"select d.k as k, d.{column} as v from (pivot ({inner}) on w in ('p', 'ok', 'a', 'x') using {function}(n) group by k) d"
+        )
+
+    def recursive(self) -> str:
+        anchor = self.random.choice([self.plain, self.grouped])()
+        step, [(alias, table)] = self.one_source()
+        number = self.random.choice(_NUMBERS[table])
+        kind = self.random.choice(["join", "join", "left join"])
+        walk = f"select r.k, r.v + {alias}.{number}, r.depth + 1 from r {kind} {step} on {alias}.id = r.depth + 1 where r.depth < 3"
+        return f"with recursive r as (select c.k as k, c.v as v, 0 as depth from ({anchor}) c union all {walk}) select k, v from r"
+
     # --- FROM, WHERE and what stands in them ------------------------------------------------------------------------
 
     def one_source(self, table: str | None = None) -> tuple[str, Scope]:
@@ -188,7 +237,8 @@ class _Writer:
             kind = self.random.choice(_JOINS)
             if self.chance(0.1):
                 kind = self.random.choice(["semi join", "anti join"])
-            text += f" {kind} {other} on {condition}"
+            is_comma = kind == "join" and " join " not in text and self.chance(0.2)
+            text += f", {other}" if is_comma else f" {kind} {other} on {condition}"
             scope = scope if kind in ("semi join", "anti join") else [*scope, *joined]
         return text, scope
 
@@ -200,7 +250,7 @@ class _Writer:
     def where(self, scope: Scope) -> str:
         if self.chance(0.35):
             return ""
-        conditions = [self.comparison, self.comparison, self.membership, self.existence, self.scalar]
+        conditions = [self.comparison, self.comparison, self.membership, self.existence, self.scalar, self.quantified]
         return " where " + self.random.choice(conditions)(scope)
 
     def comparison(self, scope: Scope) -> str:
@@ -230,6 +280,12 @@ class _Writer:
         correlated = f" where {self.correlation(self.random.choice(scope), joined[0])}" if self.chance(0.5) else ""
         function = self.random.choice(["avg", "min"])
         return f"{self.number(scope)} >= (select {function}({self.number(joined)}) from {inner}{correlated})"
+
+    def quantified(self, scope: Scope) -> str:
+        inner, joined = self.one_source()
+        number = self.number(joined)
+        compared = self.random.choice(["> all", "<= all", "= any", "> any", "<> all"])
+        return f"{self.number(scope)} {compared} (select {number} from {inner} where {number} is not null and {self.comparison(joined)})"
 
     def having(self, scope: Scope) -> str:
         inner, joined = self.one_source()

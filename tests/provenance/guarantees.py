@@ -1,22 +1,16 @@
 """The four guarantees of a why-set and its precision, decided by deleting rows and running the original again.
 
-G1 and G2 hold for every traced query. G3 and G4 are promised only where `is_monotone` says so, and are otherwise
-reported as what they are. Nothing here reads the text that the annotator wrote.
+G1 and G2 hold for every traced query. G3 and G4 are promised only where a publication would promise them
+(`claims.guarantees`), and are otherwise reported as what they are. Nothing here reads the text that the annotator wrote.
 """
 
 from __future__ import annotations
 
 from random import Random
 
-from sqlglot import exp
-
 from provenance.subject import Row, Subject, row_key, same_rows
 
 CONTINGENCIES = 16
-
-_KEEPING_OUT = (
-    exp.Not, exp.Except, exp.Intersect, exp.Limit, exp.Offset, exp.All, exp.Any, exp.Lateral, exp.Pivot,
-)  # fmt: skip
 
 
 def identity(subject: Subject, rows: list[Row]) -> list[str]:
@@ -72,25 +66,6 @@ def retraction_stability(subject: Subject, row: Row, random: Random, samples: in
         if not subject.contains(row, {place: kept[table] for place, table in enumerate(subject.tables)}):
             return False
     return True
-
-
-def is_monotone(tree: exp.Expression) -> bool:
-    """Whether G3 and G4 are promised: selection, join, UNION ALL and positive IN or EXISTS, under one aggregation.
-
-    A row that another row keeps out (a negation, the NULL side of an outer join, a limit, an aggregate below) may come
-    in when that other row is removed, though no why-set lists it.
-    """
-    if tree.find(*_KEEPING_OUT) or any(with_.args.get("recursive") for with_ in tree.find_all(exp.With)):
-        return False
-    if any(distinct.args.get("on") for distinct in tree.find_all(exp.Distinct)):
-        return False  # the first row of each key keeps the others out
-    if any({join.side, join.kind, join.method} - {"", "INNER", "CROSS", "SEMI"} for join in tree.find_all(exp.Join)):
-        return False
-    aggregations = [*tree.find_all(exp.Group, exp.Distinct, exp.Window)]
-    aggregations += [f for f in tree.find_all(exp.AggFunc) if not isinstance(f.parent, (exp.Window, exp.Filter))]
-    blocks = {id(node.find_ancestor(exp.Select, exp.Union)) for node in aggregations}
-    is_mixed = tree.find(exp.Window) is not None and tree.find(exp.Group) is not None
-    return len(blocks) <= 1 and not is_mixed
 
 
 def is_cause(subject: Subject, row: Row, place: int, token: int, random: Random) -> bool:

@@ -16,6 +16,7 @@ import sqlglot
 from sqlglot import exp
 
 from warehouse.claims import provenance
+from warehouse.claims.provenance.writing import written
 
 Keep = Mapping[int, Collection[int]]  # place of a table reference -> the tokens whose rows stay
 _MARK = "__at_"
@@ -110,7 +111,7 @@ class Subject:
             tail = {name: reference.args.get(name) for name in ("pivots", "joins", "laterals")}
             reference.replace(exp.Subquery(this=body, alias=alias, **tail))
         _strip_schemas(tree, self.tables)
-        return tree.sql("duckdb")
+        return written(tree)
 
     def _numbers(self) -> dict[int, list[int]]:
         """Place of a reference -> the annotator's numbers for it, told apart by giving every place its own table."""
@@ -129,7 +130,7 @@ class Subject:
             if isinstance(item, exp.Cast):
                 item.replace(exp.alias_(item.copy(), f"cast_{position}"))
         tokens = dict.fromkeys(catalog, "{alias}." + self.database.key)
-        found = provenance.annotate(tree.sql("duckdb"), catalog, tokens).occurrences
+        found = provenance.annotate(written(tree), catalog, tokens).occurrences
         numbered = [occurrence.table.split(_MARK) for occurrence in found]
         assert [table for table, _ in numbered] == [occurrence.table for occurrence in self.annotated.occurrences]
         numbers: dict[int, list[int]] = {place: [] for place in range(len(self.tables))}

@@ -46,8 +46,6 @@ class Catalog:
     """A build's models in build order by qualified name, columns of every table, and landing files, whose paths are
     relative to the store's landing folder."""
 
-    build_digest: str
-    engine: str
     models: Mapping[str, BuiltModel]
     columns: Mapping[str, tuple[str, ...]]
     types: Mapping[str, Mapping[str, str]]
@@ -76,7 +74,6 @@ class Catalog:
 
 def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
     """The catalog of the build a session is on."""
-    digest, engine = con.execute("select build_digest, engine from catalog.build").fetchall()[0]
     models = {
         f"{schema}.{name}": BuiltModel(name, schema, materialized, model_digest, place, sql, tuple(grain), tuple(reads))
         for name, schema, materialized, model_digest, place, sql, grain, reads in con.execute(
@@ -96,7 +93,7 @@ def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
         landing.setdefault(table, {})[column] = kind
     files = con.execute("select table_name, path, sha256, rows from catalog.landing_file").fetchall()
     return Catalog(
-        digest, engine, models,
+        models,
         {name: tuple(names) for name, names in (types | landing).items()},
         types,
         landing,

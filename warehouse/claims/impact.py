@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warehouse.claims.publication import PublishedCell, PublishedRow, publications, read_row
+from warehouse.claims.publication import PublishedCell, PublishedRow, publications
 from warehouse.claims.search import FoundCell
 from warehouse.claims.specification import read_specification
 from warehouse.claims.verification import bundles_of
@@ -46,7 +46,7 @@ def impact(project: Project, asked: str) -> list[Impact]:
 def _found(project: Project, asked: str) -> Iterator[Impact]:
     sha256 = file_digest(Path(asked)) if Path(asked).is_file() else asked
     ways: dict[str, _Rests] = {
-        "run": lambda row, cell: asked in cell.runs,
+        "run": lambda row, cell: any(run["run_id"] == asked for run in cell.runs),
         "bundle": lambda row, cell: len(asked) >= 8 and any(digest.startswith(asked) for digest in bundles_of(row, cell)),
         "file": lambda row, cell: any(asked == file["raw_path"] or sha256 == file["sha256"] for file in cell.evidence),
     }
@@ -54,7 +54,7 @@ def _found(project: Project, asked: str) -> Iterator[Impact]:
         publication.check()
         models = read_specification(project, publication).models
         is_model = any(asked in (name, name.partition(".")[2]) for name, _ in models)
-        for row in map(read_row, publication.lines()):
+        for row in publication.rows():
             for cell in row.cells.values():
                 kind = "model" if is_model else next((kind for kind, rests in ways.items() if rests(row, cell)), None)
                 if cell.number_id and kind:

@@ -32,9 +32,9 @@ class RawFile:
 
 @dataclass(frozen=True)
 class Lineage:
-    """The four steps of a number. `publication` is None for a number that was not published; `now` is what the cell
-    holds in the current build when that is another number, `is_gone` that it holds none, `determinism` how exactly its evidence
-    gives it, as its publication says."""
+    """The four steps of a number. `publication` is None for a number that was not published, and then so are the digest of its
+    why-set, its guarantees (`claims.guarantees`) and how exactly its evidence gives it; `now` is what the cell holds in the
+    current build when that is another number, `is_gone` that it holds none."""
 
     number_id: str | None
     query: str
@@ -49,7 +49,9 @@ class Lineage:
     raw_files: tuple[RawFile, ...]
     now: tuple[str | None, Any] | None
     is_gone: bool
-    determinism: Determinism | None
+    why_digest: str | None = None
+    guarantees: Mapping[str, Any] | None = None
+    determinism: Determinism | None = None
 
 
 def lineage(project: Project, argument: str) -> Lineage:
@@ -69,18 +71,17 @@ def _of_published(project: Project, found: FoundCell) -> Lineage:
     publication.check()
     specification = read_specification(project, publication)
     specification.check_number(found.row, found.cell)
-    runs = tuple(run for run in found.row.runs if run["run_id"] in found.cell.runs)
     now = current_cell(project, found.query, found.row.grain, found.cell.column)
     is_other = now is not None and now.cell.number_id != found.cell.number_id
     return _lineage(
-        project, found, publication.digest, specification.digest, list(specification.models), runs, found.cell.evidence,
+        project, found, publication.digest, specification.digest, list(specification.models), found.cell.runs, found.cell.evidence,
         (now.cell.number_id, now.cell.value) if now and is_other else None, now is None,
     )
 
 
 def _of_built(project: Project, found: FoundCell) -> Lineage:
     from warehouse.claims.catalog import open_trace_session
-    from warehouse.claims.publish import evidence_document, file_hashes, run_facts
+    from warehouse.claims.freezing import Facts
     from warehouse.claims.trace import trace
     from warehouse.transform.builds import current_build
 
@@ -88,14 +89,13 @@ def _of_built(project: Project, found: FoundCell) -> Lineage:
     con, catalog = open_trace_session(current_build(project), project.store_root)
     try:
         traced = trace(con, catalog, found.query, [found.cell.column], [found.rowid])[found.rowid]
-        own = traced.runs_of(found.cell.column)
-        about = run_facts(con, catalog, list(own))
-        evidence = tuple(evidence_document(traced, found.cell.column, file_hashes(con, [traced])))
+        facts = Facts(con, catalog, [traced])
+        runs = facts.runs(traced.runs_of(found.cell.column))
+        evidence = tuple(facts.evidence(traced, found.cell.column))
     finally:
         con.close()
     spec = catalog.models[f"rollup.{found.query}"]
     models = [(model.qualified, model.digest) for model in catalog.under(spec.qualified)]
-    runs = tuple(about.get(run, {"run_id": run}) for run in own)
     return _lineage(project, found, None, spec.digest, models, runs, evidence, None, False)
 
 
@@ -118,9 +118,10 @@ def _lineage(
         )
         for file in evidence
     )
+    promised = found.publication.record["guarantees"] if found.publication else None
     return Lineage(
         found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
-        query_spec_digest, tuple(models), runs, raw_files, now, is_gone,
+        query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
         recorded(found.publication.record, found.cell.column) if found.publication else None,
     )
 

@@ -18,7 +18,7 @@ from typing import IO
 
 from warehouse.claims.number import parse_argument
 from warehouse.claims.packet_page import page
-from warehouse.claims.publication import PublishedRollup
+from warehouse.claims.publication import CONTENT, PublishedRollup
 from warehouse.claims.search import FoundCell, find_cell
 from warehouse.claims.specification import read_specification
 from warehouse.claims.verification import STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Verdict, verify_number
@@ -119,7 +119,7 @@ def _entries(
     specification = read_specification(project, publication)
     yield _RECORD, canonical_json({"packet_version": _VERSION, "number_id": found.cell.number_id, "publication": publication.digest})
     yield _PAGE, page(found, specification, bundles).encode()
-    for name in ("publication.json", "rows.jsonl"):
+    for name in ("publication.json", *CONTENT):
         yield f"publications/{publication.digest}/{name}", publication.folder / name
     yield f"specs/{specification.digest}.json", project.store_root / "specs" / f"{specification.digest}.json"
     for digest in bundles:

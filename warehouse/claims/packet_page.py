@@ -35,7 +35,7 @@ def _lines(found: FoundCell, specification: Specification, bundles: Sequence[str
     yield f"engine       {engine['name']} {engine['version']}"
     yield ""
     yield f"Runs ({len(cell.runs)}):"
-    yield from (f"  {printable(run)}" for run in cell.runs)
+    yield from (f"  {printable(str(run['run_id']))}" for run in cell.runs)
     yield ""
     yield f"Read from ({len(cell.evidence)} files, by the digest of their bundle's manifest):"
     for file in cell.evidence:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.number import exact, row_numbers
-from warehouse.claims.publication import PUBLICATION_DOMAIN
+from warehouse.claims.freezing import Facts, FrozenRows, freeze
+from warehouse.claims.guarantees import guarantees
+from warehouse.claims.number import exact
+from warehouse.claims.publication import CONTENT, PUBLICATION_DOMAIN
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent, scratch_folder
@@ -47,8 +49,8 @@ def publish(project: Project, query: str) -> Publication:
     """Freeze the current build's rollup of a query spec.
 
     No clause of it or of a table under it may give another answer each time, and no tie may decide (WH306). The untouched
-    query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
-    WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when
+    query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes
+    (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105, WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when
     a publication or spec that is there already is damaged, WH109, WH211.
     """
     from warehouse.claims.catalog import open_trace_session
@@ -64,27 +66,29 @@ def publish(project: Project, query: str) -> Publication:
         if spec is None:
             raise _unknown(query, catalog)
         _refuse_without_evidence(con)
-        specification = json.loads(
-            con.execute("select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]).fetchall()[0][0]
-        )
+        recorded = con.execute(
+            "select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]
+        ).fetchall()[0][0]
+        specification = json.loads(recorded)
         determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}))
         columns = [name for name in catalog.columns[spec.qualified] if name not in RESERVED_COLUMNS]
         tried = check_ties(con, catalog, query)
         _check_same_result(con, spec.qualified, spec.sql, columns)
         values = [name for name in columns if name not in spec.grain]
         traces = trace(con, catalog, query, values)
+        facts = Facts(con, catalog, traces.values())
+        _check_evidence(LocalStore(project.store_root), spec.place, traces.values(), facts)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
-        about = run_facts(con, catalog, [run for row in traces.values() for column in values for run in row.runs_of(column)])
-        _check_evidence(LocalStore(project.store_root), spec.place, traces.values(), about)
-        hashes = file_hashes(con, traces.values())
-        text = canonical(spec.sql)
-        lines = sorted(
-            canonical_json(_row(query, text, spec.grain, columns, row, traces[rowid], about, hashes))
-            for rowid, *row in rows
-        )
+        frozen = freeze(spec, columns, rows, traces, facts)
+        about = {
+            "engine": _engine(con),
+            "guarantees": guarantees(catalog, spec),
+            "ties_tried": tried,
+            "columns": {name: column.document() for name, column in determined.items()},
+        }
     finally:
         con.close()
-    return _store(project, query, specification, lines, catalog.engine, tried, determined, build.digest)
+    return _store(project, query, specification, frozen, about, determined, build.digest)
 
 
 def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
@@ -107,14 +111,11 @@ def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
         )
 
 
-def _check_evidence(
-    store: LocalStore, place: str, traces: "Iterable[RowTrace]", about: Mapping[str, Mapping[str, Any]]
-) -> None:
+def _check_evidence(store: LocalStore, place: str, traces: "Iterable[RowTrace]", facts: Facts) -> None:
     """Every row rests on evidence, and all of it is what its manifests say. Raises WH308, WH105, WH106, WH107."""
     bundles: set[str] = set()
     for row in traces:
-        under = {file.artifact_manifest_digest for files in row.evidence.values() for file in files}
-        under |= {about[run]["artifact_manifest_digest"] for run in (*row.runs, *(r for found in row.cell_runs.values() for r in found)) if run in about}
+        under = facts.bundles(row)
         if not under:
             raise WarehouseError(
                 "WH308", "a row rests on no run and no raw file", place, "publish only what is computed from evidence"
@@ -125,6 +126,14 @@ def _check_evidence(
             raise problem
 
 
+def _engine(con: "duckdb.DuckDBPyConnection") -> dict[str, Any]:
+    """The engine that the query was run on, to its build, and the settings that every build is made with."""
+    from warehouse.transform.duck import PINNED_SETTINGS
+
+    version, source = con.execute("select library_version, source_id from pragma_version()").fetchall()[0]
+    return {"name": "duckdb", "version": version.removeprefix("v"), "build": source, "settings": dict(PINNED_SETTINGS)}
+
+
 def _names(columns: list[str]) -> str:
     from warehouse.transform.duck import quote
 
@@ -132,95 +141,35 @@ def _names(columns: list[str]) -> str:
 
 
 def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, columns: list[str]) -> None:
-    """The published values are those of the untouched query, here and now, to the last bit."""
-    fresh = sorted(repr(list(map(exact, row))) for row in con.execute(sql).fetchall())
-    built = sorted(repr(list(map(exact, row))) for row in con.execute(f"select {_names(columns)} from {table}").fetchall())
-    if fresh != built:
-        different = sum(a != b for a, b in zip(fresh, built)) + abs(len(fresh) - len(built))
-        raise WarehouseError(
-            "WH303", f"{different} rows differ between the build's rollup and the query run again", table,
-            "the query is not deterministic: order its aggregates and windows totally",
-        )
+    """The published values are those of the untouched query, here and now, to the last bit; and those of its canonical text,
+    by which it is recorded and replayed."""
 
+    def forms(query: str) -> list[str]:
+        return sorted(repr(list(map(exact, row))) for row in con.execute(query).fetchall())
 
-def run_facts(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", runs: list[str]) -> dict[str, dict[str, Any]]:
-    """For each run its identifying digests, as lineage prints them; none in a project that has no table of runs."""
-    if "main.benchmark_run_fact" not in catalog.models:
-        return {}
-    found = con.execute(
-        "select run_id, workload_spec_digest, artifact_manifest_digest from benchmark_run_fact"
-        " where run_id in (select unnest(?::varchar[]))",
-        [sorted(set(runs))],
-    ).fetchall()
-    names = ("run_id", "workload_spec_digest", "artifact_manifest_digest")
-    return {row[0]: dict(zip(names, row, strict=True)) for row in found}
-
-
-def file_hashes(con: "duckdb.DuckDBPyConnection", traces: "Iterable[RowTrace]") -> dict[tuple[str, str], str]:
-    """sha256 by (manifest digest, raw path), for the bundles that some rows rest on."""
-    bundles = {file.artifact_manifest_digest for row in traces for files in row.evidence.values() for file in files}
-    rows = con.execute(
-        "select artifact_manifest_digest, raw_path, sha256 from evidence_file"
-        " where artifact_manifest_digest in (select unnest(?::varchar[]))",
-        [sorted(bundles)],
-    ).fetchall()
-    return {(digest, path): sha256 for digest, path, sha256 in rows}
-
-
-def _row(
-    query: str,
-    text: str,
-    grain: tuple[str, ...],
-    columns: list[str],
-    row: list[Any],
-    traced: "RowTrace",
-    about: Mapping[str, dict[str, Any]],
-    hashes: Mapping[tuple[str, str], str],
-) -> dict[str, Any]:
-    ids = row_numbers(query, text, grain, columns, row)
-    values = dict(zip(columns, row, strict=True))
-    return {
-        "grain": {name: exact(values[name]) for name in grain},
-        "runs": [about.get(run, {"run_id": run}) for run in sorted({run for name in ids for run in traced.runs_of(name)})],
-        "cells": {
-            name: {
-                "value": exact(values[name]),
-                "number_id": number,
-                "runs": list(traced.runs_of(name)),
-                "evidence": evidence_document(traced, name, hashes),
-            }
-            for name, number in ids.items()
-        },
-    }
-
-
-def evidence_document(traced: "RowTrace", column: str, hashes: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
-    """A cell's evidence as publications keep it; a manifest's own sha256 is its digest."""
-    return [
-        {
-            "artifact_manifest_digest": file.artifact_manifest_digest,
-            "raw_path": file.raw_path,
-            "sha256": hashes.get((file.artifact_manifest_digest, file.raw_path), file.artifact_manifest_digest),
-            "ranges": [list(span) for span in file.ranges],
-        }
-        for file in traced.evidence.get(column, ())
-    ]
+    built = forms(f"select {_names(columns)} from {table}")
+    for name, text in (("the query run again", sql), ("its canonical text", canonical(sql))):
+        fresh = forms(text)
+        if fresh != built:
+            different = sum(a != b for a, b in zip(fresh, built)) + abs(len(fresh) - len(built))
+            raise WarehouseError(
+                "WH303", f"{different} rows differ between the build's rollup and {name}", table,
+                "the query is not deterministic: order its aggregates and windows totally",
+            )
 
 
 def _store(
-    project: Project, query: str, specification: dict[str, Any], lines: list[bytes], engine: str, tried: Mapping[str, int],
+    project: Project, query: str, specification: Mapping[str, Any], frozen: FrozenRows, about: Mapping[str, Any],
     determined: "Mapping[str, Determinism]", build_digest: str,
 ) -> Publication:
-    rows = b"".join(line + b"\n" for line in lines)
     record = {
-        "publication_version": 1,
+        "publication_version": 2,
         "query": query,
         "query_spec_digest": specification["query_spec_digest"],
-        "engine": engine,
-        "ties_tried": dict(tried),
-        "columns": {name: column.document() for name, column in determined.items()},
-        "rows": len(lines),
-        "rows_sha256": bytes_digest(rows),
+        **about,
+        "rows": frozen.rows,
+        "numbers": frozen.numbers,
+        "sha256": {name: bytes_digest(data) for name, data in frozen.content.items()},
     }
     digest = domain_digest(PUBLICATION_DOMAIN, record)
     root = project.store_root
@@ -228,15 +177,17 @@ def _store(
     spec_path = root / "specs" / f"{specification['query_spec_digest']}.json"
     try:
         with scratch_folder(root / "incoming") as scratch:
-            _create_or_same(spec_path, canonical_json(specification), scratch / "spec")
-            _create_or_same(folder / "rows.jsonl", rows, scratch / "rows")
+            _create_or_same(spec_path, canonical_json(dict(specification)), scratch / "spec")
+            for name in CONTENT:
+                _create_or_same(folder / name, frozen.content[name], scratch / name)
             is_new = _create_or_same(folder / "publication.json", canonical_json(record), scratch / "record")
     except OSError as error:
         raise WarehouseError("WH109", f"cannot be written: {error.strerror}", str(folder)) from error
     if is_new:
         Ledger(root).published(digest, query, build_digest)
-    numbers = sum(cell["number_id"] is not None for line in lines for cell in json.loads(line)["cells"].values())
-    return Publication(digest, query, str(record["query_spec_digest"]), len(lines), numbers, is_new, determined)
+    return Publication(
+        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined
+    )
 
 
 def _create_or_same(path: Path, data: bytes, scratch: Path) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, carries, exact, inexact
-from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, read_row
+from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 from warehouse.transform.builds import find_current
@@ -114,14 +114,11 @@ def _by_id(project: Project, number_id: str) -> list[FoundCell]:
 
 
 def _published(project: Project, number_id: str) -> FoundCell | None:
-    needle = number_id.encode()
     for publication in publications(project):
-        for line in publication.lines():
-            if needle in line:
-                row = read_row(line)
-                for cell in row.cells.values():
-                    if cell.number_id == number_id:
-                        return FoundCell(str(publication.record["query"]), row, cell, publication, None)
+        for row in publication.rows(carrying=number_id):
+            for cell in row.cells.values():
+                if cell.number_id == number_id:
+                    return FoundCell(str(publication.record["query"]), row, cell, publication, None)
     return None
 
 
@@ -140,8 +137,10 @@ def _by_key(project: Project, argument: CellArgument) -> list[FoundCell]:
         return [_published(project, cell.cell.number_id) or cell if cell.cell.number_id else cell for cell in found[: _LISTED + 1]]
     for publication in publications(project):
         if publication.record["query"] == argument.query:
-            rows = (read_row(line) for line in publication.lines())
-            return [FoundCell(argument.query, row, row.cells[argument.column], publication, None) for row in rows if means(row)]
+            return [
+                FoundCell(argument.query, row, row.cells[argument.column], publication, None)
+                for row in publication.rows() if means(row)
+            ]
     return []
 
 
@@ -158,8 +157,7 @@ def _is(row: PublishedRow, name: str, typed: str) -> bool:
 def _by_literal(project: Project, argument: LiteralArgument) -> list[FoundCell]:
     found: dict[str, FoundCell] = {}
     for publication in publications(project):
-        for line in publication.lines():
-            row = read_row(line)
+        for row in publication.rows():
             for cell in row.cells.values():
                 if cell.number_id and carries(cell.value, argument.value):
                     name = str(publication.record["query"])
@@ -204,4 +202,4 @@ def _rollup_rows(
             if name not in grain
         }
         forms = {name: exact(values[name]) for name in grain}
-        yield query, PublishedRow({name: inexact(form) for name, form in forms.items()}, (), cells, forms), rowid
+        yield query, PublishedRow({name: inexact(form) for name, form in forms.items()}, cells, forms), rowid

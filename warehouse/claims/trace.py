@@ -53,6 +53,10 @@ class RowTrace:
         """All runs that a cell rests on: those of its row and those of its value."""
         return tuple(sorted({*self.runs, *self.cell_runs.get(column, ())}))
 
+    def all_runs(self) -> frozenset[str]:
+        """The runs that the row or any of its values rests on."""
+        return frozenset(self.runs).union(*self.cell_runs.values())
+
 
 def trace(
     con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str, columns: Sequence[str], rows: Sequence[int] | None = None

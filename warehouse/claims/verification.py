@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.determinism import UNRECORDED, Determinism, recorded
 from warehouse.claims.lineage import lineage_of
 from warehouse.claims.number import inexact, parse_argument
-from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, read_row
+from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications
 from warehouse.claims.search import FoundCell, current_numbers, find_cell
-from warehouse.claims.specification import Specification, read_specification
+from warehouse.claims.specification import read_specification
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
@@ -101,7 +101,7 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
     try:
         publication.check()
         specification = read_specification(project, publication)
-        rows = [read_row(line) for line in publication.lines()]
+        rows = list(publication.rows())
         for row in rows:
             for cell in row.cells.values():
                 if cell.number_id:
@@ -136,16 +136,14 @@ def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current:
 def bundles_of(row: PublishedRow, cell: PublishedCell) -> frozenset[str]:
     """The bundles of a published cell's why-set: those of its runs, and those that its value was read from. What rests on
     neither, as a constant does, stands by its row: then those of the row."""
-    runs = (run for run in row.runs if run["run_id"] in cell.runs)
-    own = {str(run["artifact_manifest_digest"]) for run in runs if "artifact_manifest_digest" in run}
+    own = {str(run["artifact_manifest_digest"]) for run in cell.runs if run.get("artifact_manifest_digest")}
     own |= {str(file["artifact_manifest_digest"]) for file in cell.evidence}
     others = (file for other in row.cells.values() for file in other.evidence)
     return frozenset(own or {str(file["artifact_manifest_digest"]) for file in others})
 
 
 def _all_bundles(publication: PublishedRollup) -> frozenset[str]:
-    rows = map(read_row, publication.lines())
-    return frozenset().union(*(bundles_of(row, cell) for row in rows for cell in row.cells.values()))
+    return frozenset().union(*(bundles_of(row, cell) for row in publication.rows() for cell in row.cells.values()))
 
 
 def _specification_of(project: Project, found: FoundCell) -> Mapping[str, Any]:

@@ -45,6 +45,8 @@ def _document(number: "Lineage") -> dict[str, object]:
             "query_spec_digest": number.query_spec_digest,
             "models": [{"name": name, "digest": digest} for name, digest in number.models],
         },
+        "why_digest": number.why_digest,
+        "guarantees": number.guarantees,
         "runs": [dict(run) for run in number.runs],
         "raw_files": [asdict(file) for file in number.raw_files],
         "now": None if number.now is None else {"number_id": number.now[0], "value": number.now[1]},
@@ -66,11 +68,12 @@ def _tree(project: "Project", number: "Lineage") -> list[str]:
         lines.append("│           built, not published")
     lines.append(f"├─ 2 query  {number.query}  query_spec_digest {number.query_spec_digest}")
     lines += _listed([f"{name}  {digest[:16]}" for name, digest in number.models], "│           ")
-    lines.append(f"├─ 3 runs   {len(number.runs)}")
+    lines.append(f"├─ 3 runs   {len(number.runs)}" + (f"  why_digest {number.why_digest}" if number.why_digest else ""))
     for (workload, bundle), runs in _by_bundle(number).items():
         lines.append(f"│           workload_spec_digest {workload}")
         lines.append(f"│           artifact_manifest_digest {bundle}")
         lines += _listed([printable(run) for run in runs], "│             ")
+    lines += _guarantees(number)
     lines.append(f"└─ 4 raw    {len(number.raw_files)} file{'s' * (len(number.raw_files) != 1)}")
     for file in number.raw_files[:_LISTED]:
         spans = ", ".join(f"[{offset}, {offset + length})" for offset, length in file.ranges[:4])
@@ -90,6 +93,14 @@ def _tree(project: "Project", number: "Lineage") -> list[str]:
     return lines
 
 
+def _guarantees(number: "Lineage") -> list[str]:
+    if number.guarantees is None:
+        return []
+    told = ", ".join(f"{name} {number.guarantees[name]['established']}" for name in ("G1", "G2", "G3", "G4"))
+    clauses = [f"  {printable(clause)}" for clause in number.guarantees["clauses"]]
+    return [f"│           guarantees: {told}", *_listed(clauses, "│           ", shown=3)]
+
+
 def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:
     """Run ids by the two digests that identify their workload and their evidence."""
     groups: dict[tuple[object, object], list[str]] = {}
@@ -99,8 +110,8 @@ def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:
     return groups
 
 
-def _listed(items: list[str], indent: str) -> list[str]:
-    lines = [indent + item for item in items[:_LISTED]]
-    if len(items) > _LISTED:
-        lines.append(f"{indent}and {len(items) - _LISTED} more: --json lists all")
+def _listed(items: list[str], indent: str, shown: int = _LISTED) -> list[str]:
+    lines = [indent + item for item in items[:shown]]
+    if len(items) > shown:
+        lines.append(f"{indent}and {len(items) - shown} more: --json lists all")
     return lines

@@ -88,3 +88,8 @@ with c(a, b) as (select host, sum(conc) from run group by host) select a, b from
 -- case: values_and_rows
 -- values: v
 select v.n, r.conc as v from (values ('a', 1), ('b', 2)) v(n, w) join run r on r.host = v.n
+
+-- case: pivot_of_join_in_a_condition
+-- values: tput
+select t.id, t.tput from run t where t.conc in (select d.p from (pivot (select r.status as k, s.kind as w, r.conc as n
+from sample s join run r on s.run_id = r.id) on w in ('p', 'q') using max(n) group by k) d)

@@ -17,6 +17,7 @@ from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import Relation, position_of
 from warehouse.claims.provenance.resolve import Resolver
 from warehouse.claims.provenance.values import Annotated, column, named, select, subquery
+from warehouse.claims.provenance.writing import written
 
 
 def annotate(
@@ -41,7 +42,7 @@ def annotate(
     data = [named(column("__result", name), name) for name in root.columns]
     numbers = [occurrence.number for occurrence in resolver.occurrences]
     published = select([*data, *final_columns(root, "__result", positions, numbers)], holder)
-    return Annotated(published.sql("duckdb"), tuple(resolver.occurrences), root.columns)
+    return Annotated(written(published), tuple(resolver.occurrences), root.columns)
 
 
 def _annotate_all(relations: Sequence[Relation]) -> None:

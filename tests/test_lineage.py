@@ -124,10 +124,10 @@ MODEL = "select i as run_id, i * 1.5 as speed from range(4) as r (i)"
 REFUSED = {
     "it cannot be traced": (
         "with recursive n as (select 1 as a, 1 as b union select a + 1, b * 2 from n where a < 3) from n",
-        "WH306", "queries/claim.sql", "E_RECURSIVE",
+        "WH306", "queries/claim.sql:4:16", "E_RECURSIVE",
     ),
     "it depends on the order of rows": (
-        "select run_id as a, speed as b from run limit 2", "WH306", "queries/claim.sql", "E_LIMIT_UNORDERED"),
+        "select run_id as a, speed as b from run limit 2", "WH306", "queries/claim.sql:4:47", "E_LIMIT_UNORDERED"),
     "it can be traced through a view, but rests on no evidence": (
         "select v.a, w.b from (seen as v(a, b) join seen as w(a, b) using (a)) left join seen on seen.run_id = v.a",
         "WH308", "queries/claim.sql", "rests on no run",
@@ -136,7 +136,11 @@ REFUSED = {
         "select run_id as a, \"1.5\" as b from seen pivot (count(*) for speed in (1.5) group by run_id)",
         "WH308", "queries/claim.sql", "rests on no run",
     ),
-    "the model under it cannot be traced": ("select a, b from below", "WH306", "models/below.sql", "E_SETOP"),
+    "the model under it cannot be traced": ("select a, b from below", "WH306", "models/below.sql:1:8", "E_SETOP"),
+    "a view under it cannot be traced": (
+        "select s.run_id as a, c.speed as b from seen as s join cut as c using (run_id)", "WH306", "models/cut.sql:6:7", "E_LIMIT"),
+    "it cannot be traced after a view's name": (
+        "select s.run_id as a,\n  s.speed as b from seen as s limit 2", "WH306", "queries/claim.sql:5:37", "E_LIMIT_UNORDERED"),
 }
 
 
@@ -146,6 +150,7 @@ def test_refused_queries(case: str, tmp_path: Path) -> None:
     project = init_project(tmp_path / "project", bare=True)
     (project.root / "models" / "run.sql").write_text(MODEL)
     (project.root / "models" / "seen.sql").write_text("/*\nmaterialized: view\n*/\nselect run_id, speed from run")
+    (project.root / "models" / "cut.sql").write_text("/*\nmaterialized: view\n*/\nselect run_id, speed -- all\nfrom run\nlimit 2")
     (project.root / "models" / "below.sql").write_text("select 1 as a, run_id as b from run intersect all select 1, 2")
     (project.root / "queries" / "claim.sql").write_text(f"/*\ngrain: [a]\n*/\n{sql}")
     build(project)
@@ -153,6 +158,11 @@ def test_refused_queries(case: str, tmp_path: Path) -> None:
         publish(project, "claim")
     assert (caught.value.code, caught.value.place) == (code, place)
     assert message in caught.value.message
+    if code == "WH306":
+        file, line, column = place.split(":")
+        shown, caret = caught.value.message.splitlines()[-2:]
+        assert shown == (project.root / file).read_text().splitlines()[int(line) - 1]
+        assert caret == " " * (int(column) - 1) + "^"
     assert caught.value.hint
     assert publications(project) == []
 
@@ -352,7 +362,8 @@ def test_json(published: Project, wh_on: WhOn) -> None:
     document = json.loads(out)
     assert (status, err) == (0, "")
     assert set(document) == {
-        "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone"
+        "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone",
+        "determinism",
     }
     assert document["guarantees"]["G1"] == {"holds": "yes", "established": "checked"}
     assert document["row"] == {

@@ -9,11 +9,13 @@ rows, which carry file, offset and length. Composition of the traces is the trac
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
-from warehouse.claims.provenance import Annotated, annotate
+from warehouse.claims.determinism import DEFAULT_TOLERANCE
+from warehouse.claims.expansion import expanded
+from warehouse.claims.provenance import Annotated, Refusal, annotate
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote, quoted, text_literal
 from warehouse.transform.sql_text import body
@@ -27,7 +29,6 @@ _LANDING_TOKEN = (
 )
 _ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
 _WHOLE_ROW = "*"
-_FLOAT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -174,10 +175,11 @@ class _Tracer:
 
     def _hop(self, model: BuiltModel, values: list[str]) -> Annotated:
         """Make table `hop`: row id of each wanted row beside the tokens its own SQL gives it."""
+        written = expanded(model, self._catalog)
         try:
-            annotated = annotate(body(_expanded(model, self._catalog)), self._names(), self._tokens(), values)
-        except WarehouseError as error:
-            raise replace(error, place=model.place) from error
+            annotated = annotate(written.text, self._names(), self._tokens(), values)
+        except Refusal as refusal:
+            raise written.fault(refusal) from refusal
         columns = [
             column for column in self._catalog.columns[model.qualified] if column not in ("query_spec_digest", "number_ids")
         ]
@@ -212,7 +214,7 @@ class _Tracer:
             # The annotated query may add floats in another order.
             return (
                 f"({ours} is not distinct from {theirs} or"
-                f" abs({ours} - {theirs}) <= {_FLOAT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
+                f" abs({ours} - {theirs}) <= {DEFAULT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
             )
         return f"{ours} is not distinct from {theirs}"
 
@@ -311,24 +313,3 @@ def joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         else:
             merged.append((offset, length))
     return tuple(merged)
-
-
-def _expanded(model: BuiltModel, catalog: Catalog) -> str:
-    """A model's SQL with the views it reads written out: a view has no rows of its own to stop at."""
-    views = {name for name in model.reads if name in catalog.models and not catalog.models[name].has_rows}
-    if not views:
-        return model.sql
-    import sqlglot
-    from sqlglot import exp
-
-    tree = sqlglot.parse_one(model.sql, dialect="duckdb")
-    for table in list(tree.find_all(exp.Table)):
-        name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
-        if name in views:
-            inner = sqlglot.parse_one(_expanded(catalog.models[name], catalog), dialect="duckdb")
-            # What is written behind the view's name stays: a column list, joins in its parentheses, a PIVOT.
-            kept = {part: value for part, value in table.args.items() if value and part not in ("this", "db", "catalog")}
-            if not kept.keys() & {"alias", "pivots"}:
-                kept["alias"] = exp.TableAlias(this=exp.to_identifier(table.name))
-            table.replace(exp.Subquery(**{**kept, "this": inner}))
-    return tree.sql(dialect="duckdb")

@@ -5,14 +5,23 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from warehouse.cli.main import main
+from warehouse.project import Project
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 EVIDENCE = REPOSITORY.parent / "shared" / "evidence"
+
+# `wh` on a test's project, and on one that is given first: exit code, standard output, standard error.
+Wh = Callable[..., tuple[int, str, str]]
+WhOn = Callable[..., tuple[int, str, str]]
+WhBytes = Callable[..., tuple[int, bytes, str]]
 
 # A suite that runs in the background finds SIGINT ignored, and what it starts would ignore it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -55,3 +64,34 @@ def no_project_is_named() -> Iterator[None]:
     os.environ.pop("WH_PROJECT", None)
     if before is not None:
         os.environ["WH_PROJECT"] = before
+
+
+@pytest.fixture
+def wh_bytes(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> WhBytes:
+    """Run `wh` on a project: exit code, the bytes of standard output, standard error."""
+
+    def run(project: Project, *arguments: str) -> tuple[int, bytes, str]:
+        monkeypatch.setenv("WH_PROJECT", str(project.root))
+        status = main(arguments)
+        sys.stdout.flush()
+        out, err = capfdbinary.readouterr()
+        return status, out, err.decode()
+
+    return run
+
+
+@pytest.fixture
+def wh_on(wh_bytes: WhBytes) -> WhOn:
+    """Run `wh` on a project: exit code, standard output, standard error."""
+
+    def run(project: Project, *arguments: str) -> tuple[int, str, str]:
+        status, out, err = wh_bytes(project, *arguments)
+        return status, out.decode(), err
+
+    return run
+
+
+@pytest.fixture
+def wh(project: Project, wh_on: WhOn) -> Wh:
+    """Run `wh` on the test file's `project`: exit code, standard output, standard error."""
+    return lambda *arguments: wh_on(project, *arguments)

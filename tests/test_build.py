@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from conftest import WhBytes
 from samples import mlperf_inference
 from warehouse.claims.rollup import build
-from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.evidence.store import LocalStore
 from warehouse.landing.ingest import ingest, plan_ingest
@@ -367,20 +367,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @pytest.fixture
-def wh(built: Project, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Any:
+def wh(built: Project, wh_bytes: WhBytes) -> WhBytes:
     """Run `wh` on the small build: exit code, standard output (bytes), standard error."""
-    monkeypatch.setenv("WH_PROJECT", str(built.root))
-
-    def run(*arguments: str) -> tuple[int, bytes, str]:
-        status = main(arguments)
-        sys.stdout.flush()
-        out, err = capfdbinary.readouterr()
-        return status, out, err.decode()
-
-    return run
+    return lambda *arguments: wh_bytes(built, *arguments)
 
 
-def test_csv(wh: Any) -> None:
+def test_csv(wh: WhBytes) -> None:
     status, out, err = wh("sql", KINDS, "--format", "csv")
     header, first, second, third = csv.reader(io.StringIO(out.decode(), newline=""))
     assert (status, err, header) == (0, "", COLUMNS)
@@ -392,7 +384,7 @@ def test_csv(wh: Any) -> None:
     assert (third[1], third[4], json.loads(third[8])) == ("inf", "false", {"p": "-Infinity", "q": None})
 
 
-def test_json(wh: Any) -> None:
+def test_json(wh: WhBytes) -> None:
     status, out, err = wh("sql", KINDS, "--format", "json")
     first, second, third = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert (status, err, list(first)) == (0, "", COLUMNS)
@@ -423,19 +415,19 @@ def arrow_rows(table: pa.Table) -> None:
     )
 
 
-def test_parquet(wh: Any) -> None:
+def test_parquet(wh: WhBytes) -> None:
     status, out, err = wh("sql", KINDS, "--format", "parquet")
     assert (status, err) == (0, "")
     arrow_rows(pq.read_table(io.BytesIO(out)))
 
 
-def test_arrow(wh: Any) -> None:
+def test_arrow(wh: WhBytes) -> None:
     status, out, err = wh("sql", KINDS, "--format", "arrow")
     assert (status, err) == (0, "")
     arrow_rows(pa.ipc.open_stream(out).read_all())
 
 
-def test_table(wh: Any) -> None:
+def test_table(wh: WhBytes) -> None:
     sql = "select run_id, speed, null as note from run order by all limit 2"
     status, out, err = wh("sql", sql, "--format", "table")
     assert (status, err) == (0, "")
@@ -445,7 +437,7 @@ def test_table(wh: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "arrow"])
-def test_many_rows_come_whole_and_in_order(form: str, wh: Any) -> None:
+def test_many_rows_come_whole_and_in_order(form: str, wh: WhBytes) -> None:
     sql = "select i, i * 0.5 as half from range(25000) as r (i) order by i"
     _, out, _ = wh("sql", sql, "--format", form)
     read = {
@@ -458,7 +450,7 @@ def test_many_rows_come_whole_and_in_order(form: str, wh: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "arrow", "table"])
-def test_no_rows(form: str, wh: Any) -> None:
+def test_no_rows(form: str, wh: WhBytes) -> None:
     status, out, _ = wh("sql", "select run_id from run where false", "--format", form)
     assert status == 0
     empty = {
@@ -471,7 +463,7 @@ def test_no_rows(form: str, wh: Any) -> None:
     assert empty[form]()
 
 
-def test_odd_values_in_json(wh: Any) -> None:
+def test_odd_values_in_json(wh: WhBytes) -> None:
     sql = (
         "select 1 as a, 2 as a, map {date '2025-01-01': [0.5::decimal(3, 1)]} as m,"
         " 'ab'::blob as b, time '01:02:03' as t"
@@ -480,7 +472,7 @@ def test_odd_values_in_json(wh: Any) -> None:
     assert json.loads(out) == [{"a": 1, "a_1": 2, "m": {"2025-01-01": ["0.5"]}, "b": "6162", "t": "01:02:03"}]
 
 
-def test_what_parquet_cannot_hold(wh: Any) -> None:
+def test_what_parquet_cannot_hold(wh: WhBytes) -> None:
     status, _, err = wh("sql", "select interval 1 month as i", "--format", "parquet")
     assert status == 1
     assert err.startswith("WH213") and "hint: cast it" in err
@@ -499,7 +491,7 @@ BAD_QUERIES = {
 
 
 @pytest.mark.parametrize("sql", BAD_QUERIES)
-def test_bad_queries(sql: str, wh: Any) -> None:
+def test_bad_queries(sql: str, wh: WhBytes) -> None:
     lines, word = BAD_QUERIES[sql]
     status, out, err = wh("sql", sql)
     assert (status, out) == (1, b"")
@@ -509,7 +501,7 @@ def test_bad_queries(sql: str, wh: Any) -> None:
     assert word in err
 
 
-def test_a_query_from_standard_input(wh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_from_standard_input(wh: WhBytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"select 7 as a")))
     assert wh("sql", "-", "--format", "csv")[1] == b"a\n7\n"
 

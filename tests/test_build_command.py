@@ -5,18 +5,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from warehouse.cli.main import main
+from conftest import Wh
 from warehouse.project import Project, init_project
 from warehouse.transform.builds import current_build, list_builds
 from warehouse.transform.stopwatch import Stopwatch
-
-Wh = Callable[..., tuple[int, str, str]]
 
 TOTAL = """\
 /*
@@ -47,15 +44,6 @@ def project(tmp_path: Path) -> Project:
     for number in range(4):
         write_log(made, number, 10)
     return made
-
-
-@pytest.fixture
-def wh(project: Project, capsys: pytest.CaptureFixture[str]) -> Wh:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = main(["--project", str(project.root), *arguments])
-        return (status, *capsys.readouterr())
-
-    return run
 
 
 def table_rows(out: str) -> list[list[str]]:
@@ -148,11 +136,21 @@ def test_a_stopwatch_adds_up() -> None:
     assert sum(stopwatch.parts().values()) <= stopwatch.total()
 
 
+def test_what_cannot_be_gone_on_from_is_told(project: Project, wh: Wh) -> None:
+    wh("build")
+    write(project, {"models/run.sql": "select 8 as run_id"})
+    (project.builds / ".shadow.duckdb").write_bytes(b"cut short by a power failure")
+    status, out, err = wh("build", "--retry")
+    assert (status, out) == (1, "") and err.startswith("WH218 ") and err.endswith("\n  hint: run: wh build\n")
+    assert wh("build")[0] == 0 and wh("sql", "select run_id from run")[1] == "run_id\n8\n"
+
+
 # --- older builds ------------------------------------------------------------------------------------------------
 
 
 def test_older_builds_are_listed_and_read(project: Project, wh: Wh) -> None:
     assert wh("builds") == (0, "", "nothing has been built here yet\n")
+    assert wh("sql", "--build", "no", "select 1")[2].startswith("WH211 ")
     wh("build")
     first = current_build(project)
     write(project, {"models/run.sql": "select 7 as run_id"})
@@ -171,7 +169,9 @@ def test_older_builds_are_listed_and_read(project: Project, wh: Wh) -> None:
     assert wh("sql", count)[1] == "runs\n1\n"
     assert wh("sql", "--build", first.digest[:12], count)[1] == "runs\n4\n"
     status, _, err = wh("sql", "--build", "no", count)
-    assert status == 5 and err.startswith("WH211 ") and second.digest[:12] in err
+    assert status == 5 and err.startswith("WH214 ") and "'no'" in err
+    assert err.endswith(f"\n  hint: wh builds lists them: {second.digest[:12]}, {first.digest[:12]}\n")
+    assert wh("sql", "--build", "", count)[0] == 6
     assert len(list_builds(project)) == 2
 
 
@@ -205,6 +205,26 @@ def test_a_table_that_differs_is_told(project: Project, wh: Wh) -> None:
     tables = {found["name"]: found for found in json.loads(out)}
     assert (tables["main.log_total"]["only_updated"], tables["main.log_total"]["only_full"]) == (2, 1)
     assert tables["main.run"]["difference"] is None
+
+
+def test_a_plain_table_that_differs_is_not_told_to_be_less_incremental(project: Project, wh: Wh) -> None:
+    write(project, {"models/behind.sql": "select run_id from log_total"})
+    wh("build")
+    built = current_build(project)
+    con = duckdb.connect(str(built.path))
+    for table in ("run", "behind"):
+        con.execute(f"insert into main.{table} values (99)")
+    con.close()
+    record = built.path.with_suffix(".json")
+    record.write_text(json.dumps({**json.loads(record.read_text()), "bytes": built.path.stat().st_size}))
+    status, _, err = wh("test", "--equivalence")
+    behind, run = err.split("\n\n")
+    assert status == 1 and behind.startswith("WH223 main.behind: ") and run.startswith("WH223 main.run: ")
+    assert behind.rpartition("hint: ")[2] == (
+        "for now take materialized: incremental and key: out of the header of main.log_total, and build again"
+    )
+    hint = run.rpartition("hint: ")[2]
+    assert "incremental" not in hint and "delete the builds folder" in hint
 
 
 def test_equivalence_takes_no_names(wh: Wh) -> None:

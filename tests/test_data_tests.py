@@ -11,7 +11,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from bare_project import Wh, project, wh, write
+from bare_project import project, write
+from conftest import Wh
 from warehouse.claims.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
@@ -452,6 +453,7 @@ def test_wh_test_runs_on_the_current_build(project: Project, wh: Wh) -> None:
         ["run.row_count", "pass", "0"], ["run.expression", "warn", "1"], ["t", "pass", "0"],
     ]
     assert err.startswith("warn run.expression (models/run.sql:5:5)")
+    assert err.endswith("\n6 tests: 5 passed, 1 warned\n")
     assert {path: path.stat().st_mtime_ns for path in project.builds.iterdir()} == files
 
 
@@ -467,9 +469,15 @@ def test_wh_test_fails_with_a_test_that_was_made_stricter(project: Project, wh: 
         "severity": "error", "status": "fail", "failures": 1, "error": None,
         "columns": ["run_id", "speed", "started_s", "ended_s"], "rows": [[3, 4.5, 5, 9]], "sql": "", "seconds": 0,
     }
-    assert err.splitlines()[-1] == "1 of 5 tests failed"
+    assert err.splitlines()[-1] == "5 tests: 4 passed, 1 failed"
     # The SQL of a test finds its rows with wh sql as it is.
     assert wh("sql", found["run.speed_range"]["sql"], "--format", "csv")[1].splitlines()[1:] == ["3,4.5,5,9"]
+
+
+def test_a_test_without_a_description_says_what_it_asks(project: Project, wh: Wh) -> None:
+    write(project, {"models/run.sql": GOOD, "data_tests/t.sql": "select run_id from run"})
+    (told,) = [line for line in wh("build")[2].splitlines() if line.startswith("fail t ")]
+    assert told == "fail t (data_tests/t.sql): it must select no rows: broken by 3 rows"
 
 
 def test_a_test_that_does_not_fit_the_build_is_told_and_the_others_run(project: Project, wh: Wh) -> None:

@@ -15,8 +15,9 @@ from provenance import generator, oracle
 from warehouse.claims.catalog import BuiltModel, Catalog
 from warehouse.claims.excluded.readings import readings
 from warehouse.claims.excluded.survival import Survival
+from warehouse.claims.excluded.tree import expanded
 from warehouse.claims.provenance import TRACE_SETTINGS, annotate
-from warehouse.claims.views import expanded
+from warehouse.errors import WarehouseError
 from warehouse.transform.sql_text import canonical
 
 # Table -> its columns; those of the fixture, and a run_id where it has none.
@@ -85,10 +86,11 @@ def test_random_queries() -> None:
         con = generator.database(seed).connection
         con.execute("create schema rollup")
         tables = {name: tuple(columns) for name, columns in generator.CATALOG.items()}
+        sql = generator.query(seed)[0]
         try:
-            counted, determined = examined(con, tables, generator.query(seed)[0])
-        except duckdb.BinderException:
+            counted, determined = examined(con, tables, sql)
+        except (duckdb.BinderException, WarehouseError):  # what the rewriter refuses has no why-sets to be held against
             continue
-        assert determined <= {True}
+        assert determined <= {True} or UNTOLD.search(sql)
         told += counted
     assert told > 40  # a run or more a query

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from bare_project import Wh, project, wh, write
+from bare_project import project, write
+from conftest import Wh
 from from_nothing import tables_unlike_from_nothing
 
 from warehouse.project import Project
@@ -18,7 +19,7 @@ from warehouse.transform.aggregates import AGGREGATES, FLOAT_SUMS
 from warehouse.transform.builds import current_build
 from warehouse.transform.state import read_states
 
-__all__ = ["project", "wh"]
+__all__ = ["project"]
 
 ROWS = 6000  # three vectors, of which the last is not full
 TABLE = f"select i as id, i % 7 as g, 1 as one, 0.1::double as x, i // 2500 * 0.1::double as steps from range({ROWS}) as r (i)"

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from bare_project import Wh, project, wh, write
+from bare_project import project, write
+from conftest import Wh
 from from_nothing import tables_unlike_from_nothing
 
 from warehouse.project import Project
 from warehouse.transform.builds import current_build
 from warehouse.transform.query import run_query
 
-__all__ = ["project", "wh"]
+__all__ = ["project"]
 
 DATA = "'data/*.parquet'"
 

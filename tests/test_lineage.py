@@ -9,17 +9,16 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlparse
 
 import pytest
 
+from conftest import WhOn
 from samples import mlperf_inference
 from warehouse.claims.lineage import Lineage, lineage
 from warehouse.claims.publication import CONTENT, publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
-from warehouse.cli.main import main
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.store import LocalStore
 from warehouse.landing.ingest import ingest, plan_ingest
@@ -61,18 +60,6 @@ def copy(published: Project, tmp_path: Path) -> Project:
     return read_project(tmp_path / "copy")
 
 
-@pytest.fixture
-def wh(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Run `wh` on a project: exit code, standard output, standard error."""
-
-    def run(project: Project, *arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setenv("WH_PROJECT", str(project.root))
-        status = main(arguments)
-        return status, *capsys.readouterr()
-
-    return run
-
-
 def cell(scenario: str, platform: str, column: str = "performance_result") -> str:
     return f"{QUERY}[scenario={scenario},platform={platform}].{column}"
 
@@ -92,16 +79,16 @@ def pieces(number: Lineage) -> dict[str, list[bytes]]:
 # --- publishing --------------------------------------------------------------------------------------------------
 
 
-def test_publishing_again_is_a_no_op(published: Project, wh: Any) -> None:
+def test_publishing_again_is_a_no_op(published: Project, wh_on: WhOn) -> None:
     before = {path: path.read_bytes() for path in published.store_root.rglob("*") if path.is_file()}
     (only,) = publications(published)
-    status, out, err = wh(published, "publish", QUERY, "--json")
+    status, out, err = wh_on(published, "publish", QUERY, "--json")
     document = json.loads(out)
     assert (status, err) == (0, "")
     assert (document["publication"], document["is_new"], document["query"]) == (only.digest, False, QUERY)
     assert document["rows"] == 6
     assert {path: path.read_bytes() for path in published.store_root.rglob("*") if path.is_file()} == before
-    assert wh(published, "publish", QUERY)[1] == only.digest + "\n"
+    assert wh_on(published, "publish", QUERY)[1] == only.digest + "\n"
 
 
 def test_another_folder_publishes_the_same(published: Project, tmp_path: Path) -> None:
@@ -126,8 +113,8 @@ def test_a_rebuild_from_the_evidence_publishes_the_same(copy: Project) -> None:
     assert (copy.store_root / "specs" / f"{publication.query_spec_digest}.json").is_file()
 
 
-def test_an_unknown_query(published: Project, wh: Any) -> None:
-    status, out, err = wh(published, "publish", "mlperf_results")
+def test_an_unknown_query(published: Project, wh_on: WhOn) -> None:
+    status, out, err = wh_on(published, "publish", "mlperf_results")
     assert (status, out) == (ExitCode.NOT_FOUND, "")
     assert err.startswith("WH301") and QUERY in err
 
@@ -137,10 +124,10 @@ MODEL = "select i as run_id, i * 1.5 as speed from range(4) as r (i)"
 REFUSED = {
     "it cannot be traced": (
         "with recursive n as (select 1 as a, 1 as b union select a + 1, b * 2 from n where a < 3) from n",
-        "WH306", "queries/claim.sql", "E_RECURSIVE",
+        "WH306", "queries/claim.sql:4:16", "E_RECURSIVE",
     ),
     "it depends on the order of rows": (
-        "select run_id as a, speed as b from run limit 2", "WH306", "queries/claim.sql", "E_LIMIT_UNORDERED"),
+        "select run_id as a, speed as b from run limit 2", "WH306", "queries/claim.sql:4:47", "E_LIMIT_UNORDERED"),
     "it can be traced through a view, but rests on no evidence": (
         "select v.a, w.b from (seen as v(a, b) join seen as w(a, b) using (a)) left join seen on seen.run_id = v.a",
         "WH308", "queries/claim.sql", "rests on no run",
@@ -149,7 +136,11 @@ REFUSED = {
         "select run_id as a, \"1.5\" as b from seen pivot (count(*) for speed in (1.5) group by run_id)",
         "WH308", "queries/claim.sql", "rests on no run",
     ),
-    "the model under it cannot be traced": ("select a, b from below", "WH306", "models/below.sql", "E_SETOP"),
+    "the model under it cannot be traced": ("select a, b from below", "WH306", "models/below.sql:1:8", "E_SETOP"),
+    "a view under it cannot be traced": (
+        "select s.run_id as a, c.speed as b from seen as s join cut as c using (run_id)", "WH306", "models/cut.sql:6:7", "E_LIMIT"),
+    "it cannot be traced after a view's name": (
+        "select s.run_id as a,\n  s.speed as b from seen as s limit 2", "WH306", "queries/claim.sql:5:37", "E_LIMIT_UNORDERED"),
 }
 
 
@@ -159,6 +150,7 @@ def test_refused_queries(case: str, tmp_path: Path) -> None:
     project = init_project(tmp_path / "project", bare=True)
     (project.root / "models" / "run.sql").write_text(MODEL)
     (project.root / "models" / "seen.sql").write_text("/*\nmaterialized: view\n*/\nselect run_id, speed from run")
+    (project.root / "models" / "cut.sql").write_text("/*\nmaterialized: view\n*/\nselect run_id, speed -- all\nfrom run\nlimit 2")
     (project.root / "models" / "below.sql").write_text("select 1 as a, run_id as b from run intersect all select 1, 2")
     (project.root / "queries" / "claim.sql").write_text(f"/*\ngrain: [a]\n*/\n{sql}")
     build(project)
@@ -166,6 +158,11 @@ def test_refused_queries(case: str, tmp_path: Path) -> None:
         publish(project, "claim")
     assert (caught.value.code, caught.value.place) == (code, place)
     assert message in caught.value.message
+    if code == "WH306":
+        file, line, column = place.split(":")
+        shown, caret = caught.value.message.splitlines()[-2:]
+        assert shown == (project.root / file).read_text().splitlines()[int(line) - 1]
+        assert caret == " " * (int(column) - 1) + "^"
     assert caught.value.hint
     assert publications(project) == []
 
@@ -180,19 +177,19 @@ def test_a_query_whose_grain_is_not_unique_is_not_even_built(tmp_path: Path) -> 
     assert "4 rows, 2 distinct" in caught.value.message
 
 
-def test_a_number_without_evidence_is_built_and_traced_but_never_published(tmp_path: Path, wh: Any) -> None:
+def test_a_number_without_evidence_is_built_and_traced_but_never_published(tmp_path: Path, wh_on: WhOn) -> None:
     project = init_project(tmp_path / "project", bare=True)
     (project.root / "models" / "run.sql").write_text(MODEL)
     (project.root / "queries" / "claim.sql").write_text("/*\ngrain: [run_id]\n*/\nselect run_id, speed from run")
     build(project)
-    assert wh(project, "lineage", "claim[run_id=3].speed", "--json")[0] == 0
+    assert wh_on(project, "lineage", "claim[run_id=3].speed", "--json")[0] == 0
     with pytest.raises(WarehouseError) as caught:
         publish(project, "claim")
     assert (caught.value.code, caught.value.place) == ("WH308", "queries/claim.sql")
     assert publications(project) == []
-    document = json.loads(wh(project, "lineage", "claim[run_id=3].speed", "--json")[1])
+    document = json.loads(wh_on(project, "lineage", "claim[run_id=3].speed", "--json")[1])
     assert (document["row"]["value"], document["raw_files"]) == ("4.5", [])
-    status, out, _ = wh(project, "verify", "claim[run_id=3].speed", "--json")
+    status, out, _ = wh_on(project, "verify", "claim[run_id=3].speed", "--json")
     assert (status, json.loads(out)["state"]) == (1, "refused")
 
 
@@ -238,12 +235,12 @@ def test_the_power_s_evidence_is_every_sample_of_the_window_and_no_other(publish
     assert found == {}
 
 
-def test_a_cell_without_a_value_is_no_number(published: Project, wh: Any) -> None:
-    status, out, _ = wh(published, "lineage", cell("Server", GPU, "power_result"), "--json")
+def test_a_cell_without_a_value_is_no_number(published: Project, wh_on: WhOn) -> None:
+    status, out, _ = wh_on(published, "lineage", cell("Server", GPU, "power_result"), "--json")
     document = json.loads(out)
     assert status == 0
     assert (document["number_id"], document["row"]["value"], document["raw_files"]) == (None, None, [])
-    assert wh(published, "lineage", cell("Server", GPU, "power_result"))[1].startswith("NULL, no number")
+    assert wh_on(published, "lineage", cell("Server", GPU, "power_result"))[1].startswith("NULL, no number")
 
 
 def test_a_built_number_has_the_lineage_of_the_published_one(published: Project, copy: Project) -> None:
@@ -305,24 +302,24 @@ NOT_ONE = {
 
 
 @pytest.mark.parametrize("argument", NOT_ONE)
-def test_not_one_number(argument: str, published: Project, wh: Any) -> None:
-    status, out, err = wh(published, "lineage", argument)
+def test_not_one_number(argument: str, published: Project, wh_on: WhOn) -> None:
+    status, out, err = wh_on(published, "lineage", argument)
     expected, words = NOT_ONE[argument]
     assert (status, out) == (expected, "")
     assert words in err
 
 
-def test_an_ambiguous_name_lists_names_that_are_not(published: Project, wh: Any) -> None:
-    _, _, err = wh(published, "lineage", f"{QUERY}[scenario=Offline].performance_result")
+def test_an_ambiguous_name_lists_names_that_are_not(published: Project, wh_on: WhOn) -> None:
+    _, _, err = wh_on(published, "lineage", f"{QUERY}[scenario=Offline].performance_result")
     listed = [line.split()[-1] for line in err.splitlines() if line.startswith("  n-")]
     assert {lineage(published, name).grain["run_id"].split("/")[4] for name in listed} == {GPU, EDGE}
 
 
-def test_no_build_and_no_publication(tmp_path: Path, wh: Any) -> None:
-    assert wh(init_project(tmp_path / "project"), "lineage", "n-aaaaaaaaaaaa")[0] == ExitCode.NOT_FOUND
+def test_no_build_and_no_publication(tmp_path: Path, wh_on: WhOn) -> None:
+    assert wh_on(init_project(tmp_path / "project"), "lineage", "n-aaaaaaaaaaaa")[0] == ExitCode.NOT_FOUND
 
 
-def test_an_old_id_says_what_the_cell_holds_now(copy: Project, server: Lineage, wh: Any) -> None:
+def test_an_old_id_says_what_the_cell_holds_now(copy: Project, server: Lineage, wh_on: WhOn) -> None:
     spec = next(path for path in copy.files("queries", ".sql") if path.stem == QUERY)
     text = spec.read_text().replace("round(result.performance, 5 -", "round(result.performance, 3 -")
     (copy.root / "queries" / f"{QUERY}.sql").write_text(text)
@@ -332,18 +329,18 @@ def test_an_old_id_says_what_the_cell_holds_now(copy: Project, server: Lineage, 
     assert found.now and found.now[1] == 24590.0  # four significant digits of 24593.768
     assert found.now[0] not in (None, server.number_id)
     assert not found.is_gone
-    out = wh(copy, "lineage", str(server.number_id))[1]
+    out = wh_on(copy, "lineage", str(server.number_id))[1]
     assert "another number" in out and str(found.now[0]) in out
     assert lineage(copy, str(found.now[0])).value == 24590.0
 
 
-def test_an_old_id_says_that_the_cell_is_gone(copy: Project, server: Lineage, wh: Any) -> None:
+def test_an_old_id_says_that_the_cell_is_gone(copy: Project, server: Lineage, wh_on: WhOn) -> None:
     spec = next(path for path in copy.files("queries", ".sql") if path.stem == QUERY)
     (copy.root / "queries" / f"{QUERY}.sql").write_text(spec.read_text() + "\n    and result.scenario <> 'Server'\n")
     build(copy)
     found = lineage(copy, str(server.number_id))
     assert (found.is_gone, found.now, found.value) == (True, None, server.value)
-    assert "no such cell" in wh(copy, "lineage", str(server.number_id))[1]
+    assert "no such cell" in wh_on(copy, "lineage", str(server.number_id))[1]
 
 
 def test_a_publication_needs_no_build(copy: Project, server: Lineage) -> None:
@@ -360,12 +357,13 @@ def test_a_publication_needs_no_build(copy: Project, server: Lineage) -> None:
 # --- the output --------------------------------------------------------------------------------------------------
 
 
-def test_json(published: Project, wh: Any) -> None:
-    status, out, err = wh(published, "lineage", SERVER, "--json")
+def test_json(published: Project, wh_on: WhOn) -> None:
+    status, out, err = wh_on(published, "lineage", SERVER, "--json")
     document = json.loads(out)
     assert (status, err) == (0, "")
     assert set(document) == {
-        "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone"
+        "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone",
+        "determinism",
     }
     assert document["guarantees"]["G1"] == {"holds": "yes", "established": "checked"}
     assert document["row"] == {
@@ -385,9 +383,9 @@ def test_json(published: Project, wh: Any) -> None:
     assert {model["digest"] for model in document["query"]["models"]} == set(spec["models"])
 
 
-def test_text(published: Project, server: Lineage, wh: Any) -> None:
+def test_text(published: Project, server: Lineage, wh_on: WhOn) -> None:
     number = server
-    status, out, _ = wh(published, "lineage", SERVER)
+    status, out, _ = wh_on(published, "lineage", SERVER)
     assert status == 0
     assert out.startswith(f"{number.number_id}  24593.8\n")
     for part in ("1 row", "2 query", "3 runs   1", "4 raw    1 file", "scenario = Server", str(number.publication),
@@ -466,10 +464,10 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
-def test_damaged_evidence(damage: Callable[[Path], None], copy: Project, server: Lineage, wh: Any) -> None:
+def test_damaged_evidence(damage: Callable[[Path], None], copy: Project, server: Lineage, wh_on: WhOn) -> None:
     damage(bundle_of(copy, server))
     state, code, files = DAMAGE[damage]
-    status, out, err = wh(copy, "verify", SERVER, "--json")
+    status, out, err = wh_on(copy, "verify", SERVER, "--json")
     verification = json.loads(out)
     assert (status, verification["state"]) == (code, state)
     assert len(verification["problems"]) == len(files)
@@ -478,34 +476,34 @@ def test_damaged_evidence(damage: Callable[[Path], None], copy: Project, server:
         assert file in err
 
 
-def test_another_bundle_s_damage_is_not_this_number_s(copy: Project, server: Lineage, wh: Any) -> None:
+def test_another_bundle_s_damage_is_not_this_number_s(copy: Project, server: Lineage, wh_on: WhOn) -> None:
     one_byte_changed(bundle_of(copy, server))
-    status, out, _ = wh(copy, "verify", cell("SingleStream", EDGE))
+    status, out, _ = wh_on(copy, "verify", cell("SingleStream", EDGE))
     assert status == 0 and "\n  verified: " in out
 
 
-def test_lineage_does_not_look_for_damage(copy: Project, server: Lineage, wh: Any) -> None:
+def test_lineage_does_not_look_for_damage(copy: Project, server: Lineage, wh_on: WhOn) -> None:
     bundle_missing(bundle_of(copy, server))
-    assert wh(copy, "lineage", SERVER)[0] == 0
+    assert wh_on(copy, "lineage", SERVER)[0] == 0
 
 
-def test_the_state_is_in_the_text(copy: Project, server: Lineage, wh: Any) -> None:
-    assert "\n  verified: " in wh(copy, "verify", SERVER)[1]
+def test_the_state_is_in_the_text(copy: Project, server: Lineage, wh_on: WhOn) -> None:
+    assert "\n  verified: " in wh_on(copy, "verify", SERVER)[1]
     one_byte_changed(bundle_of(copy, server))
-    assert "\n  tampered: " in wh(copy, "verify", SERVER)[1]
+    assert "\n  tampered: " in wh_on(copy, "verify", SERVER)[1]
 
 
-def test_a_built_number_is_verified_too(copy: Project, server: Lineage, wh: Any) -> None:
+def test_a_built_number_is_verified_too(copy: Project, server: Lineage, wh_on: WhOn) -> None:
     shutil.rmtree(copy.store_root / "publications")
     one_byte_changed(bundle_of(copy, server))
-    assert wh(copy, "verify", SERVER)[0] == ExitCode.TAMPERED
+    assert wh_on(copy, "verify", SERVER)[0] == ExitCode.TAMPERED
 
 
-def test_ingesting_again_mends_a_missing_bundle(copy: Project, server: Lineage, tmp_path: Path, wh: Any) -> None:
+def test_ingesting_again_mends_a_missing_bundle(copy: Project, server: Lineage, tmp_path: Path, wh_on: WhOn) -> None:
     bundle_missing(bundle_of(copy, server))
     evidence = mlperf_inference.write_submission(tmp_path / "again")
     ingest(plan_ingest(evidence, load_ingestors(copy).values()), LocalStore(copy.store_root), "test")
-    assert wh(copy, "verify", SERVER)[0] == 0
+    assert wh_on(copy, "verify", SERVER)[0] == 0
 
 
 def edited(path: Path, old: bytes, new: bytes) -> None:
@@ -568,9 +566,9 @@ def spec_missing(copy: Project) -> None:
     [rows_changed, row_cut, rows_missing, why_set_changed, run_changed, record_changed, record_cut, spec_changed, spec_missing],
     ids=lambda damage: damage.__name__,
 )
-def test_a_damaged_publication(damage: Callable[[Project], None], copy: Project, server: Lineage, wh: Any) -> None:
+def test_a_damaged_publication(damage: Callable[[Project], None], copy: Project, server: Lineage, wh_on: WhOn) -> None:
     damage(copy)
-    status, out, err = wh(copy, "lineage", str(server.number_id))
+    status, out, err = wh_on(copy, "lineage", str(server.number_id))
     assert status != 0
     assert (out, err[:5]) == ("", "WH307")
     if damage in (rows_changed, row_cut, why_set_changed, run_changed, record_changed):

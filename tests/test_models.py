@@ -102,7 +102,8 @@ def test_unknown_keys_and_tests_list_the_known_ones(project: Project) -> None:
 # A leading comment that is no header leaves the model with defaults.
 ORDINARY_COMMENTS = [
     "/* just words */ select 1 as a", "/* */ select 1 as a", "/*\n- a list\n*/ select 1 as a", "select 1 as a",
-    "-- description: x\nselect 1 as a",
+    "-- a description: x\nselect 1 as a", "/* words */ select 1 as a -- description: x", "-- https://x.org/description\nselect 1 as a",
+    "/* words */\nselect 1 as a /*\nmaterialized: view\n*/", "select '\n-- materialized: view\n' as a",
 ]
 
 

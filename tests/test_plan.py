@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from conftest import Wh, WhOn
 from warehouse.claims.rollup import build
-from warehouse.cli.main import main
 from warehouse.project import Project, init_project
 from warehouse.transform.builds import current_build
 
@@ -57,16 +57,7 @@ def project(built: Path, tmp_path: Path) -> Project:
     return read_project(tmp_path / "project")
 
 
-@pytest.fixture
-def wh(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = main(["--project", str(project.root), *arguments])
-        return (status, *capsys.readouterr())
-
-    return run
-
-
-def planned(wh: Callable[..., tuple[int, str, str]], *arguments: str) -> dict[str, dict[str, str]]:
+def planned(wh: Wh, *arguments: str) -> dict[str, dict[str, str]]:
     status, out, _ = wh("plan", "--json", *arguments)
     assert status == 0
     return {model["name"]: model for model in json.loads(out)["models"]}
@@ -113,7 +104,7 @@ EDITS: dict[str, tuple[dict[str, str | None], Plan]] = {
 
 
 @pytest.mark.parametrize("case", EDITS)
-def test_what_is_planned_and_why(case: str, project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+def test_what_is_planned_and_why(case: str, project: Project, wh: Wh) -> None:
     files, expected = EDITS[case]
     write(project, files)
     before = current_build(project)
@@ -125,7 +116,7 @@ def test_what_is_planned_and_why(case: str, project: Project, wh: Callable[..., 
 
 
 @pytest.mark.parametrize("case", EDITS)
-def test_a_build_does_what_is_planned(case: str, project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_build_does_what_is_planned(case: str, project: Project, wh: Wh) -> None:
     write(project, EDITS[case][0])
     plan = {name: model["action"] for name, model in planned(wh).items()}
     done = {model.name: model.action for model in build(project).models} or plan  # nothing to do: no models are told
@@ -136,7 +127,7 @@ def test_a_build_does_what_is_planned(case: str, project: Project, wh: Callable[
     assert {model["action"] for model in planned(wh).values()} == {"keep"}
 
 
-def test_before_the_first_build_all_is_to_build(project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+def test_before_the_first_build_all_is_to_build(project: Project, wh: Wh) -> None:
     shutil.rmtree(project.builds)
     assert {name: (model["action"], model["reason"]) for name, model in planned(wh).items()} == dict.fromkeys(
         KEPT, ("build", "never built")
@@ -144,7 +135,7 @@ def test_before_the_first_build_all_is_to_build(project: Project, wh: Callable[.
     assert not project.builds.exists()
 
 
-def test_what_is_printed(project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+def test_what_is_printed(project: Project, wh: Wh) -> None:
     write(project, EDITS["SQL at the bottom"][0])
     status, out, err = wh("plan")
     assert status == 0
@@ -167,10 +158,32 @@ rollup.fastest  build   its query_spec_digest changed: its header, or a model un
     assert err == "2 to build, 1 maybe, 2 kept\n"
 
 
-def test_nothing_to_do(project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+def test_nothing_to_do(project: Project, wh: Wh) -> None:
     write(project, EDITS["layout and comments"][0])
     assert wh("plan") == (0, "", "nothing to do: 5 kept\n")
     assert [model["diff"] for model in planned(wh).values()] == [""] * 5
+
+
+def test_a_test_that_is_new_is_to_run(project: Project, wh: Wh) -> None:
+    lone = "select run_id from run where speed > 100"
+    write(project, {"data_tests/lone.sql": lone, "data_tests/other.sql": "select a from alone where a > 1"})
+    assert wh("plan") == (0, "", "5 kept; 2 tests to run on tables that are kept: lone, other\n")
+    assert wh("plan", "--select", "fast")[2] == "nothing to do: 1 kept\n"
+    assert json.loads(wh("plan", "--json")[1])["tests"] == ["lone", "other"]
+    build(project)
+    assert wh("plan")[2] == "nothing to do: 5 kept\n"
+    write(project, {"data_tests/lone.sql": lone.replace("100", "99"), **EDITS["SQL at the bottom"][0]})
+    # What is tested may be other rows by then, so whether these tests are run is not known.
+    assert json.loads(wh("plan", "--json")[1])["tests"] == []
+    write(project, {"models/run.sql": FILES["models/run.sql"]})
+    assert wh("plan")[2] == "5 kept; 1 test to run on tables that are kept: lone\n"
+
+
+def test_a_project_without_models_is_told_what_to_do(tmp_path: Path, wh_on: WhOn) -> None:
+    empty = init_project(tmp_path / "empty", bare=True)
+    for command in ("check", "plan", "build", "docs", "plan"):
+        status, _, err = wh_on(empty, command)
+        assert status == 0 and "there are no models yet: write a select into models/NAME.sql" in err, command
 
 
 # What is selected after the SQL of run changed, and the models told.
@@ -186,7 +199,7 @@ SELECTED = {
 
 
 @pytest.mark.parametrize("typed", SELECTED)
-def test_selections(typed: str, project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+def test_selections(typed: str, project: Project, wh: Wh) -> None:
     write(project, EDITS["SQL at the bottom"][0])
     assert planned(wh, "--select", *typed.split()).keys() == SELECTED[typed]
 
@@ -199,12 +212,12 @@ CHANGED = {
 
 
 @pytest.mark.parametrize("case", CHANGED)
-def test_what_counts_as_changed(case: str, project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+def test_what_counts_as_changed(case: str, project: Project, wh: Wh) -> None:
     write(project, EDITS[case][0])
     assert planned(wh, "--select", "changed").keys() == CHANGED[case]
 
 
-def test_slips(project: Project, wh: Callable[..., tuple[int, str, str]]) -> None:
+def test_slips(project: Project, wh: Wh) -> None:
     assert wh("plan", "--select", "fsat") == (5, "", "WH225 no model is named fsat\n  hint: did you mean fast?\n")
     write(project, {"models/run.sql": "select nonsense"})
     status, out, err = wh("plan")

@@ -44,10 +44,15 @@ def test_refusal(case: Case) -> None:
     assert caught.value.code == "WH306"
     assert caught.value.message.startswith(f"{case.refuse}:")
     assert caught.value.hint
+    assert isinstance(caught.value, provenance.Refusal) and caught.value.offset is not None
+    if case.at:
+        assert case.sql[caught.value.offset :].startswith(case.at)
 
 
-def test_every_reason_has_a_case() -> None:
-    assert {case.refuse for case in REFUSED} == set(provenance.REASONS)
+def test_every_reason_has_a_case_with_a_place() -> None:
+    ties = oracle.read_cases(oracle.HERE / "ties.sql")  # what only the data tells: tests/test_ties.py
+    told = {str(case.refuse).partition(" ")[0] for case in [*REFUSED, *ties] if case.at}
+    assert told == set(provenance.REASONS)
 
 
 def test_case_names_are_unique() -> None:

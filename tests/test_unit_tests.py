@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from bare_project import Wh, project, wh, write
+from bare_project import project, write
+from conftest import Wh
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, init_project, standard_folder
@@ -303,7 +304,7 @@ fail twice: batches double (unit_tests/twice.yaml:1:3)
     run_id  batch
     ------  -----
     b       4
-1 of 2 tests failed
+2 tests: 1 passed, 1 failed
 """
     assert not (project.root / ".wh").exists()  # neither a store nor a build was asked for
 

@@ -17,7 +17,7 @@ from warehouse.claims.number import exact, row_numbers
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
-from warehouse.claims.verification import STATES, verify_all, verify_number, verify_publication
+from warehouse.claims.verification import STALE_BECAUSE, STATES, verify_all, verify_number, verify_publication
 from warehouse.cli.main import main
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError
@@ -65,18 +65,59 @@ def test_a_number_is_replayed_from_its_own_evidence_alone(tmp_path: Path) -> Non
 def test_a_forged_publication_that_holds_together_is_found(shown: str, state: str, tmp_path: Path) -> None:
     """Whoever can write into the store can make every digest right: but not the evidence say otherwise."""
     project = published(tmp_path)
-    (publication,) = publications(project)
-    lines = [json.loads(line) for line in (publication.folder / "rows.jsonl").read_bytes().splitlines()]
-    row = next(line for line in lines if line["grain"]["key"] == exact("a"))
-    row["cells"]["total"]["value"] = exact(float(shown))
-    sql = canonical((project.root / "queries" / "claim.sql").read_text())
-    numbers = row_numbers("claim", sql, ["key"], ["key", "total"], ["a", float(shown)])
-    row["cells"]["total"]["number_id"] = numbers["total"]
-    forge(publication, "rows.jsonl", b"".join(canonical_json(line) + b"\n" for line in lines))
-    assert verify_number(project, str(numbers["total"])).state == state
+    assert verify_number(project, forged(project, "total", float(shown))).state == state
     states = {verdict.key: verdict.state for verdict in verify_all(project)}
     assert states.pop("claim[key=a].total") == state
     assert set(states.values()) == {"verified"}
+
+
+# The column of `BOTH` below, how far off its value of 7.75 or 4 is forged, and the state.
+OFF = {
+    "a sum, by less than the tolerance": ("total", 7.75 * (1 + 5e-10), "stale"),
+    "a sum, by more": ("total", 7.75 * (1 + 2e-9), "not reproduced"),
+    "a sum of a wider tolerance, by less": ("wide", 7.75 * 1.0005, "stale"),
+    "a sum of a wider tolerance, by more": ("wide", 7.75 * 1.002, "not reproduced"),
+    "a maximum, by the last bit": ("top", 4.000000000000001, "not reproduced"),
+    "a maximum with a tolerance that it does not need": ("loose", 4.000000000000001, "not reproduced"),
+}
+BOTH = "select key, sum(value) as total, sum(value) as wide, max(value) as top, max(value) as loose from reading group by key"
+CONTRACT = """/*
+grain: [key]
+columns:
+  key: {type: varchar}
+  total: {type: double}
+  wide: {type: double, tolerance: 1e-3}
+  top: {type: double}
+  loose: {type: double, tolerance: 0.5}
+*/
+"""
+
+
+@pytest.mark.parametrize("case", OFF)
+def test_sums_are_compared_within_their_tolerance_and_all_else_exactly(case: str, tmp_path: Path) -> None:
+    column, value, state = OFF[case]
+    project = values_project(tmp_path / "project", BOTH)
+    write(project, {"queries/claim.sql": CONTRACT + BOTH})
+    take_in(project, value_files(tmp_path / "in", *FILES))
+    build(project)
+    publish(project, "claim")
+    verdict = verify_number(project, forged(project, column, value))
+    assert verdict.state == state
+    if state == "stale":  # the current build holds 7.75 itself
+        assert "equal within" in verdict.reason and verdict.reason.endswith("(class T, sum in rollup.claim)" + STALE_BECAUSE)
+
+
+def forged(project: Project, column: str, value: float) -> str:
+    """The number id of another value of key a that a publication now states, in place of the one there was."""
+    (publication,) = publications(project)
+    lines = [json.loads(line) for line in (publication.folder / "rows.jsonl").read_bytes().splitlines()]
+    row = next(line for line in lines if line["grain"]["key"] == exact("a"))
+    row["cells"][column]["value"] = exact(value)
+    sql = canonical((project.root / "queries" / "claim.sql").read_text())
+    numbers = row_numbers("claim", sql, ["key"], ["key", column], ["a", value])
+    row["cells"][column]["number_id"] = numbers[column]
+    forge(publication, "rows.jsonl", b"".join(canonical_json(line) + b"\n" for line in lines))
+    return str(numbers[column])
 
 
 def test_a_number_that_other_rows_keep_something_out_of_needs_their_evidence(tmp_path: Path) -> None:
@@ -107,7 +148,7 @@ def test_what_the_current_build_says_otherwise_is_stale(tmp_path: Path) -> None:
     take_in(project, value_files(tmp_path / "more", "a=100\n"))
     build(project)
     verdict = verify_number(project, str(old))
-    assert verdict.state == "stale" and "replayed from its own 2 bundles: equal; the current build holds another" in verdict.reason
+    assert verdict.state == "stale" and "replayed from its own 2 bundles: equal (class T, sum in rollup.claim); the current build holds another" in verdict.reason
     states = {verdict.key: verdict.state for verdict in verify_all(project)}
     assert states["claim[key=a].total"] == states["claim[key=a].n"] == "stale"
     assert states["claim[key=b].total"] == "verified"
@@ -153,7 +194,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     (publication,) = publications(project)
     status, out, err = wh("verify", "claim[key=a].total")
     assert status == 0
-    assert out.endswith("  7.75  claim[key=a].total\n  verified: 2 raw files hashed, replayed from its own 2 bundles: equal\n")
+    assert out.endswith("  7.75  claim[key=a].total\n  verified: 2 raw files hashed, replayed from its own 2 bundles: equal (class T, sum in rollup.claim)\n")
     assert wh("verify", publication.digest) == (0, "", "4 verified\n")
     assert wh("verify", "--all") == (0, "", "4 verified\n")
     status, out, err = wh("verify", "--all", "--json")

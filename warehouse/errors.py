@@ -59,6 +59,7 @@ CODES: dict[str, str] = {
     "WH211": "there is no build yet",
     "WH212": "another build is running",
     "WH213": "the query could not be run",
+    "WH214": "no kept build, or more than one, has this digest",
     "WH218": "a build's database is not the one that was built",
     "WH219": "a model that nothing reads (a warning)",
     "WH220": "a file source cannot be read or tracked",

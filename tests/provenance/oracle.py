@@ -34,6 +34,7 @@ class Case:
     name: str
     values: tuple[str, ...] = ()
     refuse: str | None = None
+    at: str | None = None
     expected: list[str] = field(default_factory=list)
     sql: str = ""
 
@@ -42,7 +43,7 @@ def read_cases(path: Path) -> list[Case]:
     """The cases of one file, in order; the format is in README.md."""
     cases: list[Case] = []
     for line in path.read_text().splitlines():
-        header = re.match(r"-- (case|values|refuse|row): ?(.*)", line)
+        header = re.match(r"-- (case|values|refuse|at|row): ?(.*)", line)
         if header is None:
             if cases:
                 cases[-1].sql += line + "\n"
@@ -52,6 +53,8 @@ def read_cases(path: Path) -> list[Case]:
             cases[-1].values = tuple(name.strip() for name in header[2].split(",") if name.strip())
         elif header[1] == "refuse":
             cases[-1].refuse = header[2]
+        elif header[1] == "at":
+            cases[-1].at = header[2]
         else:
             cases[-1].expected.append(header[2])
     return cases

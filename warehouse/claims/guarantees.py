@@ -119,5 +119,5 @@ def _is_asserted(condition: "exp.Expression") -> bool:
 
 
 def _shown(node: "exp.Expression") -> str:
-    text = " ".join(printable(node.unnest().sql("duckdb")).split())
+    text = " ".join(printable(node.unnest().sql("duckdb", comments=False)).split())
     return text if len(text) <= _LONGEST_CLAUSE else text[:_LONGEST_CLAUSE] + "…"

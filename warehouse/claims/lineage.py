@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from warehouse.claims.determinism import Determinism, recorded
 from warehouse.claims.number import parse_argument
 from warehouse.claims.search import FoundCell, current_cell, find_cell
 from warehouse.claims.specification import read_specification
@@ -31,8 +32,8 @@ class RawFile:
 @dataclass(frozen=True)
 class Lineage:
     """The four steps of a number. `publication` is None for a number that was not published, and then so are the digest of its
-    why-set and its guarantees (`claims.guarantees`); `now` is what the cell holds in the current build when that is another
-    number, `is_gone` that it holds none."""
+    why-set, its guarantees (`claims.guarantees`) and how exactly its evidence gives it; `now` is what the cell holds in the
+    current build when that is another number, `is_gone` that it holds none."""
 
     number_id: str | None
     query: str
@@ -49,6 +50,7 @@ class Lineage:
     is_gone: bool
     why_digest: str | None = None
     guarantees: Mapping[str, Any] | None = None
+    determinism: Determinism | None = None
 
 
 def lineage(project: Project, argument: str) -> Lineage:
@@ -119,4 +121,5 @@ def _lineage(
     return Lineage(
         found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
+        recorded(found.publication.record, found.cell.column) if found.publication else None,
     )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.claims.catalog import Catalog
+    from warehouse.claims.determinism import Determinism
     from warehouse.claims.trace import RowTrace
 
 
@@ -41,18 +42,21 @@ class Publication:
     rows: int
     numbers: int
     is_new: bool
+    columns: "Mapping[str, Determinism]"  # how exactly each value is determined by its evidence
 
 
 def publish(project: Project, query: str) -> Publication:
     """Freeze the current build's rollup of a query spec.
 
-    The untouched query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their
-    runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
-    WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when
+    No clause of it or of a table under it may give another answer each time, and no tie may decide (WH306). The untouched
+    query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes
+    (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105, WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when
     a publication or spec that is there already is damaged, WH109, WH211.
     """
     from warehouse.claims.catalog import open_trace_session
+    from warehouse.claims.operations import determinism_of
     from warehouse.claims.rollup import RESERVED_COLUMNS
+    from warehouse.claims.tie_probe import check_ties
     from warehouse.claims.trace import trace
 
     build = current_build(project)
@@ -62,7 +66,13 @@ def publish(project: Project, query: str) -> Publication:
         if spec is None:
             raise _unknown(query, catalog)
         _refuse_without_evidence(con)
+        recorded = con.execute(
+            "select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]
+        ).fetchall()[0][0]
+        specification = json.loads(recorded)
+        determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}))
         columns = [name for name in catalog.columns[spec.qualified] if name not in RESERVED_COLUMNS]
+        tried = check_ties(con, catalog, query)
         _check_same_result(con, spec.qualified, spec.sql, columns)
         values = [name for name in columns if name not in spec.grain]
         traces = trace(con, catalog, query, values)
@@ -70,13 +80,15 @@ def publish(project: Project, query: str) -> Publication:
         _check_evidence(LocalStore(project.store_root), spec.place, traces.values(), facts)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
         frozen = freeze(spec, columns, rows, traces, facts)
-        about = {"engine": _engine(con), "guarantees": guarantees(catalog, spec)}
-        specification = con.execute(
-            "select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]
-        ).fetchall()[0][0]
+        about = {
+            "engine": _engine(con),
+            "guarantees": guarantees(catalog, spec),
+            "ties_tried": tried,
+            "columns": {name: column.document() for name, column in determined.items()},
+        }
     finally:
         con.close()
-    return _store(project, query, json.loads(specification), frozen, about, build.digest)
+    return _store(project, query, specification, frozen, about, determined, build.digest)
 
 
 def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
@@ -147,7 +159,8 @@ def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, c
 
 
 def _store(
-    project: Project, query: str, specification: Mapping[str, Any], frozen: FrozenRows, about: Mapping[str, Any], build_digest: str
+    project: Project, query: str, specification: Mapping[str, Any], frozen: FrozenRows, about: Mapping[str, Any],
+    determined: "Mapping[str, Determinism]", build_digest: str,
 ) -> Publication:
     record = {
         "publication_version": 2,
@@ -172,7 +185,9 @@ def _store(
         raise WarehouseError("WH109", f"cannot be written: {error.strerror}", str(folder)) from error
     if is_new:
         Ledger(root).published(digest, query, build_digest)
-    return Publication(digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new)
+    return Publication(
+        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined
+    )
 
 
 def _create_or_same(path: Path, data: bytes, scratch: Path) -> bool:

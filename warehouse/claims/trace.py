@@ -9,12 +9,13 @@ rows, which carry file, offset and length. Composition of the traces is the trac
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
-from warehouse.claims.provenance import Annotated, annotate
-from warehouse.claims.views import expanded
+from warehouse.claims.determinism import DEFAULT_TOLERANCE
+from warehouse.claims.expansion import expanded
+from warehouse.claims.provenance import Annotated, Refusal, annotate
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote, quoted, text_literal
 from warehouse.transform.sql_text import body
@@ -28,7 +29,6 @@ _LANDING_TOKEN = (
 )
 _ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
 _WHOLE_ROW = "*"
-_FLOAT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -175,10 +175,11 @@ class _Tracer:
 
     def _hop(self, model: BuiltModel, values: list[str]) -> Annotated:
         """Make table `hop`: row id of each wanted row beside the tokens its own SQL gives it."""
+        written = expanded(model, self._catalog)
         try:
-            annotated = annotate(body(_expanded(model, self._catalog)), self._names(), self._tokens(), values)
-        except WarehouseError as error:
-            raise replace(error, place=model.place) from error
+            annotated = annotate(written.text, self._names(), self._tokens(), values)
+        except Refusal as refusal:
+            raise written.fault(refusal) from refusal
         columns = [
             column for column in self._catalog.columns[model.qualified] if column not in ("query_spec_digest", "number_ids")
         ]
@@ -213,7 +214,7 @@ class _Tracer:
             # The annotated query may add floats in another order.
             return (
                 f"({ours} is not distinct from {theirs} or"
-                f" abs({ours} - {theirs}) <= {_FLOAT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
+                f" abs({ours} - {theirs}) <= {DEFAULT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
             )
         return f"{ours} is not distinct from {theirs}"
 
@@ -312,10 +313,3 @@ def joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         else:
             merged.append((offset, length))
     return tuple(merged)
-
-
-def _expanded(model: BuiltModel, catalog: Catalog) -> str:
-    """A model's SQL as it is written, or with the views it reads written out."""
-    if all(catalog.models[name].has_rows for name in model.reads if name in catalog.models):
-        return model.sql
-    return expanded(model, catalog, lambda read: not read.has_rows).sql(dialect="duckdb")

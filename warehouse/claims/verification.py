@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isclose
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.determinism import UNRECORDED, Determinism, recorded
 from warehouse.claims.lineage import lineage_of
 from warehouse.claims.number import inexact, parse_argument
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications
@@ -34,14 +36,13 @@ STATES = (TAMPERED, MISSING, NOT_REPRODUCED, REFUSED, STALE, VERIFIED)  # the wo
 
 STALE_BECAUSE = "; the current build holds another number, or none"
 _EXIT_CODES = {TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, VERIFIED: ExitCode.OK, STALE: ExitCode.OK}
-# Sums of floats over a part of the rows may differ in their last bits (`transform.aggregates`).
-_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class Claim:
     """A number as it is claimed: where it stands, its exact form, and the bundles that its runs and its value rest on.
-    `is_read`: whether its value was read from any file; `is_current`: whether the current build holds it."""
+    `is_read`: whether its value was read from any file; `is_current`: whether the current build holds it; `determinism`: how
+    exactly a replay must give it."""
 
     number_id: str | None
     key: str
@@ -51,6 +52,7 @@ class Claim:
     bundles: frozenset[str]
     is_read: bool
     is_current: bool
+    determinism: Determinism
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,10 @@ def verify_all(project: Project) -> Iterator[Verdict]:
 
 def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current: bool) -> Claim:
     cell = found.cell
-    return Claim(cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, bundles, is_read, is_current)
+    determinism = recorded(found.publication.record, cell.column) if found.publication else UNRECORDED
+    return Claim(
+        cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, bundles, is_read, is_current, determinism
+    )
 
 
 def bundles_of(row: PublishedRow, cell: PublishedCell) -> frozenset[str]:
@@ -192,7 +197,7 @@ class _Auditor:
                 failed.append(error)
                 continue
             gave.append(row[claim.column] if row else None)
-            if (how := _equal(gave[-1], claim.form)) is not None:
+            if (how := _equal(gave[-1], claim.form, claim.determinism)) is not None:
                 reason = f"{files} raw files hashed, replayed from {_shown(bundles, claim.bundles)}: {how}"
                 reason += "" if claim.is_read else "; no file states it, the query does"
                 if not claim.is_current:
@@ -224,15 +229,25 @@ def _row_key(grain_forms: Mapping[str, Any]) -> str:
     return repr(sorted(grain_forms.items()))
 
 
-def _equal(form: Any, claimed: Any) -> str | None:
+def _equal(form: Any, claimed: Any, determinism: Determinism) -> str | None:
     """How a replayed value equals the one claimed; None when it does not."""
+    known = "" if determinism is UNRECORDED else f" ({determinism})"
     if form == claimed:
-        return "equal"
-    if form and claimed and form[0] == claimed[0] == "double":
-        one, other = inexact(form), inexact(claimed)
-        if abs(one - other) <= _TOLERANCE * max(abs(one), abs(other)):
-            return f"equal within {_TOLERANCE:g}, {one!r}"
+        return f"equal{known}"
+    if determinism.tolerance and _is_within(form, claimed, determinism.tolerance):
+        return f"equal within {determinism.tolerance:g}, {inexact(form)!r}{known}"
     return None
+
+
+def _is_within(form: Any, claimed: Any, tolerance: float) -> bool:
+    """Whether floats, or lists of them, differ by no more than the tolerance allows."""
+    if not form or not claimed or form[0] != claimed[0] or len(form) != len(claimed):
+        return bool(form == claimed)
+    if form[0] == "list":
+        return all(_is_within(one, other, tolerance) for one, other in zip(form[1:], claimed[1:], strict=True))
+    if form[0] != "double":
+        return bool(form == claimed)
+    return isclose(inexact(form), inexact(claimed), rel_tol=tolerance)
 
 
 def _shown(bundles: frozenset[str], own: frozenset[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json, table
+from warehouse.cli.output import NO_MODELS, notice, print_json, table
 from warehouse.transform.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class BuildTeller:
         if report.is_restored:
             return "the same as an earlier build, which is current again"
         if not report.models:
-            return "nothing changed"
+            return NO_MODELS if report.is_new else "nothing changed"
         parts = []
         for action, word in _DONE.items():
             found = [model for model in report.models if model.action == action]

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from warehouse.cli.output import notice, print_json
+from warehouse.cli.output import NO_MODELS, notice, print_json
 from warehouse.errors import ExitCode, WarehouseError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         print_json({"models": models, "queries": queries, **faults})
     if not tell_findings(found):
         return ExitCode.FAILED
-    notice(f"ok: {models} models, {queries} queries")
+    notice(f"ok: {models} models, {queries} queries" if models or queries else NO_MODELS)
     return ExitCode.OK
 
 

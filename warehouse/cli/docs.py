@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from warehouse.cli.output import notice
+from warehouse.cli.output import NO_MODELS, notice
 from warehouse.errors import ExitCode
 
 
@@ -23,5 +23,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     page = write_site(args.output or project.root / ".wh" / "docs", description)
     state = "with the last build's results" if description.last_build else "nothing is built yet, so without results"
     notice(f"{len(description.tables)} tables, {state}")
+    if not description.checked.models:
+        notice(NO_MODELS)
     print(page)
     return ExitCode.OK

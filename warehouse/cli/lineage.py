@@ -71,6 +71,7 @@ def _document(number: "Lineage") -> dict[str, object]:
         "raw_files": [asdict(file) for file in number.raw_files],
         "now": None if number.now is None else {"number_id": number.now[0], "value": number.now[1]},
         "is_gone": number.is_gone,
+        "determinism": asdict(number.determinism) if number.determinism else None,
     }
 
 
@@ -83,6 +84,7 @@ def _tree(number: "Lineage", opened: "list[OpenedFile]", *, opens: bool) -> list
     lines += [f"│           {name} = {printable(str(value))}" for name, value in number.grain.items()]
     if number.publication:
         lines.append(f"│           published in {number.publication}")
+        lines.append(f"│           {number.determinism}")
     else:
         lines.append("│           built, not published")
     lines.append(f"├─ 2 query  {number.query}  query_spec_digest {number.query_spec_digest}")

@@ -10,6 +10,8 @@ from typing import Any
 
 from warehouse.errors import WarehouseError, printable
 
+NO_MODELS = "there are no models yet: write a select into models/NAME.sql, and wh build makes the table NAME"
+
 
 def notice(text: str) -> None:
     """A line for people, on stderr."""

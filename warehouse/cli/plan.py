@@ -9,14 +9,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, parsing_bar, print_json, table
+from warehouse.cli.output import NO_MODELS, notice, parsing_bar, print_json, table
 from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
-    from warehouse.transform.preview import PlannedModel
+    from warehouse.transform.preview import PlannedModel, Preview
 
 _PLANNED = {"build": "to build", "update": "to update", "drop": "to drop", "maybe": "maybe", "keep": "kept"}
 _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+_SHOWN_TESTS = 5
 _PLAIN = "\x1b[0m"
 
 
@@ -39,10 +40,10 @@ def run(args: argparse.Namespace) -> ExitCode:
     for error in found.damaged:
         notice(str(error))
     if args.json:
-        print_json({"models": [vars(model) for model in found.models]})
+        print_json({"models": [vars(model) for model in found.models], "tests": found.tests})
     else:
         _print([model for model in found.models if model.action != "keep"])
-    notice(_summary(found.models))
+    notice(_summary(found, is_selected=bool(args.select)))
     return ExitCode.OK
 
 
@@ -62,9 +63,12 @@ def _coloured(diff: str) -> str:
     )
 
 
-def _summary(models: "Sequence[PlannedModel]") -> str:
-    counts = Counter(model.action for model in models)
+def _summary(found: "Preview", *, is_selected: bool) -> str:
+    if not found.models:
+        return "no model meets all of that" if is_selected else NO_MODELS
+    counts = Counter(model.action for model in found.models)
     told = ", ".join(f"{counts[action]:,} {words}" for action, words in _PLANNED.items() if counts[action])
-    if not models:
-        return "no model meets all of that"
+    if found.tests:
+        tests = f"{len(found.tests):,} test{'s' * (len(found.tests) != 1)} to run on tables that are kept"
+        return f"{told}; {tests}: {', '.join(found.tests[:_SHOWN_TESTS])}{', ...' * (len(found.tests) > _SHOWN_TESTS)}"
     return told if counts.keys() != {"keep"} else f"nothing to do: {told}"

@@ -27,11 +27,14 @@ def run(args: argparse.Namespace) -> ExitCode:
                 "rows": publication.rows,
                 "numbers": publication.numbers,
                 "is_new": publication.is_new,
+                "columns": {name: column.document() for name, column in publication.columns.items()},
             }
         )
         return ExitCode.OK
     state = "published" if publication.is_new else "published before, nothing changed"
     notice(f"{publication.query}: {publication.rows} rows, {publication.numbers} numbers, {state}")
+    for name, column in publication.columns.items():
+        notice(f"{name}: {column}" + (f", within {column.tolerance:g}" if column.tolerance else ""))
     notice(f"query_spec_digest {publication.query_spec_digest}")
     print(publication.digest)
     return ExitCode.OK

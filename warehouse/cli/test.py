@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from warehouse.errors import ExitCode
 if TYPE_CHECKING:
     from warehouse.transform.run_tests import TestResult
     from warehouse.transform.unit_tests import UnitResult
+
+_ENDED = {"pass": "passed", "warn": "warned", "fail": "failed"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,10 +87,11 @@ def _print(rows: list[list[object]]) -> None:
 
 
 def _verdict(results: "Sequence[TestResult | UnitResult]") -> ExitCode:
-    failed = sum(result.status == "fail" for result in results)
-    if failed:
-        notice(f"{failed} of {len(results)} tests failed")
-    return ExitCode.FAILED if failed else ExitCode.OK
+    counts = Counter(result.status for result in results)
+    if results:
+        told = ", ".join(f"{counts[status]:,} {word}" for status, word in _ENDED.items() if counts[status])
+        notice(f"{len(results):,} test{'s' * (len(results) != 1)}: {told}")
+    return ExitCode.FAILED if counts["fail"] else ExitCode.OK
 
 
 def _document(result: "TestResult") -> dict[str, object]:

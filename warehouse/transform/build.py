@@ -219,13 +219,17 @@ def _bring_up_to_date(
 
     from warehouse.transform.catalog import write_catalog
     from warehouse.transform.duck import connect
+    from warehouse.transform.engine_faults import message_of
     from warehouse.transform.run_tests import run_tests
     from warehouse.transform.session import Session
-    from warehouse.transform.state import read_states, record_passed, tests_to_run
+    from warehouse.transform.state import read_passed, read_states, record_passed, tests_to_run
 
     progress.began("models")
     is_there = database.exists()
-    con = connect(database, files_root=material.root)
+    try:
+        con = connect(database, files_root=material.root)
+    except duckdb.Error as error:
+        raise WarehouseError("WH218", "what the last build left cannot be opened", str(database), "run: wh build") from error
     try:
         states = read_states(con)
         if is_there and not states:  # made by another engine: nothing in it can be kept
@@ -240,7 +244,7 @@ def _bring_up_to_date(
         progress.began("tests")
         asked = material.checked.tests
         # Outside a transaction: a test that cannot run would end it.
-        tests = run_tests(con, tests_to_run(con, asked, session.contents, session.unique))
+        tests = run_tests(con, tests_to_run(read_passed(con), asked, session.contents, session.unique))
         progress.began("write")
         broken = {result.name for result in tests if result.status != "pass"}
         con.execute("begin")
@@ -249,7 +253,7 @@ def _bring_up_to_date(
         con.execute("commit")
         con.execute("checkpoint")
     except duckdb.Error as error:
-        raise WarehouseError("WH209", str(error).splitlines()[0], str(database), "is there room on the disk?") from error
+        raise WarehouseError("WH209", message_of(error), str(database), "is there room on the disk?") from error
     finally:
         con.close()
     return Done(tuple(models), tests)

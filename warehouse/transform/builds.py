@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.digest import file_digest
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.durable import fsync_folder, make_folder, replace_durably
 from warehouse.project import Project
 from warehouse.transform.sources import FileSet, FileState, file_stamp
 
 POINTER = "current.duckdb"
-FORM = 4  # of a build's database and of how its tables are made: raised with either, and then all is built anew
+FORM = 5  # of a build's database and of how its tables are made: raised with either, and then all is built anew
 FAILURES = "failures.duckdb"  # the rows that broke tests of the last build
 FAILURES_SCRATCH = ".failures-"
 _SHADOW = ".shadow.duckdb"
@@ -60,8 +60,12 @@ def current_build(project: Project) -> Build:
             ExitCode.TAMPERED,
         )
     if build is None:
-        raise WarehouseError("WH211", "nothing has been built here yet", str(project.builds), "run: wh build")
+        raise _nothing_built(project)
     return build
+
+
+def _nothing_built(project: Project) -> WarehouseError:
+    return WarehouseError("WH211", "nothing has been built here yet", str(project.builds), "run: wh build")
 
 
 def find_current(project: Project) -> Build | None:
@@ -90,14 +94,17 @@ def list_builds(project: Project) -> list[Build]:
 
 
 def find_build(project: Project, digest: str) -> Build:
-    """The kept build whose digest begins so. Raises WH211 when there is none, or several."""
-    found = [build for build in list_builds(project) if build.digest.startswith(digest)]
+    """The kept build whose digest begins so. Raises WH211 when none is kept at all, WH214 when none begins so, or several do."""
+    kept = list_builds(project)
+    if not kept:
+        raise _nothing_built(project)
+    found = [build for build in kept if build.digest.startswith(digest)]
     if len(found) != 1 or not digest:
-        kept = ", ".join(build.digest[:12] for build in list_builds(project)) or "none"
-        how_many = "several builds have" if len(found) > 1 else "no build has"
+        how_many = "several builds have" if found else "no build that is kept has"
         raise WarehouseError(
-            "WH211", f"{how_many} a digest that begins with {digest!r}", str(project.builds), f"kept: {kept}",
-            ExitCode.AMBIGUOUS if len(found) > 1 else ExitCode.NOT_FOUND,
+            "WH214", f"{how_many} a digest that begins with {printable(digest)!r}", str(project.builds),
+            f"wh builds lists them: {', '.join(build.digest[:12] for build in kept)}",
+            ExitCode.AMBIGUOUS if found else ExitCode.NOT_FOUND,
         )
     return found[0]
 

@@ -186,5 +186,5 @@ def _name_faults(
         elif document.startswith('{"error":true'):
             yield WarehouseError(
                 "WH201", f"{name} is a word of SQL: whoever reads the table would have to quote it", model.place,
-                f"rename the file, to {name}_fact or {name}s for one",
+                f"rename the file, to {name}_fact for one",
             )

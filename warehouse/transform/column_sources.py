@@ -33,9 +33,17 @@ class NotUnderstood(Exception):
     """A part of the plan whose meaning is not known here; the text says which."""
 
 
-def query_relation(con: "duckdb.DuckDBPyConnection", sql: str) -> Relation:
+# What else than columns an expression of a plan is made of, for who wants to know it.
+Note = Callable[[Mapping[str, Any]], Refs]
+
+
+def nothing_else(expression: Mapping[str, Any]) -> Refs:
+    return NONE
+
+
+def query_relation(con: "duckdb.DuckDBPyConnection", sql: str, note: Note = nothing_else) -> Relation:
     """The columns of one query, in a session that has the tables it reads. Temporary tables go by their bare names,
-    others by schema and name. Raises `NotUnderstood`."""
+    others by schema and name; what `note` adds goes the way of columns computed with. Raises `NotUnderstood`."""
     # Not optimized: the optimizer drops what it proves to be without effect on today's statistics. Defaults are written
     # out: were an index called something else one day, it must be missed and not be taken for 0.
     call = f"json_serialize_plan({text_literal(sql)}, optimize := false, skip_null := true)"
@@ -43,7 +51,7 @@ def query_relation(con: "duckdb.DuckDBPyConnection", sql: str) -> Relation:
         document = json.loads(con.execute(f"select {call}").fetchall()[0][0])
         if document["error"]:
             raise NotUnderstood(str(document["error_message"]).splitlines()[0])
-        return _Plan().relation(document["plans"][0])
+        return _Plan(note).relation(document["plans"][0])
     except RecursionError:
         raise NotUnderstood("its expressions are nested too deeply") from None
     except (KeyError, ValueError) as error:  # another engine, which writes its plans in another way
@@ -70,6 +78,7 @@ _EXPRESSIONS = frozenset(
 class _Plan:
     """One walk over one plan. Columns of common table expressions and of operators are remembered by their index."""
 
+    note: Note
     ctes: dict[int, Relation] = field(default_factory=dict)
     by_index: dict[int, tuple[Derived, ...]] = field(default_factory=dict)
 
@@ -109,6 +118,8 @@ class _Plan:
                 elif kind is not None and kind not in _EXPRESSIONS:
                     raise NotUnderstood(f"expression {kind.removeprefix('BOUND_').replace('_', ' ').lower()}")
                 else:
+                    if kind is not None:
+                        (conditions if is_choosing else computed).update(self.note(part))
                     stack.extend((x, is_choosing or key in _CHOOSING) for key, x in part.items() if key not in _CLOSED)
         return Derived(NONE, frozenset(computed), frozenset(conditions))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.transform.column_sources import NotUnderstood, query_relation
+from warehouse.transform.column_sources import Note, NotUnderstood, nothing_else, query_relation
 from warehouse.transform.derived import ROWS, ColumnRef, Relation
 from warehouse.transform.feeds import FEED_SCHEMA
 from warehouse.transform.file_calls import file_calls, without_file_calls
@@ -141,7 +141,7 @@ def column_graph(
         for read in checked.graph.files[name]:
             open_remote(con, read.patterns)
         try:
-            edges = _edges(model.qualified, tuple(types), _relation(con, model.text))
+            edges = _edges(model.qualified, tuple(types), relation_of(con, model.text))
         except NotUnderstood as reason:
             unknown[model.qualified] = str(reason)
             read = [checked.models[parent].qualified for parent in checked.graph.models[name]]
@@ -156,16 +156,17 @@ def column_graph(
     return ColumnGraph({**columns, **_called(sources, columns)}, sources, unknown)
 
 
-def _relation(con: "duckdb.DuckDBPyConnection", sql: str) -> Relation:
+def relation_of(con: "duckdb.DuckDBPyConnection", sql: str, note: Note = nothing_else) -> Relation:
+    """The columns of one query, as `query_relation` gives them; of one that reads files, too. Raises `NotUnderstood`."""
     import duckdb
 
     try:
-        return query_relation(con, sql)
+        return query_relation(con, sql, note)
     except NotUnderstood:
         if not file_calls(con, sql):
             raise
     try:
-        return query_relation(con, without_file_calls(con, sql))
+        return query_relation(con, without_file_calls(con, sql), note)
     except duckdb.Error as error:
         raise NotUnderstood("a call that reads files cannot stand alone") from error
 

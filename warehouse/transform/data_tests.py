@@ -86,7 +86,7 @@ def data_tests(models: Mapping[str, Model], sql_tests: Iterable[SqlTest] = ()) -
 
 
 def _of_file(test: SqlTest) -> DataTest:
-    return DataTest(test.name, test.description or "no rows", body(test.text), test, test.severity)
+    return DataTest(test.name, test.description or "it must select no rows", body(test.text), test, test.severity)
 
 
 def _of_model(model: Model) -> Iterator[DataTest]:

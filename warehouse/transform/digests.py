@@ -85,6 +85,9 @@ def recorded_model(document: Mapping[str, Any]) -> Model:
         materialized=contract["materialized"],
         key=tuple(contract.get("key", ())),
         grain=tuple(contract["grain"]),
-        columns={column: Column(column, kind, "", unit) for column, kind, unit in contract["columns"]},
+        columns={
+            column: Column(column, kind, "", unit, tolerance=contract.get("tolerances", {}).get(column))
+            for column, kind, unit in contract["columns"]
+        },
         claim=document.get("claim", {}),
     )

@@ -11,58 +11,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from warehouse.errors import WarehouseError, did_you_mean
+from warehouse.transform.engine_words import IN_WORDS, WAYS_OUT, WAYS_OUT_OF_KIND
 from warehouse.transform.sql_text import RESERVED, Token, fault_at, first_token, line_and_column, tokens
 
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 _STATEMENT_WORDS = RESERVED | {"by", "join", "left", "inner", "values", "over", "partition", "between", "is", "like"}
 _NOT_SELECT = "Only SELECT statements can be serialized"
 _WAY_HERE = "the engine reads the SQL up to this point: look at this word and at the one before it"
-# A message of the engine (a pattern), and the way out. The first that matches counts.
-_WAYS_OUT = (
-    (r"unterminated string", "close the text with a single quote; a quote within it is written twice"),
-    (r"unterminated quoted", "close the name with a double quote"),
-    (r"unterminated /\*", "close the comment with */"),
-    (r"Max expression depth", "cut the expression into several, in CTEs"),
-    (r"Ambiguous reference to table|\(use: '([^']+)' or '\1'\)", "give each its own name: from run as a, run as b"),
-    (r"magic bytes|to be a Parquet file", "is the file whole? copy it again, or take it out of the pattern"),
-    (r"Duplicate CTE", "rename one of them"),
-    (r"must appear in the GROUP BY", "group by it, or take one value: any_value(...)"),
-    (r"aggregate function calls cannot be nested", "aggregate in a CTE, then aggregate its result"),
-    (r"WHERE clause cannot contain aggregates", "filter groups with having instead"),
-    (r"WHERE clause cannot contain window", "filter windows with qualify instead"),
-    (r"cannot contain window", "compute the window in a CTE and read that"),
-    (r"Set operations can only", "both sides need the same columns; union all by name fills what is absent with NULL"),
-    (r"Subquery returns", "select one column in it"),
-    (r"FROM clause is missing", "text goes in single quotes: 'x'; a column needs a from"),
-    (r"parameters:", "write the value"),
-    (r"UNNEST\(\)", "unnest takes a list or a struct"),
-    (r"because it is not a struct", "only a struct has fields: table.column needs the table's name or alias first"),
-    (r"Cannot deduce template type", "its values must be of one type: cast them"),
-    (r"No files found", "does the path lead to files?"),
-    (r"window \"", "define it: window w as (partition by ...)"),
-    (r"read-only", "wh sql only reads: what is to be kept is a model"),
-    (r"Could not convert|could not parse", "try_cast(x as type) is NULL where a value does not fit"),
-    (r"^Referenced table [^\n]+$", "name it in the from clause, or use the alias it has there"),
-    (r"selection list|without FROM", "a select names columns, and where they come from: select a from t"),
-    (r"on left side of join|on right side of join", "using (...) names a column that both sides have"),
-)
-# What the engine says (a pattern), and how an analyst would say it.
-_IN_WORDS = (
-    (r"^[A-Z][A-Za-z ]* Error: ", ""),
-    (r"^Referenced ", ""),
-    (r" \(use: .*", ""),
-    (r"in FROM clause", "in the from clause"),
-    (r"^unterminated /\* comment.*", "unterminated comment"),
-    (r"^Scalar Function with name (.+) does not exist", r"no function is named \1"),
-    (r"^(Table Function|Aggregate Function|Type) with name (.+) does not exist",
-     lambda match: f"no {match[1].lower()} is named {match[2]}"),
-    (r"^Values were not provided.*", "a model takes no parameters"),
-    (r"^Set operations can only.*", "the two sides yield different numbers of columns"),
-    (r"^Cannot deduce template type.*", "the values are of types that do not go together"),
-    (r"^[A-Z](?=[a-z])", lambda match: match[0].lower()),
-)
+# Advice to change settings: they are pinned, so that a build does not depend on who makes it.
+_SETTING = re.compile(r"\b(SET|PRAGMA)\b")
 # The engine ran into an exception of Python, which only the client of a remote store raises.
 _CLIENT_FAULT = "Traceback (most recent call last):"
+# Its first line says no more than the line's number; the file comes at the end.
+_CSV_FAULT = re.compile(r"CSV Error on Line: (\d+)\n(?:Original Line:.*\n)?(.+)")
+_CSV_FILE = re.compile(r"^ *file = (.+)$", re.MULTILINE)
 _NAMED = re.compile(r"[\"']([^\"'\s]+)[\"']")
 
 
@@ -77,6 +39,13 @@ def translated_within(
     """An engine's error about `statement`, a part of which stands in the file `text`, `shift` characters further on, as a
     fault at `place:line:column` of that file."""
     return _told({"exception_message": str(error), **_document(error)}, code, statement, text, place, shift)
+
+
+def translated_elsewhere(error: Exception, code: str, text: str, place: str) -> WarehouseError:
+    """An engine's error about a statement that was made from the file `text`, so that its places are not the file's: at what
+    it names there, else where the SQL begins."""
+    document = {key: value for key, value in _document(error).items() if key != "position"}
+    return _told({"exception_message": str(error), **document}, code, text, text, place, 0)
 
 
 def message_of(error: Exception) -> str:
@@ -112,12 +81,12 @@ def parse_fault(document: Mapping[str, Any], text: str, place: str) -> Warehouse
 def _no_select(text: str, place: str) -> WarehouseError:
     """For a statement that is no select, or several of which one is not."""
     found = tokens(text)
-    if _second_statement(found):
+    if second_statement(found):
         return statements_fault(text, place)
     word = found[0].text.lower()
-    if word == "pivot":
+    if pivot := _free_pivot(found):
         return fault_at(
-            "WH202", "a pivot's columns depend on the data", text, place, found[0].offset,
+            "WH202", "a pivot's columns depend on the data", text, place, pivot.offset,
             "name its values: from t pivot (sum(x) for kind in ('a', 'b'))",
         )
     return fault_at(
@@ -128,7 +97,7 @@ def _no_select(text: str, place: str) -> WarehouseError:
 
 def statements_fault(text: str, place: str) -> WarehouseError:
     """WH202 for a text of no statement or of more than one."""
-    second = _second_statement(tokens(text))
+    second = second_statement(tokens(text))
     if second is None:
         hint = "write one select, or delete the file"
         return fault_at("WH202", "there is no SQL in it", text, place, first_token(text), hint)
@@ -136,7 +105,15 @@ def statements_fault(text: str, place: str) -> WarehouseError:
     return fault_at("WH202", "a second statement: a model is one select", text, place, second.offset, hint)
 
 
-def _second_statement(found: list[Token]) -> Token | None:
+def _free_pivot(found: list[Token]) -> Token | None:
+    """The first `pivot` that begins a statement or what is in brackets: it takes its columns from the data. A `pivot` after a
+    table lists them."""
+    pairs = zip([None, *found], found)
+    words = ("pivot", "pivot_wider")
+    return next((token for before, token in pairs if token.text.lower() in words and (not before or before.text == "(")), None)
+
+
+def second_statement(found: list[Token]) -> Token | None:
     """The first token after a semicolon that ends a statement."""
     pairs = zip(found, found[1:])
     return next((token for before, token in pairs if before.text == ";" != token.text and before is not found[0]), None)
@@ -162,8 +139,11 @@ def _client_said(traceback: str) -> str:
 def _message(said: str, document: Mapping[str, Any]) -> str:
     if call := document.get("call"):
         return f"no function takes these types: {_plain(str(call))}"
+    if csv := _CSV_FAULT.match(said):
+        file = _CSV_FILE.search(said)
+        said = f"{file[1] if file else 'a CSV file'}, line {csv[1]}: {csv[2]}"
     head = _plain(said.splitlines()[0] if said else "the engine refused it").rstrip("!.:")
-    for pattern, words in _IN_WORDS:
+    for pattern, words in IN_WORDS:
         head = re.sub(pattern, words, head)
     return head[:300]
 
@@ -199,14 +179,15 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
     if subtype == "NO_MATCHING_FUNCTION":
         forms = [_plain(line.strip()) for line in said.splitlines() if "->" in line]
         return f"it takes: {'; '.join(forms)}" if len(forms) <= 3 else "cast to a type that it takes: x::double"
-    for pattern, way in _WAYS_OUT:
+    for pattern, way in WAYS_OUT:
         if re.search(pattern, said):
             return way
     if use := re.search(r"\(use: (.+)\)", said):
         return f"say which: {_plain(use[1])}".replace("'", "")
     if subtype == "MISSING_ENTRY":
         kind = str(document.get("type", "name")).lower()
-        return did_you_mean(name, candidates) or f"the engine has no such {kind}: is it written right?"
+        unknown = "is it written right, and built?" if kind == "table" else f"the engine has no such {kind}: is it written right?"
+        return did_you_mean(name, candidates) or unknown
     slip = name or next(iter(_NAMED.findall(said.splitlines()[0])[-1:]), "")
     if candidates and (near := did_you_mean(slip, candidates)):
         return near
@@ -216,7 +197,10 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
         return "typographic quotes are no quotes in SQL: use ' for text"
     if candidates:
         return f"the nearest that there is: {', '.join(candidates)}"
-    return " ".join(map(str.strip, said.splitlines()[1:])) or "DuckDB's documentation of this clause says what it takes"
+    advice = " ".join(map(str.strip, said.splitlines()[1:])).strip()
+    if advice and not _SETTING.search(advice):
+        return advice
+    return WAYS_OUT_OF_KIND.get(str(document.get("exception_type")), "DuckDB's documentation of this clause says what it takes")
 
 
 def _syntax_hint(text: str, offset: int) -> str:

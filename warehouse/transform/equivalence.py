@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,22 +23,25 @@ from warehouse.transform.duck import connect, quote, text_literal
 if TYPE_CHECKING:
     import duckdb
 
+    from warehouse.transform.checked_project import CheckedProject
     from warehouse.transform.material import Material
     from warehouse.transform.session import RollupWriter
 
-
+_SHOWN = 3
 _DATABASES = ("updated_build", "full_build")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One table brought up to date and built from nothing: how many rows only one of them has, or what else differs."""
+    """One table brought up to date and built from nothing: how many rows only one of them has, or what else differs. `by_key`
+    are the incremental tables that may have made the difference: it, and those that it reads, by qualified name."""
 
     name: str
     rows: int
     only_updated: int = 0
     only_full: int = 0
     difference: str | None = None
+    by_key: tuple[str, ...] = ()
 
 
 def check_equivalence(project: Project, write_rollup: "RollupWriter") -> list[Comparison]:
@@ -62,13 +65,22 @@ def refuse_differences(comparisons: Sequence[Comparison]) -> None:
     """Raise WH223, one error for all tables that differ, when any does."""
     faults = [
         WarehouseError(
-            "WH223", f"brought up to date it differs from a full build in {_told(found)}", found.name,
-            "for now take materialized: incremental and key: out of its header, or of what it reads, and build again",
+            "WH223", f"brought up to date it differs from a full build in {_told(found)}", found.name, _way_out(found)
         )
         for found in comparisons if found.difference
     ]
     if faults:
         raise together(faults)
+
+
+def _way_out(found: Comparison) -> str:
+    if found.by_key:
+        listed = f"{', '.join(found.by_key[:_SHOWN])}{', ...' * (len(found.by_key) > _SHOWN)}"
+        return f"for now take materialized: incremental and key: out of the header of {listed}, and build again"
+    return (
+        "was the build altered? delete the builds folder and run wh build; if it differs again, its SQL gives other rows"
+        " each time: order what it aggregates, ranks or limits by columns that tell all rows apart"
+    )
 
 
 def _told(found: Comparison) -> str:
@@ -85,11 +97,26 @@ def _compare(material: "Material", updated: Path, full: Path) -> list[Comparison
     checked = material.checked
     try:
         return [
-            compare_tables(con, checked.models[name].qualified, checked.columns[name], is_ordered=not checked.models[name].key)
+            replace(
+                compare_tables(
+                    con, checked.models[name].qualified, checked.columns[name], is_ordered=not checked.models[name].key
+                ),
+                by_key=_by_key(name, checked),
+            )
             for name in checked.graph.order if checked.models[name].materialized != "view"
         ]
     finally:
         con.close()
+
+
+def _by_key(name: str, checked: "CheckedProject") -> tuple[str, ...]:
+    """The incremental tables among a model and all that it reads, directly or through others, in build order."""
+    found, pending = {name}, [name]
+    while pending:
+        read = checked.graph.models[pending.pop()] - found
+        found |= read
+        pending += read
+    return tuple(checked.models[other].qualified for other in checked.graph.order if other in found and checked.models[other].key)
 
 
 def compare_tables(

@@ -15,10 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.errors import WarehouseError
 from warehouse.transform.content import HASH_SUM, ROW, ROWS, Content, content_by_key
 from warehouse.transform.duck import execute, quote, quoted
-from warehouse.transform.engine_faults import message_of
+from warehouse.transform.engine_faults import translated_elsewhere
 from warehouse.transform.keys import FILE_COLUMN, KeyPlan, narrow_name, narrowed
 from warehouse.transform.locality import INPUT_ALIAS, KeyedInput
 from warehouse.transform.model import Model
@@ -75,7 +74,7 @@ def build(
                     _copy(con, number, f"select * from {model.text[found.start : found.end]}")
                 con.execute(made + narrowed(model, plan.inputs))
             except duckdb.Error as error:
-                raise WarehouseError("WH209", message_of(error), model.place) from error
+                raise translated_elsewhere(error, "WH209", model.text, model.place) from error
         else:
             execute(con, model, made)
     return sort_into_table(con, model, types, _FRESH) if plan.is_gathered else put_in_order(con, model, types)

@@ -25,13 +25,14 @@ MATERIALISATIONS = ("table", "view", "incremental")
 _SCHEMAS = {"staging": "staging", "reference": "staging", "dims": "main", "facts": "main", "marts": "mart"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 HEADER_KEYS = {"description", "materialized", "key", "grain", "feeds", "collects", "columns", "tests", "tags", "claim"}
-_COLUMN_KEYS = {"type", "unit", "description", "tests", "feed"}
+_COLUMN_KEYS = {"type", "unit", "description", "tests", "feed", "tolerance"}
 
 
 @dataclass(frozen=True)
 class Column:
     """One column of a contract. `unit` None: dimensionless or stated elsewhere in the row. `in_feed`: whether feeders of
-    the table may fill it."""
+    the table may fill it. `tolerance`: by how much, relative to the larger, a float that is added up may differ and be the same
+    number; None where nothing is declared."""
 
     name: str
     type: str
@@ -39,6 +40,7 @@ class Column:
     unit: str | None = None
     tests: tuple[HeaderTest, ...] = ()
     in_feed: bool = True
+    tolerance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,13 @@ class Model:
     @cached_property
     def contract(self) -> dict[str, Any]:
         """What a digest covers beside the SQL: a change of it changes what the table promises."""
+        tolerances = {name: column.tolerance for name, column in self.columns.items() if column.tolerance is not None}
         return {
             "materialized": self.materialized,
             **({"key": list(self.key)} if self.key else {}),
             "grain": list(self.grain),
             "columns": [[column.name, column.type, column.unit] for column in self.columns.values()],
+            **({"tolerances": tolerances} if tolerances else {}),
         }
 
 
@@ -209,6 +213,8 @@ def read_sql_file(path: Path, place: str, known: Collection[str]) -> Header:
     for key in header.values:
         if key not in known:
             raise header.unknown_key(key, known=known)
+    if not header.values:
+        _refuse_unread_header(text, place, known)
     return header
 
 
@@ -231,6 +237,14 @@ def _refuse_nul(text: str, place: str) -> None:
     # The engine reads a text up to its first NUL: the rest of the model would silently be no part of it.
     if "\0" in text:
         raise fault_at("WH202", "a NUL character is not SQL", text, place, text.index("\0"), "take it out")
+
+
+def _refuse_unread_header(text: str, place: str, known: Collection[str]) -> None:
+    """Raise WH201 when the comments above the SQL, none of which is a header, look like one."""
+    line = re.search(rf"^[ \t]*(--|/\*)?[ \t]*({'|'.join(sorted(known))})[ \t]*:", text[: first_token(text)], re.MULTILINE)
+    if line:
+        hint = "put it in a block comment of its own, /* ... */, at the top of the file, with nothing before it"
+        raise fault_at("WH201", f"{line[2]} is not read here: this comment is no header", text, place, line.start(2), hint)
 
 
 def _materialized(header: Header) -> str:
@@ -270,4 +284,18 @@ def _column(header: Header, name: str) -> Column:
         unit=header.text(*path, "unit"),
         tests=column_tests(header, *path),
         in_feed=bool(body.get("feed", True)),
+        tolerance=_tolerance(header, *path),
     )
+
+
+def _tolerance(header: Header, *path: str) -> float | None:
+    value = header.value(*path, "tolerance")
+    if value is None:
+        return None
+    try:
+        tolerance = float(value)  # of 1e-9 YAML makes text
+    except (TypeError, ValueError):
+        tolerance = 0.0
+    if isinstance(value, bool) or not 0 < tolerance < 1:
+        raise header.fault("tolerance is a number between 0 and 1", *path, "tolerance", hint="tolerance: 1e-9")
+    return tolerance

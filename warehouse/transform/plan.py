@@ -8,7 +8,7 @@ the build itself, which knows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.state import Inputs, Logic, TableState, view_content
@@ -20,12 +20,14 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Step:
-    """One model's action and the reason for it. `unknown` are the inputs on whose content a MAYBE depends."""
+    """One model's action and the reason for it. `unknown` are the inputs on whose content a MAYBE depends; `content_id` is
+    that of what the model then holds, where it is known before."""
 
     name: str
     action: str
     reason: str
     unknown: tuple[str, ...] = ()
+    content_id: str | None = None
 
 
 def plan(
@@ -36,11 +38,11 @@ def plan(
     steps = []
     for name in checked.graph.order:
         step = decide(name, checked, logic[name], contents, inputs, before.get(name))
-        steps.append(step)
         if checked.models[name].materialized == "view":
             contents[name] = _content_of_view(name, checked, logic[name], contents)
         else:
             contents[name] = before[name].content_id if step.action == KEEP else None
+        steps.append(replace(step, content_id=contents[name]))
     return steps + [Step(name, DROP, "no model makes it any more") for name in sorted(before.keys() - set(checked.graph.order))]
 
 
@@ -56,7 +58,7 @@ def decide(
     if logic.own != before.logic.own and checked.models[name].schema == "rollup":
         return Step(name, BUILD, "its query_spec_digest changed: its header, or a model under it")
     if logic.own != before.logic.own:
-        return Step(name, BUILD, "its header, or the types of what it reads, changed")
+        return Step(name, BUILD, "its header, or the schemas or the types of what it reads, changed")
     if checked.models[name].materialized == "view":
         return Step(name, KEEP, "its SQL is the same")
     changed = [view for view in logic.views if before.logic.views.get(view) != logic.views[view]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
@@ -20,7 +20,7 @@ from warehouse.transform.plan import KEEP, plan
 from warehouse.transform.query import open_build
 from warehouse.transform.selection import select
 from warehouse.transform.sql_text import canonical
-from warehouse.transform.state import TableState, read_states
+from warehouse.transform.state import TableState, read_passed, read_states, tests_to_run
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,19 @@ class PlannedModel:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a build would do, model by model in build order; `damaged` are bundles that could not be parsed."""
+    """What a build would do, model by model in build order, and the tests that it would run on tables that it keeps;
+    `damaged` are bundles that could not be parsed."""
 
     models: tuple[PlannedModel, ...]
+    tests: tuple[str, ...]
     damaged: tuple[WarehouseError, ...]
 
 
 def preview(project: Project, patterns: Sequence[str] = (), progress: Progress = Progress()) -> Preview:
     """What `build` would do with the models that `patterns` select; without any, with all of them and with tables that
     no model makes any more. Raises what the static check raises, and WH225."""
-    states, texts = _last_build(project)
+    last = _last_build(project)
+    states, texts = last.states, last.texts
     material = gather_material(project, progress)
     checked = material.checked
     changed = {name for name, model in checked.models.items() if _has_changed(texts.get(model.qualified), model)}
@@ -53,6 +56,10 @@ def preview(project: Project, patterns: Sequence[str] = (), progress: Progress =
     if patterns:
         selected = select(patterns, checked.models, checked.graph, changed)
         steps = [step for step in steps if step.name in selected]
+    contents = {step.name: step.content_id for step in steps if step.content_id is not None}
+    known = [test for test in checked.tests if test.reads and test.reads <= contents.keys()]
+    # A build of the same digest is not made again, and its tests are not run.
+    tests = tests_to_run(last.passed, known, contents) if last.digest != material.digest else []
     planned = []
     for step in steps:
         model = checked.models.get(step.name)
@@ -60,20 +67,31 @@ def preview(project: Project, patterns: Sequence[str] = (), progress: Progress =
         is_shown = model and step.name in changed and name in texts and step.action != KEEP
         diff = _diff(texts[name], model) if model and is_shown else ""
         planned.append(PlannedModel(name, step.action, step.reason, diff))
-    return Preview(tuple(planned), material.landing.damaged)
+    return Preview(tuple(planned), tuple(test.name for test in tests), material.landing.damaged)
 
 
-def _last_build(project: Project) -> tuple[Mapping[str, TableState], Mapping[str, str]]:
-    """The states of the current build's tables, and the texts they were made from by qualified name."""
+@dataclass(frozen=True)
+class _LastBuild:
+    """The current build: its digest, the states of its tables, the texts they were made from by qualified name, and the tests
+    that passed on them."""
+
+    digest: str | None = None
+    states: Mapping[str, TableState] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    passed: Mapping[str, str] = field(default_factory=dict)
+
+
+def _last_build(project: Project) -> _LastBuild:
     current = find_current(project)
     if current is None:
-        return {}, {}
+        return _LastBuild()
     con = open_build(current.path)
     try:
         states = read_states(con)
-        if not states:  # made by another engine, which may have kept its catalog in another way
-            return {}, {}
-        return states, dict(con.execute("select schema_name || '.' || name, sql from catalog.model").fetchall())
+        if not states:  # made by another engine, which may have kept its catalog in another way; or of no models
+            return _LastBuild(current.digest)
+        texts = con.execute("select schema_name || '.' || name, sql from catalog.model").fetchall()
+        return _LastBuild(current.digest, states, dict(texts), read_passed(con))
     finally:
         con.close()
 

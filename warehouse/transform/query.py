@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import SEARCH_PATH, connect
-from warehouse.transform.engine_faults import translated
+from warehouse.transform.engine_faults import second_statement, translated
+from warehouse.transform.sql_text import fault_at, tokens
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,6 +41,11 @@ def run_query(path: Path, sql: str) -> "Iterator[duckdb.DuckDBPyConnection]":
     """Run one query on a build; the session holds its result. Raises WH213 with the place in the query."""
     import duckdb
 
+    # The engine would run several and show the last.
+    if second := second_statement(tokens(sql)):
+        raise fault_at(
+            "WH213", "a second statement: wh sql runs one", sql, "query", second.offset, "run it by a wh sql of its own"
+        )
     con = open_build(path)
     # The query of a person reads this build and nothing else: it must not be able to write into the store beside it.
     # The engine itself refuses to take this back.

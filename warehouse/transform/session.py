@@ -17,7 +17,7 @@ from warehouse.transform.check import create_schemas
 from warehouse.transform.content import content_of
 from warehouse.transform.digests import Envelope
 from warehouse.transform.duck import execute, quoted
-from warehouse.transform.engine_faults import message_of
+from warehouse.transform.engine_faults import translated_elsewhere
 from warehouse.transform.keys import KeyPlan
 from warehouse.transform.material import Material
 from warehouse.transform.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
@@ -25,6 +25,7 @@ from warehouse.transform.readers import Leaf, Readers
 from warehouse.transform.row_delta import keep_delta, set_aside
 from warehouse.transform.row_order import GROWN, PATCHED, order_of
 from warehouse.transform.state import TableState, create_state_table, has_passed, view_content, write_states
+from warehouse.transform.stored_view import create_view
 
 if TYPE_CHECKING:
     import duckdb
@@ -156,7 +157,7 @@ class Session:
         if step.action == BUILD:
             self._remove(name)
             if self._checked.is_stored(name):
-                execute(self._con, model, f"create view {quoted(model.qualified)} as ")
+                create_view(self._con, model, self._checked.graph.trees[name], self._checked.models)
         self._made(name, TableState(
             model.qualified, "view", self._material.logic[name], inputs, view_content(self._material.logic[name], inputs)
         ))
@@ -203,7 +204,7 @@ class Session:
         try:
             updated = incremental.update(self._con, model, plan, types, before.content, leaves, reads)
         except duckdb.Error as error:
-            raise WarehouseError("WH209", message_of(error), model.place) from error
+            raise translated_elsewhere(error, "WH209", model.text, model.place) from error
         if updated is None:
             return None
         self._deltas.add(name)

@@ -176,12 +176,13 @@ def output_column(sql: str, name: str, occurrence: int = 0) -> int | None:
         depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
         if depth == 0 and word in ("select", "from"):
             in_list = word == "select"
-        elif depth == 0 and in_list and token.kind in ("word", "quoted") and _unquoted(token) == name.lower():
+        elif depth == 0 and in_list and token.kind in ("word", "quoted") and name_of(token) == name.lower():
             if following.text in (",", ";", ")") or following.text.lower() in _AFTER_SELECT_LIST:
                 found.append(token.offset)
     return found[occurrence] if occurrence < len(found) else None
 
 
-def _unquoted(token: Token) -> str:
+def name_of(token: Token) -> str:
+    """The name that a word or a quoted name stands for, lower case."""
     quoted = token.kind == "quoted"
     return (token.text[1:-1].replace('""', '"') if quoted else token.text).lower()

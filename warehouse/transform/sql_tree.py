@@ -139,12 +139,11 @@ def readings(tree: Node, model: Model) -> Readings:
                 first_token(model.text), "what can be read: tables, and files by read_parquet, read_csv, read_json and the like",
             )
         if kind == "BASE_TABLE":
-            schema, table = node["schema_name"].lower(), node["table_name"].lower()
-            if not schema and _FILE_NAME.search(node["table_name"]):
+            if _is_file(node):
                 read = _named_file(node, model)
                 files.setdefault(read.call, read)
-            elif schema or table not in scope:
-                name = f"{schema}.{table}" if schema else table
+            elif not _is_cte(node, scope):
+                name = table_name(node)
                 tables.setdefault(name, Reference(name, node["query_location"]))
         elif kind == "TABLE_FUNCTION":
             read = _file_call(node, model)
@@ -156,11 +155,27 @@ def readings(tree: Node, model: Model) -> Readings:
     return Readings(tuple(in_order), tuple(sorted(files.values(), key=lambda read: read.offset)))
 
 
+def bare_tables(tree: Node, model: Model) -> Iterator[Reference]:
+    """Every place where a tree names a table without its schema, CTEs and files left out. An offset beyond the text: the
+    parser gives none."""
+    for node, scope in _nodes(tree, model):
+        if node.get("type") == "BASE_TABLE" and not (node["schema_name"] or _is_file(node) or _is_cte(node, scope)):
+            yield Reference(table_name(node), node["query_location"])
+
+
 def table_name(node: Node) -> str:
     """What a table's node names: `table` or `schema.table`, lower case, or the call that a file's name stands for."""
-    if not node["schema_name"] and _FILE_NAME.search(node["table_name"]):
+    if _is_file(node):
         return text_literal(node["table_name"])
     return ".".join(part.lower() for part in (node["schema_name"], node["table_name"]) if part)
+
+
+def _is_file(node: Node) -> bool:
+    return not node["schema_name"] and _FILE_NAME.search(node["table_name"]) is not None
+
+
+def _is_cte(node: Node, scope: frozenset[str]) -> bool:
+    return not node["schema_name"] and node["table_name"].lower() in scope
 
 
 def fault(code: str, message: str, model: Model, offset: int, hint: str | None = None) -> WarehouseError:

@@ -74,6 +74,8 @@ def logics(checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, L
         model, document = checked.models[name], dict(made[name].document)
         if model.schema != "rollup":  # a rollup carries its query_spec_digest, which covers everything under it
             del document["parents"]
+        if model.materialized == "view":  # its text in the build names them with their schemas (`stored_view`)
+            document["reads"] = sorted(checked.models[parent].qualified for parent in checked.graph.models[name])
         document["files"] = [[read.call, [*checked.file_columns[read.call].items()]] for read in checked.graph.files[name]]
         views: dict[str, str] = {}
         for parent in sorted(checked.graph.models[name]):
@@ -121,12 +123,16 @@ def write_states(con: "duckdb.DuckDBPyConnection", states: Mapping[str, TableSta
         con.execute("insert into state.tables select unnest(?::varchar[]), unnest(?::varchar[])", [list(states), texts])
 
 
+def read_passed(con: "duckdb.DuckDBPyConnection") -> dict[str, str]:
+    """The tests that are recorded to hold, and for which rows."""
+    return dict(con.execute("select test, key from state.passed").fetchall())
+
+
 def tests_to_run(
-    con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], contents: Mapping[str, str], unique: Collection[str]
+    passed: Mapping[str, str], tests: Iterable[DataTest], contents: Mapping[str, str], unique: Collection[str] = ()
 ) -> list[DataTest]:
     """The tests that did not pass on just these rows before, and are not known to hold: the grain of the tables `unique`
-    does."""
-    passed = dict(con.execute("select test, key from state.passed").fetchall())
+    does. `passed` is what `read_passed` gives."""
     return [
         test for test in tests
         if passed.get(test.name) != _test_key(test, contents) and not (test.is_grain and test.model in unique)
@@ -135,8 +141,7 @@ def tests_to_run(
 
 def has_passed(con: "duckdb.DuckDBPyConnection", test: DataTest, contents: Mapping[str, str]) -> bool:
     """Whether a test is recorded to hold for rows of these contents."""
-    rows = con.execute("select key from state.passed where test = ?", [test.name]).fetchall()
-    return rows == [(_test_key(test, contents),)]
+    return read_passed(con).get(test.name) == _test_key(test, contents)
 
 
 def record_passed(con: "duckdb.DuckDBPyConnection", tests: Iterable[DataTest], contents: Mapping[str, str]) -> None:

@@ -1,17 +1,21 @@
 -- case: e_parse_0
 -- refuse: E_PARSE
+-- at: where
 select from where
 
 -- case: e_multi_1
 -- refuse: E_MULTI
+-- at: 2 as b
 select 1 as a; select 2 as b
 
 -- case: e_not_query_2
 -- refuse: E_NOT_QUERY
+-- at: run
 drop table run
 
 -- case: e_sample_3
 -- refuse: E_SAMPLE
+-- at: 3
 select id from run using sample 3
 
 -- case: e_node_4
@@ -20,34 +24,42 @@ select #1 as x from run
 
 -- case: e_node_5
 -- refuse: E_NODE
+-- at: id = ?
 select id from run where id = ?
 
 -- case: e_window_6
 -- refuse: E_WINDOW
+-- at: lag(id, -1)
 select id, lag(id, -1) over (order by id) as x from run
 
 -- case: e_limit_percent_7
 -- refuse: E_LIMIT_PERCENT
+-- at: 2)
 select id from run order by id limit (select 2)
 
 -- case: e_subquery_place_8
 -- refuse: E_SUBQUERY_PLACE
+-- at: id from run)
 select 1 in (select id from run) as x
 
 -- case: e_distinct_order_9
 -- refuse: E_DISTINCT_ORDER
+-- at: id + 1
 select id from run union all select id from host order by id + 1
 
 -- case: e_subquery_place_10
 -- refuse: E_SUBQUERY_PLACE
+-- at: count(*)
 select id from run order by (select count(*) from host h where h.id = run.id)
 
 -- case: e_volatile_11
 -- refuse: E_VOLATILE
+-- at: now()
 select now() as t from run
 
 -- case: e_volatile_12
 -- refuse: E_VOLATILE
+-- at: current_date
 select current_date as t from run
 
 -- case: e_volatile_13
@@ -72,10 +84,12 @@ select current_timestamp as t from run
 
 -- case: e_volatile_18
 -- refuse: E_VOLATILE
+-- at: today()
 select id from run where exists (select 1 from host where today() > date '2026-01-01')
 
 -- case: e_approx_19
 -- refuse: E_APPROX
+-- at: approx_count_distinct(id)
 select approx_count_distinct(id) as n from run
 
 -- case: e_approx_20
@@ -88,10 +102,12 @@ select reservoir_quantile(tput, 0.5) as q from run
 
 -- case: e_function_22
 -- refuse: E_FUNCTION
+-- at: my_macro(id)
 select my_macro(id) as x from run
 
 -- case: e_aggregate_23
 -- refuse: E_AGGREGATE
+-- at: geomean(tput)
 select geomean(tput) as g from run
 
 -- case: e_aggregate_24
@@ -100,6 +116,7 @@ select arg_max_null(id, tput) as g from run
 
 -- case: e_unordered_agg_25
 -- refuse: E_UNORDERED_AGG
+-- at: list(id)
 select list(id) as l from run
 
 -- case: e_unordered_agg_26
@@ -108,34 +125,42 @@ select first(id) as l from run
 
 -- case: e_unordered_agg_27
 -- refuse: E_UNORDERED_AGG
+-- at: host, ','
 select string_agg(host, ',') as l from run
 
 -- case: e_sample_28
 -- refuse: E_SAMPLE
+-- at: 10%
 select id from run tablesample 10%
 
 -- case: e_limit_unordered_29
 -- refuse: E_LIMIT_UNORDERED
+-- at: 3
 select id from run limit 3
 
 -- case: e_limit_unordered_30
 -- refuse: E_LIMIT_UNORDERED
+-- at: 3) t
 select max(x) as m from (select id as x from run limit 3) t
 
 -- case: e_limit_percent_31
 -- refuse: E_LIMIT_PERCENT
+-- at: 10%
 select id from run order by id limit 10%
 
 -- case: e_offset_32
 -- refuse: E_OFFSET
+-- at: 1
 select id from run order by id limit 3 offset 1
 
 -- case: e_order_all_33
 -- refuse: E_ORDER_ALL
+-- at: id from run
 select id from run order by all
 
 -- case: e_setop_34
 -- refuse: E_SETOP
+-- at: id from run except
 select id from run except all select id from host
 
 -- case: e_setop_35
@@ -144,6 +169,7 @@ select id from run intersect all select id from host
 
 -- case: e_recursive_union
 -- refuse: E_RECURSIVE
+-- at: t as (select
 with recursive t as (select 1 as n union select n + 1 from t where n < 3) select n from t
 
 -- case: e_recursive_aggregate
@@ -152,6 +178,7 @@ with recursive t as (select 1 as n union all select max(n) + 1 from t having max
 
 -- case: e_recursive_in_subquery
 -- refuse: E_RECURSIVE
+-- at: id from run where
 with recursive t as (select 1 as n union all select id from run where id in (select n + 1 from t)) select n from t
 
 -- case: e_recursive_twice
@@ -164,6 +191,7 @@ with recursive t as (select n from t union all select n + 1 from t where n < 3) 
 
 -- case: e_pivot_37
 -- refuse: E_PIVOT
+-- at: run on conc
 pivot run on conc using sum(tput)
 
 -- case: e_pivot_null
@@ -172,6 +200,7 @@ pivot run on host in ('a', null) using sum(tput) group by conc
 
 -- case: e_pivot_expression
 -- refuse: E_PIVOT
+-- at: upper(status)
 pivot run on conc in (1) using upper(status) group by host
 
 -- case: e_pivot_in_a_subquery
@@ -184,10 +213,12 @@ select * from run pivot (sum(tput) for conc in (1)) pivot (max(id) for status in
 
 -- case: e_unpivot
 -- refuse: E_PIVOT
+-- at: run on conc
 unpivot run on conc, tput
 
 -- case: e_distinct_on_40
 -- refuse: E_DISTINCT_ON
+-- at: host) host
 select distinct on (host) host, id from run order by host
 
 -- case: e_distinct_on_by_position
@@ -200,6 +231,7 @@ select distinct on (host) id from run
 
 -- case: e_distinct_order_41
 -- refuse: E_DISTINCT_ORDER
+-- at: upper(host)
 select distinct host from run order by upper(host)
 
 -- case: e_join_42
@@ -212,18 +244,22 @@ with c as (select id from run) select id from host where id in (select a.id from
 
 -- case: e_join_43
 -- refuse: E_JOIN
+-- at: host h
 select r.id from run r positional join host h
 
 -- case: e_join_44
 -- refuse: E_JOIN
+-- at: feed.sample s
 select r.id from run r asof right join feed.sample s on r.id >= s.id
 
 -- case: e_comma_join_45
 -- refuse: E_COMMA_JOIN
+-- at: 1]) as u(x)
 select r.id from host h, unnest([1]) as u(x) right join run r on r.id = u.x
 
 -- case: e_semi_join_46
 -- refuse: E_SEMI_JOIN
+-- at: host h on
 select r.id from run r semi join host h on h.name = r.host full join feed.sample s on s.run_id = r.id
 
 -- case: e_semi_join_47
@@ -232,22 +268,27 @@ select r.id from (run r anti join host h on h.name = r.host)
 
 -- case: e_lateral_48
 -- refuse: E_LATERAL
+-- at: range(s.id)
 select s.id from feed.sample s, lateral range(s.id) as r(i)
 
 -- case: e_tablefunc_49
 -- refuse: E_TABLEFUNC
+-- at: read_csv
 select x from read_csv('f.csv') t(x)
 
 -- case: e_untracked_50
 -- refuse: E_UNTRACKED
+-- at: untracked
 select a from untracked
 
 -- case: e_resolve_51
 -- refuse: E_RESOLVE
+-- at: nowhere
 select id from nowhere
 
 -- case: e_resolve_52
 -- refuse: E_RESOLVE
+-- at: missing
 select missing from run
 
 -- case: e_resolve_53
@@ -256,6 +297,7 @@ select rowid from run
 
 -- case: e_resolve_54
 -- refuse: E_RESOLVE
+-- at: id from run r
 select id from run r join host h on h.name = r.host
 
 -- case: e_resolve_semi_join_of_one_name
@@ -264,30 +306,37 @@ select id from run semi join run using (id)
 
 -- case: e_star_55
 -- refuse: E_STAR
+-- at: * replace
 select * replace (1 as id) from run
 
 -- case: e_star_56
 -- refuse: E_STAR
+-- at: * from host
 select id from run where id in (select * from host)
 
 -- case: e_columns_57
 -- refuse: E_COLUMNS
+-- at: columns(
 select columns('t.*') from run
 
 -- case: e_alias_columns_58
 -- refuse: E_ALIAS_COLUMNS
+-- at: id from run) as r(a, b)
 select a from (select id from run) as r(a, b)
 
 -- case: e_alias_columns_59
 -- refuse: E_ALIAS_COLUMNS
+-- at: c(a, b)
 with c(a, b) as (select id from run) select a from c
 
 -- case: e_duplicate_column_of_a_list
 -- refuse: E_DUPLICATE_COLUMN
+-- at: run as r(conc)
 select r.conc from run as r(conc)
 
 -- case: e_noalias_60
 -- refuse: E_NOALIAS
+-- at: range(3)
 select range from range(3)
 
 -- case: e_noalias_61
@@ -296,6 +345,7 @@ select col0 from (values (1)) as v
 
 -- case: e_unnamed_respelled
 -- refuse: E_UNNAMED
+-- at: id::varchar
 select id::varchar from run
 
 -- case: e_unnamed_62
@@ -304,23 +354,28 @@ select id, (select max(gpus) from host) from run
 
 -- case: e_duplicate_column_63
 -- refuse: E_DUPLICATE_COLUMN
+-- at: h.id
 select r.id, h.id from run r join host h on true
 
 -- case: e_reserved_64
 -- refuse: E_RESERVED
+-- at: __why_0
 select id as __why_0 from run
 
 -- case: e_paren_65
 -- refuse: E_PAREN
+-- at: id from run) order
 (select id from run) order by id
 
 -- case: e_correlated_66
 -- values: v
 -- refuse: E_CORRELATED
+-- at: conc) from
 select id, (select max(r.gpus + conc) from host r) as v from run r
 
 -- case: e_subquery_place_67
 -- refuse: E_SUBQUERY_PLACE
+-- at: id from host)
 select host, sum(conc) as s from run group by host having count(*) in (select id from host)
 
 -- case: e_subquery_place_group_without_keys
@@ -350,15 +405,18 @@ select r.id from (run r join host h on r.host in (select name from host))
 -- case: e_correlated_column_called_like_the_table
 -- values: v
 -- refuse: E_CORRELATED
+-- at: gpus from run r
 select name, (select max(tput) + gpus from run r) as v from host
 
 -- case: e_subquery_cell_69
 -- values: v
 -- refuse: E_SUBQUERY_CELL
+-- at: id in (select
 select id in (select id from host) as v from run
 
 -- case: e_subquery_form_70
 -- refuse: E_SUBQUERY_FORM
+-- at: id from host)
 select id from run where (id, conc) in (select id from host)
 
 -- case: e_subquery_form_71
@@ -367,10 +425,12 @@ select id from run where id > all (select id, gpus from host)
 
 -- case: e_window_72
 -- refuse: E_WINDOW
+-- at: sum(conc) over
 select id, sum(conc) over (w rows 1 preceding) as s from run window w as (order by id)
 
 -- case: e_window_row_number_without_order
 -- refuse: E_WINDOW
+-- at: row_number() over
 select id, row_number() over (partition by host) as n from run
 
 -- case: e_window_rows_without_order
@@ -379,4 +439,5 @@ select id, sum(conc) over (rows between 1 preceding and current row) as s from r
 
 -- case: e_window_73
 -- refuse: E_WINDOW
+-- at: row_number() over
 select id from run order by row_number() over (order by id)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from sqlglot import exp
 
 from warehouse.claims.catalog import BuiltModel
-from warehouse.claims.views import SOURCE
+from warehouse.claims.excluded.tree import SOURCE
 from warehouse.transform.sql_text import Token, line_and_column, tokens
 
 _SIDES = frozenset("left right full inner cross natural asof semi anti outer positional".split())

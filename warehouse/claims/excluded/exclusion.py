@@ -68,7 +68,7 @@ def excluded_by(project: Project, number: "Lineage") -> Exclusion:
     from warehouse.claims.catalog import open_trace_session
     from warehouse.claims.excluded.readings import readings
     from warehouse.claims.excluded.survival import Survival
-    from warehouse.claims.views import expanded
+    from warehouse.claims.excluded.tree import expanded
     from warehouse.transform.builds import find_current
 
     build = find_current(project)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from warehouse.claims.views import SOURCE
+from warehouse.claims.excluded.tree import SOURCE
 
 Ctes = Mapping[str, exp.CTE]  # by lower-case name, each after those it reads
 

@@ -19,7 +19,7 @@ of the branch that CASE and COALESCE took; a key that a grouping set leaves out 
 
 from warehouse.claims.provenance.annotator import annotate
 from warehouse.claims.provenance.engine import TRACE_SETTINGS
-from warehouse.claims.provenance.refusals import REASONS
+from warehouse.claims.provenance.refusals import REASONS, Refusal
 from warehouse.claims.provenance.values import Annotated, Occurrence
 
-__all__ = ["REASONS", "TRACE_SETTINGS", "Annotated", "Occurrence", "annotate"]
+__all__ = ["REASONS", "TRACE_SETTINGS", "Annotated", "Occurrence", "Refusal", "annotate"]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import ParseError, SqlglotError
 
 from warehouse.claims.provenance.engine import check_function, check_words
-from warehouse.claims.provenance.refusals import refuse
+from warehouse.claims.provenance.refusals import Refusal, refuse
 from warehouse.claims.provenance.values import RESERVED_PREFIX
 
 _ADMITTED = (
@@ -45,15 +45,50 @@ def admit(sql: str) -> exp.Expression:
         check_words(sql)
         statements = [tree for tree in sqlglot.parse(sql, dialect="duckdb") if tree is not None]
     except SqlglotError as error:
-        refuse("E_PARSE", sql, str(error).splitlines()[0])
+        refuse("E_PARSE", sql, str(error).splitlines()[0], _offset_of_error(error, sql))
     if len(statements) != 1:
-        refuse("E_MULTI", sql, f"{len(statements)} statements")
+        refuse("E_MULTI", statements[1] if statements else sql, f"{len(statements)} statements")
     tree = statements[0]
     if not isinstance(tree, (exp.Query, exp.Pivot)):
         refuse("E_NOT_QUERY", tree, "not a select statement")
     for node in tree.walk():
         _check_node(node)
     return tree
+
+
+# The reasons of what gives another answer each time, or may, with other threads or another plan.
+_INDETERMINATE = ("E_VOLATILE", "E_APPROX", "E_SAMPLE", "E_LIMIT_UNORDERED", "E_UNORDERED_AGG")
+
+
+def first_indeterminate(sql: str) -> Refusal | None:
+    """The refusal of a clause that makes the answer another each time; of whatever else is not traced, None."""
+    try:
+        check_words(sql)
+        tree = sqlglot.parse_one(sql, dialect="duckdb")
+    except Refusal as refusal:
+        return refusal if _is_indeterminate(refusal) else None
+    except SqlglotError:
+        return None
+    for node in tree.walk():
+        try:
+            _check_node(node)
+        except Refusal as refusal:
+            if _is_indeterminate(refusal):
+                return refusal
+    return None
+
+
+def _is_indeterminate(refusal: Refusal) -> bool:
+    return refusal.message.startswith(_INDETERMINATE)
+
+
+def _offset_of_error(error: SqlglotError, sql: str) -> int | None:
+    """Where the parser stopped: at its highlighted text, whose column is that of its last character."""
+    if not isinstance(error, ParseError) or not error.errors or not error.errors[0].get("line"):
+        return None
+    stop = error.errors[0]
+    before = sum(len(line) for line in sql.splitlines(keepends=True)[: stop["line"] - 1])
+    return before + stop["col"] - len(stop["highlight"])
 
 
 def _check_node(node: exp.Expression) -> None:
@@ -75,7 +110,9 @@ def _check_clauses(node: exp.Expression, admitted: frozenset[str]) -> None:
     for name, value in node.args.items():
         if value and name not in admitted:
             reason = _REASON_OF_CLAUSE.get(name, "E_NODE")
-            refuse(reason, node, f"no rule for the clause {name.strip('_')}")
+            clause = value[0] if isinstance(value, list) else value
+            written = clause if isinstance(clause, exp.Expression) else node
+            refuse(reason, written, f"no rule for the clause {name.strip('_')}")
 
 
 def _check_tail(node: exp.Expression) -> None:

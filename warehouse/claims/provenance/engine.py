@@ -119,11 +119,11 @@ def check_words(sql: str) -> None:
         called = following is not None and following.token_type == TokenType.L_PAREN
         is_field = before is not None and before.token_type == TokenType.DOT
         if (called and word in known.volatile) or (word in NILADIC_VOLATILE and not is_field):
-            refuse("E_VOLATILE", token.text, "a volatile function")
+            refuse("E_VOLATILE", token, "a volatile function")
         if called and word in known.approximate:
-            refuse("E_APPROX", token.text, "an approximate function")
+            refuse("E_APPROX", token, "an approximate function")
         if called and word == "columns":
-            refuse("E_COLUMNS", token.text, "COLUMNS() is not expanded")
+            refuse("E_COLUMNS", token, "COLUMNS() is not expanded")
 
 
 def check_function(node: exp.Func) -> None:

@@ -1,13 +1,16 @@
 """Every reason for which SQL is refused, with the way out. Refusing is the default: what no rule names is not traced.
 
-A refusal is a `WarehouseError` WH306 whose message starts with a stable token (`E_...`) and quotes the clause.
+A refusal is a `WarehouseError` WH306 whose message starts with a stable token (`E_...`) and quotes the clause, and which
+knows where in the SQL the clause stands: whoever knows the file turns that into a place.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NoReturn
 
 from sqlglot import exp
+from sqlglot.tokens import Token
 
 from warehouse.errors import WarehouseError, printable
 
@@ -26,6 +29,7 @@ REASONS: dict[str, str] = {
     "E_SAMPLE": "a sample differs between runs; filter on a key instead",
     "E_LIMIT_UNORDERED": "add an ORDER BY that decides every tie",
     "E_LIMIT_PERCENT": "give a row count, or use row_number() and QUALIFY",
+    "E_TIE": "add to ORDER BY what tells the tied rows apart, down to a key; or take min() or max() of the value",
     "E_OFFSET": "the row depends on the rows skipped; use row_number() and QUALIFY",
     "E_ORDER_ALL": "name the columns to order by",
     "E_SETOP": "use INTERSECT and EXCEPT without ALL and BY NAME, or row_number() to tell equal rows apart",
@@ -56,10 +60,36 @@ REASONS: dict[str, str] = {
 }
 
 
-def refuse(reason: str, clause: exp.Expression | str, message: str) -> NoReturn:
-    """Raise WH306 for `clause`; the hint comes from `REASONS`."""
-    text = clause if isinstance(clause, str) else clause.sql("duckdb")
+@dataclass
+class Refusal(WarehouseError):
+    """WH306 for a clause. `offset` is the character of the SQL at which the clause begins; None when it is no part of it."""
+
+    offset: int | None = None
+
+
+def refuse(
+    reason: str, clause: exp.Expression | Token | str, message: str, offset: int | None = None
+) -> NoReturn:
+    """Raise WH306 for `clause`; the hint comes from `REASONS`. A text has no place of its own: `offset` gives it."""
+    if isinstance(clause, Token):
+        text, offset = clause.text, clause.start
+    elif isinstance(clause, exp.Expression):
+        text, offset = clause.sql("duckdb"), offset_of(clause)
+    else:
+        text = clause
     quoted = printable(text)
     if len(quoted) > MAX_QUOTED_CHARACTERS:
         quoted = quoted[:MAX_QUOTED_CHARACTERS] + "..."
-    raise WarehouseError("WH306", f"{reason}: {message}: {quoted}", hint=REASONS[reason])
+    raise Refusal("WH306", f"{reason}: {message}: {quoted}", hint=REASONS[reason], offset=offset)
+
+
+def offset_of(clause: exp.Expression) -> int | None:
+    """The first character of a clause in the SQL it was parsed from, or of what it stands in; None for what was not parsed.
+    The parser keeps the places of names, literals and functions only, so it is that of the leftmost of these."""
+    node: exp.Expression | None = clause
+    while node is not None:
+        starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
+        if starts:
+            return min(starts)
+        node = node.parent
+    return None

@@ -174,6 +174,8 @@ class Resolver:
         """`(select columns, <token> from table as alias) as alias`: an outer join makes the token NULL with the row."""
         template = self.tokens[occurrence.table].replace("{alias}", identifier(alias).sql("duckdb"))
         token = sqlglot.parse_one(template, dialect="duckdb")
+        for part in token.walk():
+            part.meta.clear()  # its places are those of the template, not of the analyst's SQL
         table = node.copy()
         table.set("alias", exp.TableAlias(this=identifier(alias)))
         renames = node.args["alias"].columns if node.args.get("alias") is not None else []

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from warehouse.claims.provenance.refusals import refuse
+from warehouse.claims.provenance.refusals import offset_of, refuse
 from warehouse.claims.provenance.relations import Scope, Source, position_of
 from warehouse.claims.provenance.values import column
 
@@ -23,7 +23,11 @@ def resolve(expression: exp.Expression, scope: Scope, aliases: Aliases | None = 
     for node in _local_columns(holder):
         if not node.table and _is_bound(node):
             continue
-        node.replace(_resolve_column(node, scope, aliases or {}))
+        found = _resolve_column(node, scope, aliases or {})
+        offset = offset_of(node)
+        if offset is not None:
+            found.meta["start"] = offset
+        node.replace(found)
     return holder.this
 
 
@@ -49,23 +53,24 @@ def _is_bound(node: exp.Column) -> bool:
 
 
 def _resolve_column(node: exp.Column, scope: Scope, aliases: Aliases) -> exp.Expression:
-    parts = [part.name for part in node.parts]
     if isinstance(node.this, exp.Star):
         refuse("E_STAR", node, "a star inside an expression")
-    found = find_column(parts, scope)
+    found = find_column(node.parts, scope)
     if found is not None:
         return found
+    parts = [part.name for part in node.parts]
     alias = aliases.get(parts[0].lower())
     if alias is not None:
         return _fields(exp.Paren(this=alias.copy()), parts[1:])
-    outer = _find_outer(parts, scope)
+    outer = _find_outer(node, scope)
     if outer is not None:
         return outer
     refuse("E_RESOLVE", node, "no such column")
 
 
-def find_column(parts: list[str], scope: Scope) -> exp.Expression | None:
+def find_column(names: Sequence[exp.Expression], scope: Scope) -> exp.Expression | None:
     """`column`, `table.column`, `schema.table.column`, each with struct fields behind it; None if unknown."""
+    parts = [name.name for name in names]
     if len(parts) > 2 and parts[1].lower() in scope.sources:
         if scope.databases.get(parts[1].lower()) == parts[0].lower():
             return _of_source(scope.sources[parts[1].lower()], parts[2:])
@@ -77,7 +82,7 @@ def find_column(parts: list[str], scope: Scope) -> exp.Expression | None:
         return _fields(exp.Column(this=exp.Identifier(this=name, quoted=True)), parts[1:])
     holders = [s for s in scope.sources.values() if position_of(s.columns, name) is not None]
     if len(holders) > 1:
-        refuse("E_RESOLVE", name, f"ambiguous: in {', '.join(s.alias for s in holders)}")
+        refuse("E_RESOLVE", names[0], f"ambiguous: in {', '.join(s.alias for s in holders)}")
     return _of_source(holders[0], parts) if holders else None
 
 
@@ -88,13 +93,13 @@ def _of_source(source: Source, parts: list[str]) -> exp.Expression | None:
     return _fields(column(source.alias.lower(), source.columns[position].lower()), parts[1:])
 
 
-def _find_outer(parts: list[str], scope: Scope) -> exp.Expression | None:
+def _find_outer(node: exp.Column, scope: Scope) -> exp.Expression | None:
     """A column of a block around this one: the subquery is then correlated."""
     passed, around = [scope], scope.outer
     while around is not None:
-        found = find_column(parts, around)
+        found = find_column(node.parts, around)
         if found is not None:
-            _check_not_hidden(found, passed)
+            _check_not_hidden(node, found, passed)
             for inner in passed:
                 inner.reads_outer = True
             return found
@@ -103,13 +108,13 @@ def _find_outer(parts: list[str], scope: Scope) -> exp.Expression | None:
     return None
 
 
-def _check_not_hidden(found: exp.Expression, passed: Sequence[Scope]) -> None:
+def _check_not_hidden(node: exp.Column, found: exp.Expression, passed: Sequence[Scope]) -> None:
     """Evidence beside an outer column is read by the alias of its FROM item, which must mean the same inside."""
     read = found.find(exp.Column)
     assert read is not None
     name = (read.table or read.name).lower()
     if any(name in scope.sources or name in scope.merged for scope in passed):
-        refuse("E_CORRELATED", found, "a name inside the subquery hides the FROM item outside that this column is of")
+        refuse("E_CORRELATED", node, "a name inside the subquery hides the FROM item outside that this column is of")
 
 
 def _fields(expression: exp.Expression, names: list[str]) -> exp.Expression:

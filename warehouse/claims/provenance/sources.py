@@ -102,7 +102,7 @@ def _membership(join: exp.Join, scope: Scope) -> exp.Expression:
 def _using_membership(join: exp.Join, scope: Scope, right: str, is_anti: bool) -> exp.Expression:
     """`a semi join b using (c)` as `a.c in (select b.c from b)`: inside, a column of b could be called a."""
     names = [using.name.lower() for using in join.args["using"]]
-    left = [scope.merged.get(name) or find_column([name], scope) for name in names]
+    left = [scope.merged.get(using.name.lower()) or find_column([using], scope) for using in join.args["using"]]
     if None in left or not right:
         refuse("E_SEMI_JOIN", join, "a USING column needs a name on both sides")
     operands = [operand.copy() for operand in left if operand is not None]
@@ -279,7 +279,7 @@ def _write_natural(join: exp.Join, added: Scope, scope: Scope) -> None:
 def _merge_using(using: exp.Expression, join: exp.Join, right: Scope, scope: Scope) -> None:
     """One USING column: its value is the left side's, the right side's (RIGHT JOIN) or the first not NULL (FULL)."""
     name = using.name.lower()
-    left, other = scope.merged.get(name) or find_column([name], scope), find_column([name], right)
+    left, other = scope.merged.get(name) or find_column([using], scope), find_column([using], right)
     if left is None or other is None:
         refuse("E_RESOLVE", join, f"USING column {name} is missing on one side")
     other = right.merged.get(name) or other

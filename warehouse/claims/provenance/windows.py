@@ -55,7 +55,7 @@ def frame_of(window: exp.Window) -> Over:
     """The frame of the rows that decide the value of the window function."""
     function = bare_function(window.this)
     name, over = function_name(function), _written_over(window)
-    if "order" not in over and (name in _ORDER_DEPENDENT or _cuts_rows(over.get("spec"))):
+    if "order" not in over and (name in _ORDER_DEPENDENT or cuts_rows(over.get("spec"))):
         refuse("E_WINDOW", window, "the value depends on an order that the window does not give")
     if is_aggregate(function) and name in engine_functions().aggregates or name in _PICKS:
         return over
@@ -70,7 +70,7 @@ def frame_of(window: exp.Window) -> Over:
     refuse("E_WINDOW", window, f"no frame is known for {name or type(function).__name__}")
 
 
-def _cuts_rows(spec: object) -> bool:
+def cuts_rows(spec: object) -> bool:
     """Whether a frame takes some rows of the partition by their place in it."""
     if not isinstance(spec, exp.WindowSpec):
         return False

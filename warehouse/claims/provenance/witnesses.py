@@ -105,7 +105,7 @@ def _check_place(part: exp.Expression, probes: tuple[exp.Expression, ...], scope
 def _reads_outer(aggregate: exp.Expression, scope: Scope) -> bool:
     """Whether a column of the aggregate may be of the query around; if the name is in both, it is taken to be."""
     columns = aggregate.find_all(exp.Column)
-    return any(find_column([part.name for part in reference.parts], scope) is not None for reference in columns)
+    return any(find_column(reference.parts, scope) is not None for reference in columns)
 
 
 def _form(part: exp.Expression, scope: Scope) -> tuple[str, exp.Expression, tuple[exp.Expression, ...]]:

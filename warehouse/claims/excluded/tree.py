@@ -1,4 +1,4 @@
-"""A model's SQL with what it reads through written out: a view has no rows of its own to stop at."""
+"""A query as one syntax tree, with the models that it is read through in it: each part knows in which text it stands."""
 
 from __future__ import annotations
 

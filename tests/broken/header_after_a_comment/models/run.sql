@@ -1,0 +1,5 @@
+-- Copyright of somebody
+/*
+materialized: view
+*/
+select 'r' as run_id

@@ -1,0 +1,2 @@
+select *
+from (pivot run on host using sum(speed))

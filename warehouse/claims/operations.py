@@ -1,0 +1,135 @@
+"""The additions of floats that a published value passes through: what makes its column of class T (`claims.determinism`).
+
+They are read off the engine's own plans, of the query and of every table under it; an operation that is not known, and a plan
+that is not understood, is taken for one. No data is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from warehouse.claims.catalog import BuiltModel, Catalog
+from warehouse.claims.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, Determinism
+from warehouse.claims.expansion import expanded
+from warehouse.claims.provenance.admission import first_indeterminate
+from warehouse.claims.rollup import RESERVED_COLUMNS
+from warehouse.transform.column_sources import Note, NotUnderstood
+from warehouse.transform.derived import NONE, ColumnRef, Refs
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Aggregates that give the same for floats in any order, or hand some of them on as they are.
+_EXACT_OF_FLOATS = frozenset(
+    (
+        "any_value", "arbitrary", "arg_max", "arg_min", "argmax", "argmin", "array_agg", "count", "count_if", "count_star",
+        "countif", "first", "group_concat", "histogram", "histogram_exact", "last", "list", "listagg", "mad", "max",
+        "max_by", "median", "min", "min_by", "mode", "quantile", "quantile_cont", "quantile_disc", "regr_count",
+        "string_agg",
+    )
+)
+_FLOATS = frozenset(("DOUBLE", "FLOAT"))
+_PLACES = frozenset(("alias", "query_location", "query_location_length"))
+_OPERATION = ""  # in place of a table's name: what a value passes through beside columns
+_TOLD = 3
+
+
+def determinism_of(catalog: Catalog, query: str, tolerances: Mapping[str, float]) -> dict[str, Determinism]:
+    """The class of each value column of a query. `tolerances` are those its header declares. Reads no data. Raises WH306
+    at the clause that makes the answer, or rows under it, another each time."""
+    top = catalog.models[f"rollup.{query}"]
+    operations = _operations(catalog, top)
+    found = {}
+    for column, kind in catalog.types[top.qualified].items():
+        if column not in top.grain and column not in RESERVED_COLUMNS:
+            names = sorted(operations[ColumnRef(top.qualified, column)])
+            found[column] = _class_of(kind, names, tolerances.get(column, DEFAULT_TOLERANCE))
+    return found
+
+
+def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
+    if not names:
+        return Determinism(EXACT)
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    is_float = kind.rstrip("[]") in _FLOATS
+    return Determinism(TOLERANT, tolerance if is_float else None, ", ".join(names[:_TOLD]) + more)
+
+
+def _operations(catalog: Catalog, top: BuiltModel) -> dict[ColumnRef, frozenset[str]]:
+    """By column of the query and of every table under it, the additions of floats that its value passes through."""
+    from warehouse.transform.check import create_schemas
+    from warehouse.transform.duck import connect, quote, quoted
+    from warehouse.transform.landing_tables import open_landing_table
+
+    con = connect()
+    create_schemas(con)
+    for table, types in catalog.landing_types.items():
+        open_landing_table(con, table, types, ())
+    needed = {top.qualified, *(model.qualified for model in catalog.under(top.qualified))}
+    found: dict[ColumnRef, frozenset[str]] = {}
+    for model in (model for name, model in catalog.models.items() if name in needed):
+        if model.has_rows:  # a view is in what reads it
+            _refuse_indeterminate(model, catalog)
+        types = catalog.types[model.qualified]
+        names = [name for name in types if name not in RESERVED_COLUMNS]
+        for name, refs in zip(names, _sources(con, model, len(names)), strict=True):
+            own = frozenset(ref.column for ref in refs if ref.table == _OPERATION)
+            found[ColumnRef(model.qualified, name)] = own.union(*(found.get(ref, frozenset()) for ref in refs))
+        listed = ", ".join(f"{quote(name)} {types[name]}" for name in names)
+        con.execute(f"create table {quoted(model.qualified)} ({listed})")
+    con.close()
+    return found
+
+
+def _refuse_indeterminate(model: BuiltModel, catalog: Catalog) -> None:
+    """Also what only decides which rows there are, and is never traced."""
+    written = expanded(model, catalog)
+    refusal = first_indeterminate(written.text)
+    if refusal is not None:
+        raise written.fault(refusal)
+
+
+def _sources(con: "duckdb.DuckDBPyConnection", model: BuiltModel, count: int) -> Iterable[Refs]:
+    """Of each column of a model the columns that go into its value, and the operations as columns of `_OPERATION`."""
+    import duckdb
+
+    from warehouse.transform.columns import relation_of
+
+    try:
+        relation = relation_of(con, model.sql, _noting(model.qualified))
+        if len(relation.columns) != count:
+            raise NotUnderstood(f"{len(relation.columns)} columns were found, not {count}")
+    except (NotUnderstood, duckdb.Error):
+        return [frozenset((ColumnRef(_OPERATION, f"something unknown in {model.qualified}"),))] * count
+    return [column.copied | column.computed for column in relation.columns]
+
+
+def _noting(table: str) -> Note:
+    """What tells the additions of floats among the expressions of a plan."""
+
+    def note(expression: Mapping[str, Any]) -> Refs:
+        if expression["expression_class"] not in ("BOUND_AGGREGATE", "BOUND_WINDOW") or "qname" not in expression:
+            return NONE
+        name = str(expression["qname"]["path"][-1])
+        arguments = expression.get("children", [])
+        adds = name not in _EXACT_OF_FLOATS and any(_is_float(argument) for argument in arguments)
+        return frozenset((ColumnRef(_OPERATION, f"{name} in {table}"),)) if adds and not _is_ordered(expression) else NONE
+
+    return note
+
+
+def _is_float(expression: Mapping[str, Any]) -> bool:
+    return expression.get("return_type", {}).get("id") in _FLOATS
+
+
+def _is_ordered(expression: Mapping[str, Any]) -> bool:
+    """Whether what is added is ordered by itself, so that rows that tie are equal: `sum(x order by x)`."""
+    orders = (expression.get("order_bys") or {}).get("orders") or expression.get("arg_orders") or ()
+    ordered = {_shape(order["expression"]) for order in orders}
+    return bool(ordered) and all(_shape(argument) in ordered for argument in expression["children"] if _is_float(argument))
+
+
+def _shape(expression: Mapping[str, Any]) -> str:
+    return json.dumps({key: part for key, part in expression.items() if key not in _PLACES}, sort_keys=True)

@@ -1,0 +1,248 @@
+"""Where an answer may hang on how a tie is broken, and the same query with its ties broken in a chosen way.
+
+Rows tie when the order that chooses, numbers or lists them does not tell them apart. Broken in several ways the query gives
+the same answer exactly when no tie matters to it; what breaks a tie is the value that is chosen, where one is, else all of
+the row, so that rows which are alike stay harmless. It asks no data; the caller does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from warehouse.claims.provenance.engine import function_name
+from warehouse.claims.provenance.refusals import offset_of
+from warehouse.claims.provenance.selecting import aggregates, has_aggregate, inline_windows, is_aggregate_of_block
+from warehouse.claims.provenance.values import call, identifier
+from warehouse.claims.provenance.windows import bare_function, cuts_rows
+
+# Aggregates that hand on one of their rows, or all in an order.
+_CHOOSERS = frozenset(
+    "any_value arbitrary first last mode list array_agg string_agg listagg group_concat "
+    "arg_max arg_min max_by min_by argmax argmin".split()
+)
+_PICKS = frozenset("first_value last_value nth_value first last".split())
+_PLACES_IN_ORDER = frozenset("row_number ntile lag lead".split())
+_RANKS = frozenset("rank rank_dense dense_rank percent_rank cume_dist".split())  # tied rows have one rank
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to break all ties: by values and rows, up or down, or in one of several orders that `salt` shuffles."""
+
+    is_descending: bool
+    salt: int
+
+
+# Up and down differ in every first, last and cut. Two shuffles are for what stands in the middle of three tied rows.
+WAYS = (Way(False, 0), Way(True, 0), Way(False, 1), Way(False, 2))
+
+
+def tie_points(tree: exp.Expression) -> list[exp.Expression]:
+    """The clauses of a query whose answer may depend on a tie, in the order of the text: windows, aggregates, and queries
+    whose ORDER BY cuts."""
+    for block in tree.find_all(exp.Select):
+        inline_windows(block)
+    return sorted((node for node in tree.walk() if _may_tie(node)), key=lambda node: (offset_of(node) or 0))
+
+
+def broken(sql: str, way: Way, only: int | None = None) -> str:
+    """The query with its ties broken in one way: all of them, or those of one of its `tie_points`."""
+    holder = exp.Paren(this=sqlglot.parse_one(sql, dialect="duckdb"))
+    points = tie_points(holder)
+    for number, point in reversed(list(enumerate(points))):
+        if only in (None, number):
+            _break(point, way)
+    return holder.this.sql("duckdb")
+
+
+def _may_tie(node: exp.Expression) -> bool:
+    if isinstance(node, exp.Window):
+        return _numbers_rows(node) or _window_name(node) in _PICKS | _CHOOSERS
+    if isinstance(node, exp.Func):
+        return function_name(node) in _CHOOSERS and is_aggregate_of_block(node) and bool(_operands(node))
+    return isinstance(node, exp.Query) and node.args.get("order") is not None and _cuts(node)
+
+
+def _cuts(node: exp.Expression) -> bool:
+    """Whether the ORDER BY of a query decides which rows it has."""
+    distinct = node.args.get("distinct")
+    is_on = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None
+    return is_on or node.args.get("limit") is not None
+
+
+def _is_wrapped(point: exp.Expression) -> bool:
+    """Whether only output columns may order it, and how many these are is not written down."""
+    distinct = point.args.get("distinct")
+    is_plain = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is None
+    return isinstance(point, exp.SetOperation) or (point.is_star and is_plain)
+
+
+def _window_name(window: exp.Window) -> str:
+    return function_name(bare_function(window.this))
+
+
+def _numbers_rows(window: exp.Window) -> bool:
+    """Whether a window tells tied rows of its order apart: by their places, or by a frame that counts rows."""
+    name, spec = _window_name(window), window.args.get("spec")
+    if name in _PLACES_IN_ORDER:
+        return True
+    counts_rows = isinstance(spec, exp.WindowSpec) and str(spec.args.get("kind")).upper() == "ROWS" and name not in _RANKS
+    return counts_rows and (cuts_rows(spec) or name in _PICKS | _CHOOSERS)
+
+
+# --- breaking -----------------------------------------------------------------------------------------------------
+
+
+def _break(point: exp.Expression, way: Way) -> None:
+    if isinstance(point, exp.Window):
+        _break_window(point, way)
+    elif isinstance(point, exp.Func):
+        _order_operands(point, [], way)
+    elif _is_wrapped(point):
+        _break_wrapped(point, way)
+    elif isinstance(point, exp.Select) and point.is_star:
+        _extend(point.args["order"], _row_keys(point, way))
+    else:
+        _extend(point.args["order"], _item_keys(point, way))
+
+
+def _item_keys(point: exp.Expression, way: Way) -> list[exp.Expression]:
+    """All that a query selects. By their positions items cannot be shuffled; DISTINCT is ordered by nothing else."""
+    if way.salt and point.args.get("distinct") is None and point.find(exp.Window) is None:
+        return [_shuffled([item.unalias().copy() for item in point.expressions], way)]
+    return [_key(exp.Literal.number(position), way) for position in range(1, len(point.expressions) + 1)]
+
+
+def _break_window(window: exp.Window, way: Way) -> None:
+    function, order = bare_function(window.this), window.args.get("order")
+    if not _numbers_rows(window):
+        _order_operands(function, order.expressions if order is not None else [], way)
+    elif order is not None:
+        block = window.find_ancestor(exp.Select)
+        _extend(order, _row_keys(block, way) if block is not None else [])
+
+
+def _order_operands(function: exp.Expression, before: Sequence[exp.Expression], way: Way) -> None:
+    """`f(x order by k)` as `f(x order by k, x)`; without an order of its own that of the window comes first."""
+    operands = _operands(function)
+    value = chosen_value(function).copy()
+    is_distinct = function.find(exp.Distinct) is not None  # then only the value itself may order it
+    key = _shuffled([value], way) if way.salt and not is_distinct else _key(value, way)
+    for operand in operands:
+        if isinstance(operand, exp.Order):
+            _extend(operand, [key])
+            return
+    last = operands[-1]
+    ordered = exp.Order(expressions=[*(part.copy() for part in before), key])
+    last.replace(ordered)
+    ordered.set("this", last)
+
+
+def _operands(function: exp.Expression) -> list[exp.Expression]:
+    return [operand for operand in function.iter_expressions() if isinstance(operand, exp.Expression)]
+
+
+def own_order(function: exp.Expression) -> list[exp.Ordered]:
+    """The ORDER BY inside an aggregate."""
+    written = [operand for operand in _operands(function) if isinstance(operand, exp.Order)]
+    return [part.copy() for part in written[0].expressions] if written else []
+
+
+def chosen_value(function: exp.Expression) -> exp.Expression:
+    """What an aggregate or a window function hands on: its first argument."""
+    value = _operands(function)[0]
+    while isinstance(value, (exp.Order, exp.Distinct, exp.IgnoreNulls)):
+        value = value.expressions[0] if isinstance(value, exp.Distinct) else value.this
+    return value
+
+
+def _break_wrapped(point: exp.Expression, way: Way) -> None:
+    """`q order by k limit n` as `select * from (q) r order by k, r limit n`: its own columns alone may order it."""
+    order, limit = point.args["order"], point.args.get("limit")
+    wrapper = exp.Select(expressions=[exp.Star()])
+    point.replace(wrapper)
+    for name, clause in (("order", order), ("limit", limit)):
+        point.set(name, None)
+        wrapper.set(name, clause)
+    inner = exp.Subquery(this=point, alias=exp.TableAlias(this=identifier("__rows")))
+    wrapper.set("from_", exp.From(this=inner))
+    _extend(order, [_key(exp.Column(this=identifier("__rows")), way)])
+
+
+def _extend(order: exp.Order, keys: Sequence[exp.Expression]) -> None:
+    order.set("expressions", [*order.expressions, *keys])
+
+
+def _key(value: exp.Expression, way: Way) -> exp.Ordered:
+    # Down is up backwards: NULLs, which come last going up, come first.
+    return exp.Ordered(this=value, desc=way.is_descending, nulls_first=way.is_descending)
+
+
+def _shuffled(told: Sequence[exp.Expression], way: Way) -> exp.Expression:
+    return _key(call("hash", *told, exp.Literal.number(way.salt)), way)
+
+
+def _row_keys(block: exp.Select, way: Way) -> list[exp.Expression]:
+    told = what_tells_rows_apart(block)
+    return [_shuffled(told, way)] if told else []
+
+
+def what_tells_rows_apart(block: exp.Select) -> list[exp.Expression]:
+    """All of each row of FROM, or the keys of a block's groups; nothing where there is one row."""
+    return group_keys(block) if aggregates(block) else [exp.Column(this=identifier(name)) for name in _row_names(block)]
+
+
+def group_keys(block: exp.Select) -> list[exp.Expression]:
+    """What a block groups by, as it can be written in its select list."""
+    group, items = block.args.get("group"), block.expressions
+    if group is None:
+        return []
+    if group.args.get("all"):
+        return [item.unalias().copy() for item in items if not has_aggregate(item) and not item.find(exp.Window)]
+    aliased = {item.alias.lower(): item.this for item in items if item.alias}
+    keys = []
+    for key in group.expressions:
+        if isinstance(key, exp.Literal) and not key.is_string:
+            key = items[int(key.name) - 1].unalias()
+        elif isinstance(key, exp.Column) and not key.table:
+            key = aliased.get(key.name.lower(), key)
+        keys += [part.copy() for part in key.find_all(exp.Column)] if isinstance(key, _SETS) else [key.copy()]
+    return keys
+
+
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
+
+
+def _row_names(block: exp.Select) -> list[str]:
+    """The names of the items of FROM, each of which stands for its row; an item without one is given one."""
+    origin = block.args.get("from_")
+    joins = [join for join in block.args.get("joins") or [] if not _filters(join)]
+    written = [*([origin.this] if origin is not None else []), *(join.this for join in joins)]
+    names = []
+    for position, item in enumerate(_flat(written)):
+        pivots = item.args.get("pivots")
+        named = pivots[-1] if pivots else item
+        if not named.alias_or_name:
+            named.set("alias", exp.TableAlias(this=identifier(f"__tied_{position}")))
+        names.append(named.alias_or_name)
+    return names
+
+
+def _filters(join: exp.Join) -> bool:
+    return bool({(join.side or "").upper(), (join.kind or "").upper()} & {"SEMI", "ANTI"})
+
+
+def _flat(items: Sequence[exp.Expression]) -> Iterator[exp.Expression]:
+    """The items of FROM, those in parentheses too."""
+    for item in items:
+        if isinstance(item, exp.Subquery) and not item.alias and isinstance(item.this, (exp.Table, exp.Subquery)):
+            yield from _flat([item.this])
+        else:
+            yield item
+        yield from _flat([join.this for join in item.args.get("joins") or []])
+
+

@@ -1,0 +1,109 @@
+"""Whether a tie decides what is published: each query on the way is run with its ties broken in several ways, and the
+answers are compared. Equal answers are the proof that no tie matters to them; unequal ones are refused (E_TIE).
+
+The queries run on the build itself, read-only. Floats may differ by what another order of adding makes of them.
+"""
+
+from __future__ import annotations
+
+from math import isclose
+from typing import TYPE_CHECKING, Any
+
+from warehouse.claims.catalog import Catalog
+from warehouse.claims.determinism import DEFAULT_TOLERANCE
+from warehouse.claims.expansion import expanded
+from warehouse.claims.provenance import Refusal
+from warehouse.claims.provenance.admission import admit
+from warehouse.claims.provenance.refusals import refuse
+from warehouse.claims.provenance.tied_groups import tied_groups
+from warehouse.claims.provenance.ties import WAYS, broken, tie_points
+from warehouse.transform.engine_faults import message_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+# So many rows that differ are compared value by value; where there are more, it is no matter of last bits.
+_COMPARED_ROWS = 10_000
+
+
+def check_ties(con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str) -> dict[str, int]:
+    """How many clauses of a query, and of every table under it, were tried and found to hang on no tie, by table. `con` is
+    a session of `open_trace_session`. Raises WH306 at the first that does."""
+    top = catalog.models[f"rollup.{query}"]
+    tried = {}
+    for model in [top, *catalog.under(top.qualified)]:
+        if model.has_rows:
+            written = expanded(model, catalog)
+            try:
+                count = probe(con, written.text)
+            except Refusal as refusal:
+                raise written.fault(refusal) from refusal
+            if count:
+                tried[model.qualified] = count
+    return tried
+
+
+def probe(con: "duckdb.DuckDBPyConnection", sql: str) -> int:
+    """The number of clauses of one query at which rows may tie. Raises WH306 (E_TIE) when a tie at one of them decides
+    what the query answers, and when that cannot be tried."""
+    import duckdb
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        points = tie_points(sqlglot.parse_one(sql, dialect="duckdb"))
+        if not points:
+            return 0
+        if not _is_decided_by_ties(con, sql):
+            return len(points)
+        number = next((number for number in range(len(points)) if _is_decided_by_ties(con, sql, number)), 0)
+    except (SqlglotError, duckdb.Error) as error:
+        tree = admit(sql)  # what is not traced at all is refused for that
+        refuse("E_TIE", tree, f"whether a tie decides its answer cannot be tried ({message_of(error)})")
+    refuse("E_TIE", points[number], _told(con, sql, number))
+
+
+def _is_decided_by_ties(con: "duckdb.DuckDBPyConnection", sql: str, only: int | None = None) -> bool:
+    """Whether the query's rows are others when its ties (or those at one point) are broken otherwise."""
+    first, *others = (broken(sql, way, only) for way in WAYS)
+    con.execute(f"create or replace temp table broken as {first}")
+    for other in others:
+        con.execute(f"create or replace temp table otherwise as {other}")
+        gone, come = (
+            con.execute(f"select * from {one} except all select * from {two} limit {_COMPARED_ROWS}").fetchall()
+            for one, two in (("broken", "otherwise"), ("otherwise", "broken"))
+        )
+        if len(gone) != len(come) or not all(map(_is_near, sorted(gone, key=_exact_part), sorted(come, key=_exact_part))):
+            return True
+    con.execute("drop table broken; drop table otherwise")
+    return False
+
+
+def _exact_part(row: tuple[Any, ...]) -> tuple[list[str], list[str]]:
+    """What rows are sorted by to be compared in pairs: floats last, for they may differ a little."""
+    return [repr(value) for value in row if not isinstance(value, float)], [repr(v) for v in row if isinstance(v, float)]
+
+
+def _is_near(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other or isclose(one, other, rel_tol=DEFAULT_TOLERANCE) or (one != one and other != other)
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(_is_near, one, other))
+    return bool(one == other)
+
+
+def _told(con: "duckdb.DuckDBPyConnection", sql: str, number: int) -> str:
+    """How many groups of rows tie at one point, and the key of one; less where the block cannot be asked by itself."""
+    import duckdb
+
+    groups, keys = tied_groups(sql, number)
+    try:
+        found = con.execute(f"select count(*) over (), * from ({groups}) order by all limit 1").fetchall() if groups else []
+    except duckdb.Error:  # it depends on the row around it
+        found = []
+    if not found:
+        return "rows tie and decide the answer"
+    count, *values = found[0]
+    shown = ", ".join(f"{key} = {value!r}" for key, value in zip(keys, values, strict=True))
+    what = "group of rows ties and decides" if count == 1 else "groups of rows tie and decide"
+    return f"{count} {what} the answer{f', such as {shown}' if shown else ''}"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from bare_project import Wh, project, wh, write  # noqa: F401
+from bare_project import project, write  # noqa: F401
+from conftest import Wh
 from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
 

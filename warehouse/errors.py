@@ -85,6 +85,7 @@ CODES: dict[str, str] = {
     "WH308": "a number rests on no evidence",
     "WH309": "a query cannot be replayed here",
     "WH310": "a number that cannot be packed",
+    "WH311": "what was left out of a number cannot be told",
     # recorder
     "WH401": "the command could not be started",
 }

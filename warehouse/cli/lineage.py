@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rows", action="store_true", help="also the rows that it was computed from, table by table")
     parser.add_argument("--columns", action="store_true", help="also the columns that its column is computed from")
+    parser.add_argument("--excluded", action="store_true", help="also the runs left out of it, each with the clause that did it")
     parser.add_argument("--open", action="store_true", help="show the bytes of the raw files with what stands around them")
     parser.add_argument("--json", action="store_true", help="print the steps as JSON")
 
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.lineage import lineage
     from warehouse.claims.raw_bytes import open_file
+    from warehouse.cli.excluded_part import excluded_part
     from warehouse.cli.lineage_parts import columns_part, opened_document, rows_part
     from warehouse.project import find_project
 
@@ -37,6 +39,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     parts = {"rows": rows_part(project, number)} if args.rows else {}
     if args.columns:
         parts["columns"] = columns_part(project, number)
+    if args.excluded:
+        parts["excluded"] = excluded_part(project, number)
     if args.json:
         document = _document(number)
         if args.open:

@@ -13,10 +13,12 @@ from sqlglot import exp
 
 from warehouse.claims.provenance import cells, windows
 from warehouse.claims.provenance.relations import Item, Relation, Scope, Witness
+from warehouse.claims.provenance.scope import find_column
 from warehouse.claims.provenance.values import (
     GROUPING_SETS,
     Evidence,
     Kind,
+    Term,
     all_of,
     as_list,
     call,
@@ -60,7 +62,7 @@ class SelectBlock(Relation):
     @cached_property
     def row_why(self) -> Evidence:
         """The rows behind one row of FROM and WHERE."""
-        sources = [source.why() for source in self.scope.sources.values()]
+        sources = [self.scope.of_row(source.why()) for source in self.scope.sources.values()]
         return merge([*sources, *(w.why() for w in self.witnesses.values() if w.is_row_level)])
 
     @cached_property
@@ -72,7 +74,7 @@ class SelectBlock(Relation):
 
     def star_cells(self, grouped: bool) -> Evidence:
         """The rows that count(*) counts: those of FROM, not the witnesses of WHERE."""
-        rows = merge(source.why() for source in self.scope.sources.values())
+        rows = merge(self.scope.of_row(source.why()) for source in self.scope.sources.values())
         evidence = cells.star_evidence(rows)
         return cells.gather(evidence, ()) if grouped else evidence
 
@@ -86,30 +88,49 @@ class SelectBlock(Relation):
             if position is None:
                 appended.append(named(self._why_column(number), name))
             else:
-                evidence = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)
-                appended.append(named(as_list(evidence[number]), name))
+                terms = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)[number]
+                appended.append(named(as_list(terms), name))
+                if len(terms) == 1 and (terms[0].kind.is_row or terms[0].kind is Kind.SET):
+                    self.cell_sets.add((position, number))
         self.node.set("expressions", [*self.node.expressions, *appended])
+        if any(witness.is_row_level for witness in self.witnesses.values()):
+            _filter_first(self.node, self.scope)
         for witness in self.witnesses.values():
             attach(witness, self.node)
         return self.node
 
     def _why_column(self, number: int) -> exp.Expression:
         terms = self.why[number]
-        return terms[0].expression.copy() if self.whys[number] is Kind.ROW else as_list(terms)
+        return terms[0].expression.copy() if self.whys[number].is_row else as_list(terms)
 
 
-def _kind(terms: Sequence) -> Kind:
-    return Kind.ROW if len(terms) == 1 and terms[0].kind is Kind.ROW else Kind.LIST
+def _kind(terms: Sequence[Term]) -> Kind:
+    """How a consumer of the block reads what the terms are together."""
+    if len(terms) > 1:
+        return Kind.LIST
+    return Kind.SHARED if terms[0].kind is Kind.CONSTANT else terms[0].kind
 
 
 def group_why(block: SelectBlock) -> Evidence:
     """Every row of the group, also those a FILTER or a NULL argument kept out of one aggregate."""
-    # One source gives each row once; joined rows repeat, and a repeated token is pure weight.
-    repeats = len(block.scope.sources) > 1 or bool(block.witnesses)
-    return {
-        n: [collected(term, distinct=repeats or term.kind is Kind.LIST) for term in terms]
-        for n, terms in block.row_why.items()
-    }
+    return {n: [collected(term, distinct=True) for term in terms] for n, terms in block.row_why.items()}
+
+
+def _filter_first(node: exp.Select, scope: Scope) -> None:
+    """WHERE as the condition of a join with one row, ahead of the witnesses' joins: DuckDB would gather the witnesses of
+    every row of FROM and then drop most (TPC-H's Q20: all of partsupp). WHERE may read aliases of the select list, ON may
+    not: then it stays."""
+    where = node.args.get("where")
+    if where is None or not all(_is_of_from(read, scope) for read in where.find_all(exp.Column)):
+        return
+    one_row = subquery(exp.Select(expressions=[named(exp.Literal.number(1), "__one")]), "__filter")
+    node.set("where", None)
+    node.set("joins", [*(node.args.get("joins") or []), exp.Join(this=one_row, kind="INNER", on=where.this)])
+
+
+def _is_of_from(read: exp.Column, scope: Scope) -> bool:
+    """Whether a column names its FROM item, or is one of this block's."""
+    return bool(read.table) or find_column([read.name], scope) is not None
 
 
 def attach(witness: Witness, node: exp.Select) -> None:
@@ -193,5 +214,8 @@ def _finished(evidence: Evidence, number: int) -> exp.Expression:
     empty = exp.Array(expressions=[])
     if number not in evidence:
         return empty
-    once = call("list_distinct", as_list(evidence[number]))
+    terms = evidence[number]
+    found = as_list(terms)
+    # On a list of a million tokens this alone takes longer than most queries.
+    once = call("list_distinct", found) if len(terms) > 1 or terms[0].kind is Kind.LIST else found
     return exp.Coalesce(this=once, expressions=[empty])

@@ -14,7 +14,7 @@ from sqlglot import exp
 from warehouse.claims.provenance import windows
 from warehouse.claims.provenance.engine import NULL_KEEPING, function_name, is_aggregate
 from warehouse.claims.provenance.refusals import refuse
-from warehouse.claims.provenance.relations import ComputedSource, Scope, position_of
+from warehouse.claims.provenance.relations import ComputedSource, Scope, position_of, repeated
 from warehouse.claims.provenance.values import (
     Evidence,
     Kind,
@@ -81,7 +81,7 @@ def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence
     assert position is not None  # `resolve` found it
     if block.is_annotating:
         source.demand(position)
-    return source.cells(position)
+    return owner.of_row(source.cells(position)) if owner is block.scope else repeated(source.cells(position))
 
 
 def key_rule(key: exp.Expression, block: SelectBlock) -> Evidence:

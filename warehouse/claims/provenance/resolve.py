@@ -6,7 +6,7 @@ writes tokens beside base tables, and no other evidence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -40,9 +40,14 @@ class Resolver:
     """One query's resolution: the catalogue it binds against and what it has found so far."""
 
     def __init__(
-        self, catalog: Mapping[str, Sequence[str]], tokens: Mapping[str, str], words: frozenset[str]
+        self,
+        catalog: Mapping[str, Sequence[str]],
+        tokens: Mapping[str, str],
+        unique: Collection[str],
+        words: frozenset[str],
     ) -> None:
-        self.catalog, self.tokens, self.words = catalog, tokens, words  # the words that the analyst wrote
+        self.catalog, self.tokens, self.unique = catalog, tokens, unique
+        self.words = words  # that the analyst wrote
         self.occurrences: list[Occurrence] = []
         self.tables: dict[int, exp.Subquery] = {}  # occurrence number -> the projection with its token
         self.relations: list[Relation] = []
@@ -80,7 +85,7 @@ class Resolver:
         union, renames = check_recursion(cte), cte.args["alias"].columns
         anchor = self.query(union.this, visible, None, is_named=not renames)
         columns = renamed(anchor.columns, renames, cte)
-        probe = Resolver(self.catalog, self.tokens, self.words)
+        probe = Resolver(self.catalog, self.tokens, self.unique, self.words)
         probe.occurrences = list(self.occurrences)
         before = RelationSource(cte.alias, columns, SelfReference(columns, list(anchor.whys)))
         probe.query(union.expression.copy(), {**visible, cte.alias.lower(): before}, None, is_named=False)

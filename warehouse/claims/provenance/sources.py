@@ -15,7 +15,7 @@ from sqlglot import exp
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import BaseSource, ComputedSource, RelationSource, Scope, Source, position_of
 from warehouse.claims.provenance.scope import find_column, resolve
-from warehouse.claims.provenance.values import column, identifier, named, select, subquery
+from warehouse.claims.provenance.values import Kind, column, identifier, named, select, subquery
 
 if TYPE_CHECKING:
     from warehouse.claims.provenance.resolve import Ctes, Resolver
@@ -242,7 +242,8 @@ def _table(resolver: Resolver, node: exp.Table, ctes: Ctes) -> Source:
     occurrence, projection = resolver.occurrence(node)
     stored = tuple(resolver.catalog[occurrence.table])
     node.replace(projection)
-    return BaseSource(node.alias_or_name, renamed(stored, renames, node), occurrence.number, stored)
+    kind = Kind.OWN if occurrence.table in resolver.unique else Kind.ROW
+    return BaseSource(node.alias_or_name, renamed(stored, renames, node), occurrence.number, stored, kind)
 
 
 def _computed(node: exp.Expression, scope: Scope) -> ComputedSource:

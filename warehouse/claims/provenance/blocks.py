@@ -12,8 +12,8 @@ from functools import cached_property
 from sqlglot import exp
 
 from warehouse.claims.provenance import cells, windows
-from warehouse.claims.provenance.relations import Item, Relation, Scope, Witness
-from warehouse.claims.provenance.scope import find_column
+from warehouse.claims.provenance.relations import Item, Relation, Scope, Witness, repeated
+from warehouse.claims.provenance.scope import find_column, local_columns
 from warehouse.claims.provenance.values import (
     GROUPING_SETS,
     Evidence,
@@ -76,7 +76,10 @@ class SelectBlock(Relation):
         """The rows that count(*) counts: those of FROM, not the witnesses of WHERE."""
         rows = merge(self.scope.of_row(source.why()) for source in self.scope.sources.values())
         evidence = cells.star_evidence(rows)
-        return cells.gather(evidence, ()) if grouped else evidence
+        if not grouped:
+            return evidence
+        found = cells.gather(evidence, ())
+        return repeated(found) if self.has_grouping_sets else found
 
     def witness_of(self, node: exp.Expression) -> Witness | None:
         return self.witnesses.get(node.meta.get("witness", -1))
@@ -90,7 +93,7 @@ class SelectBlock(Relation):
             else:
                 terms = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)[number]
                 appended.append(named(as_list(terms), name))
-                if len(terms) == 1 and (terms[0].kind.is_row or terms[0].kind is Kind.SET):
+                if len(terms) == 1 and terms[0].kind in (Kind.ROW, Kind.OWN, Kind.SET, Kind.PART):
                     self.cell_sets.add((position, number))
         self.node.set("expressions", [*self.node.expressions, *appended])
         if any(witness.is_row_level for witness in self.witnesses.values()):
@@ -113,19 +116,21 @@ def _kind(terms: Sequence[Term]) -> Kind:
 
 def group_why(block: SelectBlock) -> Evidence:
     """Every row of the group, also those a FILTER or a NULL argument kept out of one aggregate."""
-    return {n: [collected(term, distinct=True) for term in terms] for n, terms in block.row_why.items()}
+    why = {n: [collected(term, distinct=True) for term in terms] for n, terms in block.row_why.items()}
+    return repeated(why) if block.has_grouping_sets else why  # each row is in a group of every set
 
 
 def _filter_first(node: exp.Select, scope: Scope) -> None:
-    """WHERE as the condition of a join with one row, ahead of the witnesses' joins: DuckDB would gather the witnesses of
-    every row of FROM and then drop most (TPC-H's Q20: all of partsupp). WHERE may read aliases of the select list, ON may
-    not: then it stays."""
-    where = node.args.get("where")
-    if where is None or not all(_is_of_from(read, scope) for read in where.find_all(exp.Column)):
+    """WHERE of the only FROM item into it, ahead of the witnesses' joins: else DuckDB gathers the witnesses of every row
+    and then drops most (TPC-H's Q20: of all of partsupp). WHERE may read aliases of the select list: then it stays."""
+    where, item = node.args.get("where"), node.args["from_"].this
+    if where is None or node.args.get("joins") or not isinstance(item, (exp.Subquery, exp.Table)):
         return
-    one_row = subquery(exp.Select(expressions=[named(exp.Literal.number(1), "__one")]), "__filter")
-    node.set("where", None)
-    node.set("joins", [*(node.args.get("joins") or []), exp.Join(this=one_row, kind="INNER", on=where.this)])
+    if all(_is_of_from(read, scope) for read in local_columns(where)):
+        node.set("where", None)
+        kept = select([exp.Star()], item)
+        kept.set("where", where)
+        node.set("from_", exp.From(this=subquery(kept, item.alias_or_name)))
 
 
 def _is_of_from(read: exp.Column, scope: Scope) -> bool:

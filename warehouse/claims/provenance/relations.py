@@ -217,7 +217,7 @@ class Scope:
 def repeated(evidence: Evidence) -> Evidence:
     """Evidence of which several rows may have the same."""
     return {
-        n: [replace(term, kind=Kind.ROW) if term.kind is Kind.OWN else term for term in terms]
+        n: [replace(term, kind=term.kind.repeated) for term in terms]
         for n, terms in evidence.items()
     }
 

@@ -40,12 +40,18 @@ class Kind(Enum):
     OWN = "own"  # the same, and no other row of the block has it
     LIST = "list"  # a list of them; NULL reads as empty
     SET = "set"  # a list that has each of them once
+    PART = "part"  # the same, and no other row of the block has any of them
     SHARED = "shared"  # a set that is the same for every row of the block that has it
     CONSTANT = "constant"  # a set that is the same for every row of the block, to be read beside it
 
     @property
     def is_row(self) -> bool:
         return self in (Kind.ROW, Kind.OWN)
+
+    @property
+    def repeated(self) -> "Kind":
+        """What it becomes when several rows may have the same."""
+        return {Kind.OWN: Kind.ROW, Kind.PART: Kind.SET}.get(self, self)
 
 
 @dataclass(frozen=True)
@@ -172,11 +178,14 @@ def collected(
         result = exp.Window(this=result, **_copied(over))
     if term.kind is Kind.SHARED:
         return Term(result, Kind.SHARED)
+    is_part = term.kind in (Kind.OWN, Kind.PART)
     if not term.kind.is_row:
         result = call("flatten", result)
         # Why-lists repeat once a joined row; without this a chain of joins and groups multiplies them.
-        result = call("list_distinct", result) if distinct else result
-    return Term(result, Kind.SET if distinct or term.kind is Kind.OWN else Kind.LIST)
+        result = call("list_distinct", result) if distinct and not is_part else result
+    if is_part:
+        return Term(result, Kind.PART if over is None else Kind.SET)  # frames overlap
+    return Term(result, Kind.SET if distinct else Kind.LIST)
 
 
 def _copied(over: dict[str, object]) -> dict[str, object]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.provenance import cells, windows
@@ -83,6 +84,18 @@ class SelectBlock(Relation):
 
     def witness_of(self, node: exp.Expression) -> Witness | None:
         return self.witnesses.get(node.meta.get("witness", -1))
+
+    def keep_only(self, position: int, condition: str) -> None:
+        """The condition goes into WHERE: it is then part of what DuckDB plans the joins and the witnesses by, which one on
+        the outside is not. A key is the same in all rows of its group or partition, and no others are left out."""
+        value = self.items[position].resolved
+        if self.is_aggregated and (value not in self.group_keys or self.has_grouping_sets):
+            return
+        distinct, cut = self.node.args.get("distinct"), self.node.args.get("limit")
+        partitions = [window.args.get("partition_by") or [] for window in self.windows]
+        if distinct is not None or cut is not None or not all(value in keys for keys in partitions) or value.find(exp.Window):
+            return
+        self.node.where(sqlglot.parse_one(condition.format(value=value.sql("duckdb")), dialect="duckdb"), copy=False)
 
     def annotate(self) -> exp.Expression:
         self.is_annotating = True

@@ -65,6 +65,9 @@ class Relation(Readable, ABC):
         super().__init__()
         self.holder: exp.Expression | None = None
 
+    def keep_only(self, position: int, condition: str) -> None:
+        """Leave out, where that is quicker, rows for whose column a condition (a template with `{value}`) is not true."""
+
     @abstractmethod
     def annotate(self) -> exp.Expression:
         """The block's syntax with why columns and the demanded cell columns appended."""

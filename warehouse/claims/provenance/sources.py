@@ -240,7 +240,7 @@ def _table(resolver: Resolver, node: exp.Table, ctes: Ctes) -> Source:
     if known is not None:
         return replace(known, alias=node.alias_or_name, columns=renamed(known.columns, renames, node))
     occurrence, projection = resolver.occurrence(node)
-    stored = tuple(resolver.catalog[occurrence.table])
+    stored = resolver.columns_of(occurrence.table, bool(renames))
     node.replace(projection)
     kind = Kind.OWN if occurrence.table in resolver.unique else Kind.ROW
     return BaseSource(node.alias_or_name, renamed(stored, renames, node), occurrence.number, stored, kind)

@@ -9,25 +9,18 @@ rows, which carry file, offset and length. Composition of the traces is the trac
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
-from warehouse.claims.provenance import Annotated, annotate
-from warehouse.errors import WarehouseError
-from warehouse.transform.duck import quote, quoted, text_literal
+from warehouse.claims.hop import hop, row_tokens, run_tokens
+from warehouse.transform.duck import quoted, text_literal
 from warehouse.transform.sql_text import body
 
 if TYPE_CHECKING:
     import duckdb
 
-_LANDING_TOKEN = (
-    "struct_pack(digest := {alias}.artifact_manifest_digest, path := {alias}.raw_path, "
-    "\"offset\" := {alias}.raw_offset, length := {alias}.raw_length)"
-)
-_ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
 _WHOLE_ROW = "*"
-_FLOAT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -56,14 +49,15 @@ class RowTrace:
 def trace(
     con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str, columns: Sequence[str], rows: Sequence[int] | None = None
 ) -> dict[int, RowTrace]:
-    """Trace rows of `rollup.<query>` (all, or those with the given row ids) for the given value columns.
+    """Trace rows of `rollup.<query>` (all, or those with the given row ids) to their runs, and the given value columns to
+    their evidence; without columns no further than to the runs.
 
     `con` is a session of `open_trace_session`. Raises WH306 for SQL that cannot be traced, and when an annotated query
     does not give back the rows it is asked about (guarantee G1 of the design).
     """
     tracer = _Tracer(con, catalog)
     tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows)
-    for name in reversed(catalog.models):
+    for name in reversed(catalog.models) if columns else ():
         tracer.descend(catalog.models[name])
     return tracer.result()
 
@@ -90,19 +84,19 @@ class _Tracer:
         where = "" if rows is None else f"where rowid in ({', '.join(map(str, rows)) or 'null'})"
         self._con.execute(f"create or replace temp table wanted as select rowid as rid from {table} {where}")
         self._targets = [row[0] for row in self._con.execute("select rid from wanted order by rid").fetchall()]
-        annotated = self._hop(query, columns)
+        annotated = hop(self._con, self._catalog, query, run_tokens(self._catalog))
+        for occurrence in annotated.occurrences:
+            self._con.execute(
+                f"insert into run_of select distinct rid, unnest(__why_{occurrence.number}) from hop"
+            )
+        self._con.execute("create or replace temp table runs as select distinct target, run_id from run_of")
+        if not columns:
+            return
+        annotated = hop(self._con, self._catalog, query, row_tokens(self._catalog), columns)
         for value, column in enumerate(columns):
             for occurrence in annotated.occurrences:
                 source = f"select rid as target, {text_literal(column)} as value, unnest(__cell_{value}_{occurrence.number}) as e, false as is_witness from hop"
                 self._follow(source, occurrence.table)
-        for occurrence in annotated.occurrences:
-            name = self._catalog.resolve(occurrence.table)
-            if name in self._catalog.models and "run_id" in self._catalog.columns[name]:
-                self._con.execute(
-                    f"insert into run_of select distinct w.target, t.run_id from {quoted(name)} t join "
-                    f"(select rid as target, unnest(__why_{occurrence.number}) as token from hop) w on t.rowid = w.token"
-                )
-        self._con.execute("create or replace temp table runs as select distinct target, run_id from run_of where run_id is not null")
 
     def descend(self, model: BuiltModel) -> None:
         """Follow every demanded row of one table into what its SQL reads."""
@@ -122,8 +116,8 @@ class _Tracer:
         if not columns:
             return
         self._con.execute(f"create or replace temp table wanted as select distinct rid from demand where tab = {name}")
-        annotated = self._hop(model, [column for column in columns if column != _WHOLE_ROW])
         values = [column for column in columns if column != _WHOLE_ROW]
+        annotated = hop(self._con, self._catalog, model, row_tokens(self._catalog), values, _WHOLE_ROW in columns)
         keys = ", ".join(map(text_literal, group_keys(model, values))) or "null"
         for occurrence in annotated.occurrences:
             cells = [
@@ -155,50 +149,6 @@ class _Tracer:
             " and not exists (select 1 from own o where o.target = d.target and o.value = d.value and o.c = d.c and o.rid = d.rid)"
         )
 
-    def _hop(self, model: BuiltModel, values: list[str]) -> Annotated:
-        """Make table `hop`: row id of each wanted row beside the tokens its own SQL gives it."""
-        try:
-            annotated = annotate(body(_expanded(model, self._catalog)), self._names(), self._tokens(), values)
-        except WarehouseError as error:
-            raise replace(error, place=model.place) from error
-        columns = [
-            column for column in self._catalog.columns[model.qualified] if column not in ("query_spec_digest", "number_ids")
-        ]
-        keys = model.grain or columns
-        same = " and ".join(f"t.{quote(key)} is not distinct from a.{quote(key)}" for key in keys)
-        same += "".join(f" and {self._same_value(model, column)}" for column in columns if column not in keys)
-        marks = [
-            mark
-            for occurrence in annotated.occurrences
-            for mark in (
-                f"__why_{occurrence.number}",
-                *(f"__cell_{value}_{occurrence.number}" for value in range(len(values))),
-            )
-        ]
-        picked = "".join(f", a.{mark}" for mark in marks)
-        self._con.execute(
-            f"create or replace temp table hop as select t.rowid as rid{picked} from {quoted(model.qualified)} t"
-            f" join wanted w on w.rid = t.rowid join ({annotated.sql}) a on {same}"
-        )
-        lost = self._con.execute("select count(*) from wanted where rid not in (select rid from hop)").fetchall()[0][0]
-        if lost:
-            raise WarehouseError(
-                "WH306", f"{lost} rows are not the same when the SQL runs again: what it yields is not determined by its inputs",
-                model.place, "make every order total: in windows, QUALIFY, LIMIT, arg_max, first and any_value",
-            )
-        return annotated
-
-    def _same_value(self, model: BuiltModel, column: str) -> str:
-        """The condition that a row comes back with the value it has: a tie broken otherwise would lead to other bytes."""
-        ours, theirs = f"t.{quote(column)}", f"a.{quote(column)}"
-        if self._catalog.types[model.qualified][column] in ("DOUBLE", "FLOAT"):
-            # The annotated query may add floats in another order.
-            return (
-                f"({ours} is not distinct from {theirs} or"
-                f" abs({ours} - {theirs}) <= {_FLOAT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
-            )
-        return f"{ours} is not distinct from {theirs}"
-
     def _follow(self, source: str, table: str) -> None:
         """File tokens under the table they belong to: rows to follow further, or evidence."""
         name = self._catalog.resolve(table)
@@ -211,19 +161,6 @@ class _Tracer:
                 "insert into evidence select distinct target, value, e.t.digest, e.t.path, e.t.\"offset\", e.t.length"
                 f" from ({source})"
             )
-
-    def _names(self) -> dict[str, Sequence[str]]:
-        names: dict[str, Sequence[str]] = dict(self._catalog.columns)
-        for qualified, model in self._catalog.models.items():
-            names.setdefault(model.name, self._catalog.columns[qualified])
-        return names
-
-    def _tokens(self) -> dict[str, str]:
-        tokens = dict.fromkeys(self._catalog.landing_types, _LANDING_TOKEN)
-        for qualified, model in self._catalog.models.items():
-            if model.has_rows:
-                tokens[qualified] = tokens[model.name] = _ROW_TOKEN
-        return tokens
 
     def result(self) -> dict[int, RowTrace]:
         runs: dict[int, list[str]] = {target: [] for target in self._targets}
@@ -280,24 +217,3 @@ def joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         else:
             merged.append((offset, length))
     return tuple(merged)
-
-
-def _expanded(model: BuiltModel, catalog: Catalog) -> str:
-    """A model's SQL with the views it reads written out: a view has no rows of its own to stop at."""
-    views = {name for name in model.reads if name in catalog.models and not catalog.models[name].has_rows}
-    if not views:
-        return model.sql
-    import sqlglot
-    from sqlglot import exp
-
-    tree = sqlglot.parse_one(model.sql, dialect="duckdb")
-    for table in list(tree.find_all(exp.Table)):
-        name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
-        if name in views:
-            inner = sqlglot.parse_one(_expanded(catalog.models[name], catalog), dialect="duckdb")
-            # What is written behind the view's name stays: a column list, joins in its parentheses, a PIVOT.
-            kept = {part: value for part, value in table.args.items() if value and part not in ("this", "db", "catalog")}
-            if not kept.keys() & {"alias", "pivots"}:
-                kept["alias"] = exp.TableAlias(this=exp.to_identifier(table.name))
-            table.replace(exp.Subquery(**{**kept, "this": inner}))
-    return tree.sql(dialect="duckdb")

@@ -93,7 +93,9 @@ class SelectBlock(Relation):
             return
         distinct, cut = self.node.args.get("distinct"), self.node.args.get("limit")
         partitions = [window.args.get("partition_by") or [] for window in self.windows]
-        if distinct is not None or cut is not None or not all(value in keys for keys in partitions) or value.find(exp.Window):
+        if distinct is not None or cut is not None or not all(value in keys for keys in partitions):
+            return
+        if value.find(exp.Window, exp.Query, exp.UDTF, exp.Explode):  # not for WHERE, or to be run twice there
             return
         self.node.where(sqlglot.parse_one(condition.format(value=value.sql("duckdb")), dialect="duckdb"), copy=False)
 

@@ -70,7 +70,7 @@ def _annotate_all(relations: Sequence[Relation]) -> None:
 def _uncut(tree: exp.Expression) -> None:
     tree.set("limit", None)
     distinct = tree.args.get("distinct")
-    if distinct is None or distinct.args.get("on") is None:  # DISTINCT ON keeps the first row of an order
+    if not isinstance(distinct, exp.Distinct) or distinct.args.get("on") is None:  # DISTINCT ON keeps the first row of an order
         tree.set("order", None)
 
 

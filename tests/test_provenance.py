@@ -173,3 +173,15 @@ def _rows_with_evidence(
 def _counted(rows: list[tuple[tuple[Any, ...], str]], position: int = 0, wanted: tuple[Any, ...] | None = None) -> Counter[str]:
     """How often each row is there, of those that have the wanted value at a position."""
     return Counter(repr(row) for row in rows if wanted is None or row[0][position] == wanted[position])
+
+
+def test_a_group_by_its_token_has_that_one(connection: duckdb.DuckDBPyConnection) -> None:
+    """Nothing is gathered; but where a grouping set leaves the key out, its rows are."""
+    tokens = {"run": "{alias}.host"}
+    annotated = provenance.annotate("select host, sum(tput) as s from run group by host", CATALOG, tokens)
+    assert "ARRAY_AGG" not in annotated.sql
+    assert all(host is None and why == [] or why == [host] for host, _, why in connection.execute(annotated.sql).fetchall())
+    annotated = provenance.annotate("select host, sum(tput) as s from run group by rollup (host)", CATALOG, tokens)
+    hosts = {row[0] for row in connection.execute("select distinct host from run where host is not null").fetchall()}
+    assert len(hosts) > 1
+    assert hosts in [set(why) for host, _, why in connection.execute(annotated.sql).fetchall() if host is None]

@@ -10,11 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import exp, log
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
+from typing import TYPE_CHECKING
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
@@ -23,8 +24,13 @@ sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests"), str(HERE.parent / "t
 from measure import medians, run  # noqa: E402
 from subjects import FACT_QUERIES, Query, facts, tpch, tpch_queries, with_rollup  # noqa: E402
 
+from warehouse.claims.catalog import Catalog  # noqa: E402
 from warehouse.claims.hop import hop, row_tokens  # noqa: E402
+from warehouse.claims.provenance import annotate  # noqa: E402
 from warehouse.claims.trace import trace  # noqa: E402
+
+if TYPE_CHECKING:
+    import duckdb
 
 _TRACE_EXTRA_MS = 50.0
 _ONE_RUN_MS = 50.0
@@ -41,14 +47,16 @@ class Figure:
     floor: str
     floor_ms: float
     bound_ms: float | None = None
+    rewriting_ms: float = 0.0  # of the cost, what Python takes to write the annotated SQL
 
     @property
     def ratio(self) -> float:
         return self.cost_ms / self.floor_ms
 
     def told(self) -> str:
+        part = f", {self.rewriting_ms:.0f} ms of it rewriting" if self.rewriting_ms else ""
         verdict = "" if self.bound_ms is None else f"  <= {self.bound_ms:.0f} ms: {_verdict(self.cost_ms <= self.bound_ms)}"
-        return f"{self.name:<42} {self.cost_ms:>8.0f} {self.floor_ms:>8.0f} {self.ratio:>6.2f}  {self.floor}{verdict}"
+        return f"{self.name:<42} {self.cost_ms:>8.0f} {self.floor_ms:>8.0f} {self.ratio:>6.2f}  {self.floor}{part}{verdict}"
 
 
 def _verdict(is_met: bool) -> str:
@@ -90,12 +98,17 @@ def tpch_figures(scratch: Path, scale: str, runs: int) -> Iterator[Figure]:
             yield _tpch_figure(con, query, runs)
 
 
-def _tpch_figure(con, query: Query, runs: int) -> Figure:  # type: ignore[no-untyped-def]
+def _tpch_figure(con: "duckdb.DuckDBPyConnection", query: Query, runs: int) -> Figure:
     catalog = with_rollup(con, query)
     floor = cpu_ms(lambda: con.execute(f"create or replace temp table answer as {query.sql}"), runs)
     con.execute("create or replace temp table wanted as select (count(*) // 2)::bigint as rid from rollup.claim")
     cost = cpu_ms(lambda: hop(con, catalog, catalog.models["rollup.claim"], row_tokens(catalog)), runs)
-    return Figure(f"{query.name}: rows behind one row", cost, "the query", floor)
+    rewriting = cpu_ms(lambda: annotate(query.sql, bare_columns(catalog), dict.fromkeys(bare_columns(catalog), "{alias}.rowid")), runs)
+    return Figure(f"{query.name}: rows behind one row", cost, "the query", floor, rewriting_ms=rewriting)
+
+
+def bare_columns(catalog: Catalog) -> dict[str, Sequence[str]]:
+    return {name.partition(".")[2]: columns for name, columns in catalog.columns.items()}
 
 
 def lineage_figure(scratch: Path, runs: int) -> Figure:
@@ -120,12 +133,18 @@ def lineage_figure(scratch: Path, runs: int) -> Figure:
 
 
 def tpch_summary(figures: list[Figure]) -> str:
-    mean = exp(sum(log(figure.ratio) for figure in figures) / len(figures))
+    whole = _geometric_mean(figure.ratio for figure in figures)
+    running = _geometric_mean((figure.cost_ms - figure.rewriting_ms) / figure.floor_ms for figure in figures)
     worst = max(figures, key=lambda figure: figure.ratio)
     return (
-        f"TPC-H, {len(figures)} queries: geometric mean {mean:.2f} <= {_TPCH_MEAN}: {_verdict(mean <= _TPCH_MEAN)};"
+        f"TPC-H, {len(figures)} queries: geometric mean {whole:.2f} <= {_TPCH_MEAN}: {_verdict(whole <= _TPCH_MEAN)}"
+        f" ({running:.2f} without the rewriting);"
         f" worst {worst.name.partition(':')[0]} {worst.ratio:.2f} <= {_TPCH_WORST:.0f}: {_verdict(worst.ratio <= _TPCH_WORST)}"
     )
+
+
+def _geometric_mean(ratios: Iterable[float]) -> float:
+    return exp(mean(log(ratio) for ratio in ratios))
 
 
 def main() -> None:

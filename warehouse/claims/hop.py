@@ -40,7 +40,7 @@ def run_tokens(catalog: Catalog) -> dict[str, str]:
     tokens = dict.fromkeys(catalog.landing_types, "null::varchar")
     for name in _names_of_rows(catalog):
         has_runs = "run_id" in catalog.columns[catalog.resolve(name)]
-        tokens[name] = "{alias}.run_id::varchar" if has_runs else "null::varchar"
+        tokens[name] = "{alias}.run_id" if has_runs else "null::varchar"
     return tokens
 
 
@@ -97,9 +97,13 @@ def _wanted_values(con: "duckdb.DuckDBPyConnection", model: BuiltModel, keys: Se
             f"select len(getvariable('{variable}')), (select count(*) from {quoted(model.qualified)} t"
             f" semi join wanted w on w.rid = t.rowid where t.{column} is null)"
         ).fetchall()[0]
-        conditions_of = [f"{{value}} in getvariable('{variable}')"] * bool(count) + ["{value} is null"] * bool(nulls)
-        if (count or 0) <= _LISTED_VALUES and conditions_of:
-            conditions[key] = f"({' or '.join(conditions_of)})"
+        alternatives = ["{value} is null"] if nulls else []
+        if count == 1:  # as an equality it also holds for what the key is joined with
+            alternatives.append(f"{{value}} = getvariable('{variable}')[1]")
+        elif count:
+            alternatives.append(f"{{value}} in getvariable('{variable}')")
+        if alternatives and (count or 0) <= _LISTED_VALUES:
+            conditions[key] = f"({' or '.join(alternatives)})"
     return conditions
 
 

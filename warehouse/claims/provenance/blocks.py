@@ -13,7 +13,7 @@ import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.provenance import cells, windows
-from warehouse.claims.provenance.relations import Item, Relation, Scope, Witness, repeated
+from warehouse.claims.provenance.relations import BaseSource, Item, Relation, Scope, Witness, repeated
 from warehouse.claims.provenance.scope import find_column, local_columns
 from warehouse.claims.provenance.values import (
     GROUPING_SETS,
@@ -131,8 +131,22 @@ def _kind(terms: Sequence[Term]) -> Kind:
 
 def group_why(block: SelectBlock) -> Evidence:
     """Every row of the group, also those a FILTER or a NULL argument kept out of one aggregate."""
-    why = {n: [collected(term, distinct=True) for term in terms] for n, terms in block.row_why.items()}
+    same = {
+        source.occurrence
+        for source in block.scope.sources.values()
+        if isinstance(source, BaseSource) and source.token_key in block.group_keys and not block.has_grouping_sets
+    }
+    why = {
+        n: [_any_of(term) if n in same and term.kind.is_row else collected(term, distinct=True) for term in terms]
+        for n, terms in block.row_why.items()
+    }
     return repeated(why) if block.has_grouping_sets else why  # each row is in a group of every set
+
+
+def _any_of(term: Term) -> Term:
+    """The token of a group whose key it is: all its rows have the same."""
+    token = call("any_value", term.expression.copy())
+    return Term(token, Kind.ROW, present=token)
 
 
 def _filter_first(node: exp.Select, scope: Scope) -> None:

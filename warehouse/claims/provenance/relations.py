@@ -100,6 +100,7 @@ class BaseSource(Source):
     occurrence: int
     stored: tuple[str, ...]  # the table's own column names: a list behind the alias renames only what the query sees
     kind: Kind = Kind.ROW  # OWN where no two rows of the table have one token
+    token_key: exp.Expression | None = None  # the column that the token is, if it is one
 
     def why(self) -> Evidence:
         token = self._token()

@@ -243,7 +243,10 @@ def _table(resolver: Resolver, node: exp.Table, ctes: Ctes) -> Source:
     stored = resolver.columns_of(occurrence.table, bool(renames))
     node.replace(projection)
     kind = Kind.OWN if occurrence.table in resolver.unique else Kind.ROW
-    return BaseSource(node.alias_or_name, renamed(stored, renames, node), occurrence.number, stored, kind)
+    token = projection.this.selects[-1].this
+    is_key = isinstance(token, exp.Column) and not renames
+    token_key = column(node.alias_or_name.lower(), token.name.lower()) if is_key else None
+    return BaseSource(node.alias_or_name, renamed(stored, renames, node), occurrence.number, stored, kind, token_key)
 
 
 def _computed(node: exp.Expression, scope: Scope) -> ComputedSource:

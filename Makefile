@@ -2,13 +2,14 @@
 # make test    everything that is tested
 # make bench   the figures, each beside its floor (benchmarks/README.md)
 # make bench-transform   the transform engine beside a plain script, dbt and SQLMesh (needs uv)
+# make bench-lineage   what it costs to trace a number, beside the query that gives it
 # make lock    resolve the dependencies anew
 
 PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test bench bench-transform lock clean
+.PHONY: demo test bench bench-transform bench-lineage lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -22,6 +23,9 @@ bench: .venv/installed-test
 bench-transform: .venv/installed-test .cache/benchmark-venvs/made
 	$(BIN)/python benchmarks/transform/run.py
 	$(BIN)/python benchmarks/transform/copy_cost.py
+
+bench-lineage: .venv/installed-test
+	$(BIN)/python benchmarks/lineage/run.py
 
 .cache/benchmark-venvs/made: benchmarks/transform/environments.sh
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)

@@ -283,13 +283,14 @@ def keys_of(document: Any) -> set[str]:
 
 
 def test_the_documentation_names_every_key_flag_and_state(made: Project, wh: Wh) -> None:
-    number = document(wh, made, "7.75", "--rows", "--columns", "--open")
+    number = document(wh, made, "7.75", "--rows", "--columns", "--open", "--excluded")
     assert set(number) == {
-        "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone", "rows", "columns"
+        "number_id", "publication", "row", "query", "why_digest", "guarantees", "determinism", "runs", "raw_files", "now",
+        "is_gone", "rows", "columns", "excluded",
     }
     named = set(re.findall(r"`([^`]+)`", DOCS))
     assert keys_of(number) - {part for name in named for part in re.split(r"\W+", name)} == set()
-    assert {"--rows", "--columns", "--open", "--json"} <= named
+    assert {"--rows", "--columns", "--excluded", "--open", "--json"} <= named
     states = re.findall(r"^\| `([a-z ]+)` \| .* \| (\d) \|$", DOCS, re.MULTILINE)
     assert [state for state, _ in states] == list(reversed(STATES))  # the worst last, as the page says
     assert [int(code) for _, code in states] == [exit_code([Verdict("n", "k", 1, state, "")]) for state, _ in states]

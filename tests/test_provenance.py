@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -150,3 +151,42 @@ def test_long_chains_need_no_recursion(connection: duckdb.DuckDBPyConnection) ->
 def test_an_unknown_value_is_refused() -> None:
     with pytest.raises(WarehouseError, match="E_RESOLVE"):
         provenance.annotate("select id from run", CATALOG, TOKENS, ["nope"])
+
+
+@pytest.mark.parametrize("case", TRACED, ids=lambda case: case.name)
+def test_rows_that_are_asked_for_are_what_they_are_among_all(case: Case, connection: duckdb.DuckDBPyConnection) -> None:
+    """A condition changes nothing about the rows that fulfil it; nor does leaving out LIMIT about those it kept."""
+    everything = _rows_with_evidence(connection, case, {})
+    assert not _counted(everything) - _counted(_rows_with_evidence(connection, case, {}, is_cut=False))
+    wanted, _ = everything[0]
+    for position, column in enumerate(provenance.annotate(case.sql, CATALOG, TOKENS).columns):
+        connection.execute("set variable wanted = (select $1)", [wanted[position]])
+        found = _rows_with_evidence(connection, case, {column: "{value} is not distinct from getvariable('wanted')"})
+        assert _counted(found, position, wanted) == _counted(everything, position, wanted)
+
+
+def _rows_with_evidence(
+    connection: duckdb.DuckDBPyConnection, case: Case, only: dict[str, str], is_cut: bool = True
+) -> list[tuple[tuple[Any, ...], str]]:
+    """The data of each row, and its evidence as text."""
+    annotated = provenance.annotate(case.sql, CATALOG, TOKENS, case.values, unique=TOKENS, is_cut=is_cut, only=only)
+    width = len(annotated.columns)
+    rows = connection.execute(annotated.sql).fetchall()
+    return [(row[:width], repr([sorted(map(repr, found)) for found in row[width:]])) for row in rows]
+
+
+def _counted(rows: list[tuple[tuple[Any, ...], str]], position: int = 0, wanted: tuple[Any, ...] | None = None) -> Counter[str]:
+    """How often each row is there, of those that have the wanted value at a position."""
+    return Counter(repr(row) for row in rows if wanted is None or row[0][position] == wanted[position])
+
+
+def test_a_group_by_its_token_has_that_one(connection: duckdb.DuckDBPyConnection) -> None:
+    """Nothing is gathered; but where a grouping set leaves the key out, its rows are."""
+    tokens = {"run": "{alias}.host"}
+    annotated = provenance.annotate("select host, sum(tput) as s from run group by host", CATALOG, tokens)
+    assert "ARRAY_AGG" not in annotated.sql
+    assert all(host is None and why == [] or why == [host] for host, _, why in connection.execute(annotated.sql).fetchall())
+    annotated = provenance.annotate("select host, sum(tput) as s from run group by rollup (host)", CATALOG, tokens)
+    hosts = {row[0] for row in connection.execute("select distinct host from run where host is not null").fetchall()}
+    assert len(hosts) > 1
+    assert hosts in [set(why) for host, _, why in connection.execute(annotated.sql).fetchall() if host is None]

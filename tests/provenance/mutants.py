@@ -100,7 +100,7 @@ MUTANTS = (
     Mutant("a shift reads its own row", windows, "_shift_spec", _no_shift, "windows", "G2"),
     Mutant("a union is its first branch", unions.UnionBlock, "_own_evidence", _first_branch_only, "sets", "G2"),
     Mutant("recursion forgets the path", recursion.SelfReference, "why_terms", _nothing, "nesting", "G2"),
-    Mutant("witnesses are joined, not left joined", blocks, "_witness_join", _inner_join, "negations", "G1"),
+    Mutant("witnesses are joined, not left joined", blocks, "_witness_join", _inner_join, "subqueries", "G1"),
     Mutant("COALESCE is its first argument", cells, "coalesce_rule", _first_argument, "selections", "cells"),
     Mutant("an aggregate has one cell", cells, "aggregate_rule", _one_cell, "groups", "cells"),
     Mutant("a window is its whole partition", windows, "frame_of", _whole_partition, "windows", "precision"),

@@ -24,7 +24,7 @@ _MARK = "__at_"
 
 @dataclass(frozen=True)
 class Database:
-    """Tables whose rows are named by one integer column (or `rowid`); a table without it has no token."""
+    """Tables each of whose rows has one integer of its own in a column (or `rowid`); a table without it has no token."""
 
     connection: duckdb.DuckDBPyConnection
     catalog: Mapping[str, Sequence[str]]
@@ -52,7 +52,7 @@ class Subject:
         self.sql, self.database = sql, database
         self.tree = sqlglot.parse_one(sql, dialect="duckdb")
         self.values = tuple(values)
-        self.annotated = provenance.annotate(sql, database.catalog, database.tokens, self.values)
+        self.annotated = provenance.annotate(sql, database.catalog, database.tokens, self.values, unique=database.tokens)
         original = database.connection.execute(sql)
         self.types = [description[:2] for description in original.description]
         self.result = original.fetchall()

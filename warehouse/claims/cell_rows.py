@@ -85,7 +85,7 @@ def _model_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str)
 
 
 def _landing_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str) -> ReadTable:
-    from warehouse.claims.trace import content_of
+    from warehouse.claims.hop import content_of
 
     columns = tuple(catalog.landing_types[name])
     place = [quote(column) for column in _PLACE]

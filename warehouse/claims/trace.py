@@ -13,21 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
-from warehouse.claims.determinism import DEFAULT_TOLERANCE
-from warehouse.claims.expansion import expanded
-from warehouse.claims.provenance import Annotated, Refusal, annotate
-from warehouse.errors import WarehouseError
-from warehouse.transform.duck import quote, quoted, text_literal
+from warehouse.claims.hop import hop, row_tokens, run_tokens
+from warehouse.transform.duck import quoted, text_literal
 from warehouse.transform.sql_text import body
 
 if TYPE_CHECKING:
     import duckdb
 
-_LANDING_TOKEN = (
-    "struct_pack(digest := {alias}.artifact_manifest_digest, path := {alias}.raw_path, "
-    "\"offset\" := {alias}.raw_offset, length := {alias}.raw_length)"
-)
-_ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
 _WHOLE_ROW = "*"
 
 
@@ -67,16 +59,17 @@ def trace(
     *,
     keeps_landing_rows: bool = False,
 ) -> dict[int, RowTrace]:
-    """Trace rows of `rollup.<query>` (all, or those with the given row ids) for the given value columns.
+    """Trace rows of `rollup.<query>` (all, or those with the given row ids) to their runs, and the given value columns to
+    their evidence; without columns no further than to the runs.
 
     `con` is a session of `open_trace_session`. Its table `demand` holds afterwards which column (`c`, `*` for a row as
     such) of which row (`rid`) of which model (`tab`) each value rests on, and with `keeps_landing_rows` its table
-    `landing_demand` the same of landing tables, for `claims.cell_rows` to read. Raises WH306 for SQL that cannot be traced, and when an annotated query
-    does not give back the rows it is asked about (guarantee G1 of the design).
+    `landing_demand` the same of landing tables, for `claims.cell_rows` to read. Raises WH306 for SQL that cannot be traced,
+    and when an annotated query does not give back the rows it is asked about (guarantee G1 of the design).
     """
     tracer = _Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
     tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows)
-    for name in reversed(catalog.models):
+    for name in reversed(catalog.models) if columns else ():
         tracer.descend(catalog.models[name])
     return tracer.result()
 
@@ -88,6 +81,7 @@ class _Tracer:
         self._con = con
         self._catalog = catalog
         self._keeps_landing_rows = keeps_landing_rows
+        self._tokens = row_tokens(catalog, tells_content=keeps_landing_rows)
         self._targets: list[int] = []
         con.execute("create or replace temp table demand"
             " (target bigint, value varchar, tab varchar, c varchar, rid bigint, is_witness boolean)")
@@ -108,19 +102,19 @@ class _Tracer:
         where = "" if rows is None else f"where rowid in ({', '.join(map(str, rows)) or 'null'})"
         self._con.execute(f"create or replace temp table wanted as select rowid as rid from {table} {where}")
         self._targets = [row[0] for row in self._con.execute("select rid from wanted order by rid").fetchall()]
-        annotated = self._hop(query, columns)
+        annotated = hop(self._con, self._catalog, query, run_tokens(self._catalog))
+        for occurrence in annotated.occurrences:
+            self._con.execute(
+                f"insert into run_of select distinct rid, unnest(__why_{occurrence.number}) from hop"
+            )
+        self._con.execute("create or replace temp table runs as select distinct target, run_id from run_of")
+        if not columns:
+            return
+        annotated = hop(self._con, self._catalog, query, self._tokens, columns)
         for value, column in enumerate(columns):
             for occurrence in annotated.occurrences:
                 source = f"select rid as target, {text_literal(column)} as value, unnest(__cell_{value}_{occurrence.number}) as e, false as is_witness from hop"
                 self._follow(source, occurrence.table)
-        for occurrence in annotated.occurrences:
-            name = self._catalog.resolve(occurrence.table)
-            if name in self._catalog.models and "run_id" in self._catalog.columns[name]:
-                self._con.execute(
-                    f"insert into run_of select distinct w.target, t.run_id from {quoted(name)} t join "
-                    f"(select rid as target, unnest(__why_{occurrence.number}) as token from hop) w on t.rowid = w.token"
-                )
-        self._con.execute("create or replace temp table runs as select distinct target, run_id from run_of where run_id is not null")
 
     def descend(self, model: BuiltModel) -> None:
         """Follow every demanded row of one table into what its SQL reads."""
@@ -140,8 +134,8 @@ class _Tracer:
         if not columns:
             return
         self._con.execute(f"create or replace temp table wanted as select distinct rid from demand where tab = {name}")
-        annotated = self._hop(model, [column for column in columns if column != _WHOLE_ROW])
         values = [column for column in columns if column != _WHOLE_ROW]
+        annotated = hop(self._con, self._catalog, model, self._tokens, values, _WHOLE_ROW in columns)
         keys = ", ".join(map(text_literal, group_keys(model, values))) or "null"
         for occurrence in annotated.occurrences:
             cells = [
@@ -173,51 +167,6 @@ class _Tracer:
             " and not exists (select 1 from own o where o.target = d.target and o.value = d.value and o.c = d.c and o.rid = d.rid)"
         )
 
-    def _hop(self, model: BuiltModel, values: list[str]) -> Annotated:
-        """Make table `hop`: row id of each wanted row beside the tokens its own SQL gives it."""
-        written = expanded(model, self._catalog)
-        try:
-            annotated = annotate(written.text, self._names(), self._tokens(), values)
-        except Refusal as refusal:
-            raise written.fault(refusal) from refusal
-        columns = [
-            column for column in self._catalog.columns[model.qualified] if column not in ("query_spec_digest", "number_ids")
-        ]
-        keys = model.grain or columns
-        same = " and ".join(f"t.{quote(key)} is not distinct from a.{quote(key)}" for key in keys)
-        same += "".join(f" and {self._same_value(model, column)}" for column in columns if column not in keys)
-        marks = [
-            mark
-            for occurrence in annotated.occurrences
-            for mark in (
-                f"__why_{occurrence.number}",
-                *(f"__cell_{value}_{occurrence.number}" for value in range(len(values))),
-            )
-        ]
-        picked = "".join(f", a.{mark}" for mark in marks)
-        self._con.execute(
-            f"create or replace temp table hop as select t.rowid as rid{picked} from {quoted(model.qualified)} t"
-            f" join wanted w on w.rid = t.rowid join ({annotated.sql}) a on {same}"
-        )
-        lost = self._con.execute("select count(*) from wanted where rid not in (select rid from hop)").fetchall()[0][0]
-        if lost:
-            raise WarehouseError(
-                "WH306", f"{lost} rows are not the same when the SQL runs again: what it yields is not determined by its inputs",
-                model.place, "make every order total: in windows, QUALIFY, LIMIT, arg_max, first and any_value",
-            )
-        return annotated
-
-    def _same_value(self, model: BuiltModel, column: str) -> str:
-        """The condition that a row comes back with the value it has: a tie broken otherwise would lead to other bytes."""
-        ours, theirs = f"t.{quote(column)}", f"a.{quote(column)}"
-        if self._catalog.types[model.qualified][column] in ("DOUBLE", "FLOAT"):
-            # The annotated query may add floats in another order.
-            return (
-                f"({ours} is not distinct from {theirs} or"
-                f" abs({ours} - {theirs}) <= {DEFAULT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
-            )
-        return f"{ours} is not distinct from {theirs}"
-
     def _follow(self, source: str, table: str) -> None:
         """File tokens under the table they belong to: rows to follow further, or evidence."""
         name = self._catalog.resolve(table)
@@ -235,23 +184,6 @@ class _Tracer:
                     f"insert into landing_demand select distinct {text_literal(name)}, e.c, e.t.digest, e.t.path,"
                     f" e.t.\"offset\", e.t.length, e.t.content from ({source})"
                 )
-
-    def _names(self) -> dict[str, Sequence[str]]:
-        names: dict[str, Sequence[str]] = dict(self._catalog.columns)
-        for qualified, model in self._catalog.models.items():
-            names.setdefault(model.name, self._catalog.columns[qualified])
-        return names
-
-    def _tokens(self) -> dict[str, str]:
-        tokens = dict.fromkeys(self._catalog.landing_types, _LANDING_TOKEN)
-        if self._keeps_landing_rows:
-            for table, types in self._catalog.landing_types.items():
-                content = content_of("{alias}", tuple(types))
-                tokens[table] = f"{_LANDING_TOKEN.removesuffix(')')}, content := {content})"
-        for qualified, model in self._catalog.models.items():
-            if model.has_rows:
-                tokens[qualified] = tokens[model.name] = _ROW_TOKEN
-        return tokens
 
     def result(self) -> dict[int, RowTrace]:
         runs: dict[int, list[str]] = {target: [] for target in self._targets}
@@ -278,11 +210,6 @@ class _Tracer:
             )
             for target in self._targets
         }
-
-
-def content_of(alias: str, columns: Sequence[str]) -> str:
-    """SQL for what tells landing rows of the same bytes apart: a hash over all columns of the row `alias`."""
-    return f"hash({', '.join(f'{alias}.{quote(column)}' for column in columns)})"
 
 
 def group_keys(model: BuiltModel, columns: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ still compare the two results once (guarantee G1): the engine has the last word,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -21,19 +21,34 @@ from warehouse.claims.provenance.writing import written
 
 
 def annotate(
-    sql: str, catalog: Mapping[str, Sequence[str]], tokens: Mapping[str, str], values: Sequence[str] = ()
+    sql: str,
+    catalog: Mapping[str, Sequence[str]],
+    tokens: Mapping[str, str],
+    values: Sequence[str] = (),
+    *,
+    unique: Collection[str] = (),
+    is_cut: bool = True,
+    only: Mapping[str, str] | None = None,
 ) -> Annotated:
     """Rewrite one SELECT so that every output row carries the rows and cells of the base tables behind it.
 
     `catalog` gives the columns of each table, `tokens` an SQL template (with `{alias}`) for what names a row of it.
     The result has the original columns and, for each occurrence n of a base table, `__why_n` (a list of tokens: the
     why-set) and, for the i-th of `values`, `__cell_i_n` (a list of structs `c`, `t`: column and token). Lists are
-    sets: no order, no repeats, empty rather than NULL. Raises `WarehouseError` WH306 for SQL that no rule traces.
+    sets: no order, no repeats, empty rather than NULL. `unique` are the tables no two rows of which have one token: their
+    lists need no search for repeats. Without `is_cut` the outermost ORDER BY and LIMIT are left out, for a caller who
+    looks for rows that he knows to be in the result. `only` gives for output columns an SQL template (with `{value}`) that
+    is true for the rows he looks for; other rows need not be there. Raises `WarehouseError` WH306 for SQL that no rule
+    traces.
     """
     tree = admit(sql)
+    if not is_cut:
+        _uncut(tree)
     known = {name.lower(): columns for name, columns in catalog.items()}
-    resolver = Resolver(known, tokens, words_of(sql))
+    resolver = Resolver(known, tokens, frozenset(name.lower() for name in unique), words_of(sql), names_all_columns(tree))
     root = resolver.query(tree, {}, None)
+    for name, condition in (only or {}).items():
+        root.keep_only(_position(root, name), condition)
     positions = [_position(root, value) for value in values]
     root.demanded.update(positions)
     holder = subquery(exp.Select(), "__result")
@@ -51,6 +66,24 @@ def _annotate_all(relations: Sequence[Relation]) -> None:
         annotated = relation.annotate()
         if relation.holder is not None:
             relation.holder.set("this", annotated)
+
+
+def _uncut(tree: exp.Expression) -> None:
+    tree.set("limit", None)
+    distinct = tree.args.get("distinct")
+    if not isinstance(distinct, exp.Distinct) or distinct.args.get("on") is None:  # DISTINCT ON keeps the first row of an order
+        tree.set("order", None)
+
+
+def names_all_columns(tree: exp.Expression) -> bool:
+    """Whether every column that the query reads is written out in it; a star in EXISTS or count(*) reads none."""
+    if tree.find(exp.Pivot) or any((join.method or "").upper() == "NATURAL" for join in tree.find_all(exp.Join)):
+        return False
+    return all(
+        isinstance(star.parent, exp.Count)
+        or (isinstance(star.parent, exp.Select) and isinstance(star.parent.parent, exp.Exists))
+        for star in tree.find_all(exp.Star)
+    )
 
 
 def _position(root: Relation, value: str) -> int:

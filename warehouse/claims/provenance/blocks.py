@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.provenance import cells, windows
-from warehouse.claims.provenance.relations import Item, Relation, Scope, Witness
+from warehouse.claims.provenance.relations import BaseSource, Item, Relation, Scope, Witness, repeated
+from warehouse.claims.provenance.scope import find_column, local_columns
 from warehouse.claims.provenance.values import (
     GROUPING_SETS,
     Evidence,
     Kind,
+    Term,
     all_of,
     as_list,
     call,
@@ -60,7 +63,7 @@ class SelectBlock(Relation):
     @cached_property
     def row_why(self) -> Evidence:
         """The rows behind one row of FROM and WHERE."""
-        sources = [source.why() for source in self.scope.sources.values()]
+        sources = [self.scope.of_row(source.why()) for source in self.scope.sources.values()]
         return merge([*sources, *(w.why() for w in self.witnesses.values() if w.is_row_level)])
 
     @cached_property
@@ -72,12 +75,29 @@ class SelectBlock(Relation):
 
     def star_cells(self, grouped: bool) -> Evidence:
         """The rows that count(*) counts: those of FROM, not the witnesses of WHERE."""
-        rows = merge(source.why() for source in self.scope.sources.values())
+        rows = merge(self.scope.of_row(source.why()) for source in self.scope.sources.values())
         evidence = cells.star_evidence(rows)
-        return cells.gather(evidence, ()) if grouped else evidence
+        if not grouped:
+            return evidence
+        found = cells.gather(evidence, ())
+        return repeated(found) if self.has_grouping_sets else found
 
     def witness_of(self, node: exp.Expression) -> Witness | None:
         return self.witnesses.get(node.meta.get("witness", -1))
+
+    def keep_only(self, position: int, condition: str) -> None:
+        """The condition goes into WHERE: it is then part of what DuckDB plans the joins and the witnesses by, which one on
+        the outside is not. A key is the same in all rows of its group or partition, and no others are left out."""
+        value = self.items[position].resolved
+        if self.is_aggregated and (value not in self.group_keys or self.has_grouping_sets):
+            return
+        distinct, cut = self.node.args.get("distinct"), self.node.args.get("limit")
+        partitions = [window.args.get("partition_by") or [] for window in self.windows]
+        if distinct is not None or cut is not None or not all(value in keys for keys in partitions):
+            return
+        if value.find(exp.Window, exp.Query, exp.UDTF, exp.Explode):  # not for WHERE, or to be run twice there
+            return
+        self.node.where(sqlglot.parse_one(condition.format(value=value.sql("duckdb")), dialect="duckdb"), copy=False)
 
     def annotate(self) -> exp.Expression:
         self.is_annotating = True
@@ -86,30 +106,65 @@ class SelectBlock(Relation):
             if position is None:
                 appended.append(named(self._why_column(number), name))
             else:
-                evidence = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)
-                appended.append(named(as_list(evidence[number]), name))
+                terms = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)[number]
+                appended.append(named(as_list(terms), name))
+                if len(terms) == 1 and terms[0].kind in (Kind.ROW, Kind.OWN, Kind.SET, Kind.PART):
+                    self.cell_sets.add((position, number))
         self.node.set("expressions", [*self.node.expressions, *appended])
+        if any(witness.is_row_level for witness in self.witnesses.values()):
+            _filter_first(self.node, self.scope)
         for witness in self.witnesses.values():
             attach(witness, self.node)
         return self.node
 
     def _why_column(self, number: int) -> exp.Expression:
         terms = self.why[number]
-        return terms[0].expression.copy() if self.whys[number] is Kind.ROW else as_list(terms)
+        return terms[0].expression.copy() if self.whys[number].is_row else as_list(terms)
 
 
-def _kind(terms: Sequence) -> Kind:
-    return Kind.ROW if len(terms) == 1 and terms[0].kind is Kind.ROW else Kind.LIST
+def _kind(terms: Sequence[Term]) -> Kind:
+    """How a consumer of the block reads what the terms are together."""
+    if len(terms) > 1:
+        return Kind.LIST
+    return Kind.SHARED if terms[0].kind is Kind.CONSTANT else terms[0].kind
 
 
 def group_why(block: SelectBlock) -> Evidence:
     """Every row of the group, also those a FILTER or a NULL argument kept out of one aggregate."""
-    # One source gives each row once; joined rows repeat, and a repeated token is pure weight.
-    repeats = len(block.scope.sources) > 1 or bool(block.witnesses)
-    return {
-        n: [collected(term, distinct=repeats or term.kind is Kind.LIST) for term in terms]
+    same = {
+        source.occurrence
+        for source in block.scope.sources.values()
+        if isinstance(source, BaseSource) and source.token_key in block.group_keys and not block.has_grouping_sets
+    }
+    why = {
+        n: [_any_of(term) if n in same and term.kind.is_row else collected(term, distinct=True) for term in terms]
         for n, terms in block.row_why.items()
     }
+    return repeated(why) if block.has_grouping_sets else why  # each row is in a group of every set
+
+
+def _any_of(term: Term) -> Term:
+    """The token of a group whose key it is: all its rows have the same."""
+    token = call("any_value", term.expression.copy())
+    return Term(token, Kind.ROW, present=token)
+
+
+def _filter_first(node: exp.Select, scope: Scope) -> None:
+    """WHERE of the only FROM item into it, ahead of the witnesses' joins: else DuckDB gathers the witnesses of every row
+    and then drops most (TPC-H's Q20: of all of partsupp). WHERE may read aliases of the select list: then it stays."""
+    where, item = node.args.get("where"), node.args["from_"].this
+    if where is None or node.args.get("joins") or not isinstance(item, (exp.Subquery, exp.Table)):
+        return
+    if all(_is_of_from(read, scope) for read in local_columns(where)):
+        node.set("where", None)
+        kept = select([exp.Star()], item)
+        kept.set("where", where)
+        node.set("from_", exp.From(this=subquery(kept, item.alias_or_name)))
+
+
+def _is_of_from(read: exp.Column, scope: Scope) -> bool:
+    """Whether a column names its FROM item, or is one of this block's."""
+    return bool(read.table) or find_column([read.name], scope) is not None
 
 
 def attach(witness: Witness, node: exp.Select) -> None:
@@ -193,5 +248,8 @@ def _finished(evidence: Evidence, number: int) -> exp.Expression:
     empty = exp.Array(expressions=[])
     if number not in evidence:
         return empty
-    once = call("list_distinct", as_list(evidence[number]))
-    return exp.Coalesce(this=once, expressions=[empty])
+    terms = evidence[number]
+    found = as_list(terms)
+    if len(terms) > 1 or terms[0].kind is Kind.LIST:
+        found = call("list_distinct", found)  # on a million tokens this alone takes longer than most queries
+    return exp.Coalesce(this=found, expressions=[empty])

@@ -14,7 +14,7 @@ from sqlglot import exp
 from warehouse.claims.provenance import windows
 from warehouse.claims.provenance.engine import NULL_KEEPING, function_name, is_aggregate
 from warehouse.claims.provenance.refusals import refuse
-from warehouse.claims.provenance.relations import ComputedSource, Scope, position_of
+from warehouse.claims.provenance.relations import ComputedSource, Scope, position_of, repeated
 from warehouse.claims.provenance.values import (
     Evidence,
     Kind,
@@ -81,7 +81,7 @@ def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence
     assert position is not None  # `resolve` found it
     if block.is_annotating:
         source.demand(position)
-    return source.cells(position)
+    return owner.of_row(source.cells(position)) if owner is block.scope else repeated(source.cells(position))
 
 
 def key_rule(key: exp.Expression, block: SelectBlock) -> Evidence:
@@ -158,10 +158,10 @@ def aggregate_rule(node: exp.Expression, block: SelectBlock, over: windows.Over 
     function = windows.bare_function(node)
     arguments = aggregate_arguments(node, function)
     guards = [*filter_guards(node), *null_guards(function, arguments)]
-    if not arguments:
-        return gather(block.star_cells(grouped), guards, over)
     values = arguments[:1] if function_name(function) in _VALUE_FIRST else arguments
-    return gather(merge(evidence_of(value, block, grouped) for value in values), guards, over)
+    considered = merge(evidence_of(value, block, grouped) for value in values) if arguments else block.star_cells(grouped)
+    found = gather(considered, guards, over)
+    return repeated(found) if block.has_grouping_sets else found  # each row is in a group of every set
 
 
 def aggregate_arguments(node: exp.Expression, function: exp.Expression) -> list[exp.Expression]:

@@ -144,7 +144,7 @@ def check_function(node: exp.Func) -> None:
 
 
 def _niladic(node: exp.Func) -> bool:
-    return node.sql("duckdb").lower() in NILADIC_VOLATILE
+    return next(node.iter_expressions(), None) is None and node.sql("duckdb").lower() in NILADIC_VOLATILE
 
 
 def _is_ordered(node: exp.Func) -> bool:

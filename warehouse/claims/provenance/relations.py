@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -33,6 +33,7 @@ class Readable:
 
     def __init__(self) -> None:
         self.demanded: set[int] = set()
+        self.cell_sets: set[tuple[int, int]] = set()  # column position, occurrence: lists known to repeat nothing
 
     def extras(self) -> list[tuple[str, int, int | None]]:
         """Name, occurrence and column position (None for why) of every extra output column, in order."""
@@ -46,12 +47,15 @@ class Readable:
         terms: Evidence = {}
         for number, kind in self.whys.items():
             read = column(alias, why_name(number))
-            terms[number] = [Term(read, kind, present=read if kind is Kind.ROW else None)]
+            terms[number] = [Term(read, kind, present=read if kind.is_row else None)]
         return terms
 
     def cell_terms(self, alias: str, position: int) -> Evidence:
         """The cells of one column of one row. The column must be demanded before the relation is annotated."""
-        return {n: [Term(column(alias, cell_name(position, n)), Kind.LIST)] for n in self.support[position]}
+        return {
+            n: [Term(column(alias, cell_name(position, n)), Kind.SET if (position, n) in self.cell_sets else Kind.LIST)]
+            for n in self.support[position]
+        }
 
 
 class Relation(Readable, ABC):
@@ -60,6 +64,9 @@ class Relation(Readable, ABC):
     def __init__(self) -> None:
         super().__init__()
         self.holder: exp.Expression | None = None
+
+    def keep_only(self, position: int, condition: str) -> None:
+        """Leave out, where that is quicker, rows for whose column a condition (a template with `{value}`) is not true."""
 
     @abstractmethod
     def annotate(self) -> exp.Expression:
@@ -92,13 +99,15 @@ class BaseSource(Source):
     columns: tuple[str, ...]
     occurrence: int
     stored: tuple[str, ...]  # the table's own column names: a list behind the alias renames only what the query sees
+    kind: Kind = Kind.ROW  # OWN where no two rows of the table have one token
+    token_key: exp.Expression | None = None  # the column that the token is, if it is one
 
     def why(self) -> Evidence:
         token = self._token()
-        return {self.occurrence: [Term(token, Kind.ROW, present=token)]}
+        return {self.occurrence: [Term(token, self.kind, present=token)]}
 
     def cells(self, position: int) -> Evidence:
-        return {self.occurrence: [row_cell(self.stored[position], self._token())]}
+        return {self.occurrence: [row_cell(self.stored[position], self._token(), self.kind)]}
 
     def _token(self) -> exp.Column:
         return column(self.alias, token_name(self.occurrence))
@@ -149,14 +158,14 @@ class Witness:
     probes: tuple[exp.Expression, ...] = ()  # left side of IN, resolved; several for a tuple
 
     def why(self) -> Evidence:
-        return {n: [self._read(why_name(n))] for n in self.relation.whys}
+        return {n: [self._read(why_name(n), Kind.SET)] for n in self.relation.whys}
 
     def cells(self) -> Evidence:
-        return {n: [self._read(cell_name(0, n))] for n in self.relation.support[0]}
+        return {n: [self._read(cell_name(0, n), Kind.LIST)] for n in self.relation.support[0]}
 
-    def _read(self, name: str) -> Term:
+    def _read(self, name: str, kind: Kind) -> Term:
         if self.is_row_level:
-            return Term(column(self.alias, name), Kind.LIST)
+            return Term(column(self.alias, name), kind)
         source = exp.Table(this=exp.Identifier(this=self.alias, quoted=True))
         read = exp.Select(expressions=[column(self.alias, name)], from_=exp.From(this=source))
         return Term(exp.Subquery(this=read), Kind.CONSTANT)
@@ -188,6 +197,10 @@ class Scope:
             scope = scope.outer
         return scope
 
+    def of_row(self, evidence: Evidence) -> Evidence:
+        """The evidence of one source as a row of this block has it: joined rows repeat what they are joined of."""
+        return evidence if len(self.sources) == 1 else repeated(evidence)
+
     def has_column_called(self, name: str) -> bool:
         return any(position_of(source.columns, name) is not None for source in self.sources.values())
 
@@ -203,6 +216,14 @@ class Scope:
                     seen.add(name.lower())
                     found.append(exp.Column(this=exp.Identifier(this=name, quoted=True)))
         return found
+
+
+def repeated(evidence: Evidence) -> Evidence:
+    """Evidence of which several rows may have the same."""
+    return {
+        n: [replace(term, kind=term.kind.repeated) for term in terms]
+        for n, terms in evidence.items()
+    }
 
 
 def position_of(columns: Sequence[str], name: str) -> int | None:

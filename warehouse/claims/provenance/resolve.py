@@ -6,12 +6,13 @@ writes tokens beside base tables, and no other evidence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.provenance.blocks import SelectBlock
+from warehouse.claims.provenance.engine import words_of
 from warehouse.claims.provenance.pivots import write_pivot
 from warehouse.claims.provenance.recursion import RecursiveBlock, SelfReference, check_recursion, is_recursive
 from warehouse.claims.provenance.refusals import refuse
@@ -40,9 +41,15 @@ class Resolver:
     """One query's resolution: the catalogue it binds against and what it has found so far."""
 
     def __init__(
-        self, catalog: Mapping[str, Sequence[str]], tokens: Mapping[str, str], words: frozenset[str]
+        self,
+        catalog: Mapping[str, Sequence[str]],
+        tokens: Mapping[str, str],
+        unique: Collection[str],
+        words: frozenset[str],
+        names_all: bool,
     ) -> None:
-        self.catalog, self.tokens, self.words = catalog, tokens, words  # the words that the analyst wrote
+        self.catalog, self.tokens, self.unique = catalog, tokens, unique
+        self.words, self.names_all = words, names_all  # that the analyst wrote; whether every column read is among them
         self.occurrences: list[Occurrence] = []
         self.tables: dict[int, exp.Subquery] = {}  # occurrence number -> the projection with its token
         self.relations: list[Relation] = []
@@ -80,7 +87,7 @@ class Resolver:
         union, renames = check_recursion(cte), cte.args["alias"].columns
         anchor = self.query(union.this, visible, None, is_named=not renames)
         columns = renamed(anchor.columns, renames, cte)
-        probe = Resolver(self.catalog, self.tokens, self.words)
+        probe = Resolver(self.catalog, self.tokens, self.unique, self.words, self.names_all)
         probe.occurrences = list(self.occurrences)
         before = RelationSource(cte.alias, columns, SelfReference(columns, list(anchor.whys)))
         probe.query(union.expression.copy(), {**visible, cte.alias.lower(): before}, None, is_named=False)
@@ -179,10 +186,18 @@ class Resolver:
         table = node.copy()
         table.set("alias", exp.TableAlias(this=identifier(alias)))
         renames = node.args["alias"].columns if node.args.get("alias") is not None else []
-        data = [column(alias, name) for name in self.catalog[occurrence.table]]
+        data = [column(alias, name) for name in self.columns_of(occurrence.table, bool(renames))]
         body = select([*data, named(token, token_name(occurrence.number))], table)
         seen = exp.TableAlias(this=identifier(alias), columns=[name.copy() for name in renames])
         return exp.Subquery(this=body, alias=seen)
+
+    def columns_of(self, table: str, is_renamed: bool) -> tuple[str, ...]:
+        """The columns of a base table that may be read; all of them behind an alias list, which counts them. DuckDB carries
+        every column through the join of a LATERAL, read or not: that was most of the time of TPC-H's Q17."""
+        columns = self.catalog[table]
+        if is_renamed or not self.names_all:
+            return tuple(columns)
+        return tuple(name for name in columns if words_of(name) <= self.words)
 
 
 def block_parts(resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, is_named: bool) -> Parts:

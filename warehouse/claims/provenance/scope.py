@@ -20,7 +20,7 @@ Aliases = Mapping[str, exp.Expression]  # lower-case alias -> resolved expressio
 def resolve(expression: exp.Expression, scope: Scope, aliases: Aliases | None = None) -> exp.Expression:
     """A copy in which every column is `"alias"."column"`, merged columns stay bare, and aliases are expanded."""
     holder = exp.Paren(this=expression.copy())
-    for node in _local_columns(holder):
+    for node in local_columns(holder):
         if not node.table and _is_bound(node):
             continue
         found = _resolve_column(node, scope, aliases or {})
@@ -31,7 +31,7 @@ def resolve(expression: exp.Expression, scope: Scope, aliases: Aliases | None = 
     return holder.this
 
 
-def _local_columns(expression: exp.Expression) -> list[exp.Column]:
+def local_columns(expression: exp.Expression) -> list[exp.Column]:
     """The columns of this block: those of nested queries belong to them."""
     return [node for node in expression.walk(prune=_is_query) if isinstance(node, exp.Column)]
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import BaseSource, ComputedSource, RelationSource, Scope, Source, position_of
 from warehouse.claims.provenance.scope import find_column, resolve
-from warehouse.claims.provenance.values import column, identifier, named, select, subquery
+from warehouse.claims.provenance.values import Kind, column, identifier, named, select, subquery
 
 if TYPE_CHECKING:
     from warehouse.claims.provenance.resolve import Ctes, Resolver
@@ -240,9 +240,13 @@ def _table(resolver: Resolver, node: exp.Table, ctes: Ctes) -> Source:
     if known is not None:
         return replace(known, alias=node.alias_or_name, columns=renamed(known.columns, renames, node))
     occurrence, projection = resolver.occurrence(node)
-    stored = tuple(resolver.catalog[occurrence.table])
+    stored = resolver.columns_of(occurrence.table, bool(renames))
     node.replace(projection)
-    return BaseSource(node.alias_or_name, renamed(stored, renames, node), occurrence.number, stored)
+    kind = Kind.OWN if occurrence.table in resolver.unique else Kind.ROW
+    token = projection.this.selects[-1].this
+    is_key = isinstance(token, exp.Column) and not renames
+    token_key = column(node.alias_or_name.lower(), token.name.lower()) if is_key else None
+    return BaseSource(node.alias_or_name, renamed(stored, renames, node), occurrence.number, stored, kind, token_key)
 
 
 def _computed(node: exp.Expression, scope: Scope) -> ComputedSource:

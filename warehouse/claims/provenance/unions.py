@@ -42,7 +42,9 @@ class UnionBlock(Relation):
         self.whys = {}
         for branch in branches:
             for number, kind in branch.whys.items():
-                self.whys[number] = kind if self.whys.get(number, kind) is kind else Kind.LIST
+                # An occurrence that two branches read stands in a CTE: its rows come once from each.
+                kind = kind.repeated if number in self.whys else kind
+                self.whys[number] = kind if self.whys.get(number, kind).repeated is kind.repeated else Kind.LIST
         self.support = [tuple(self._support(position)) for position in range(len(self.columns))]
 
     def _support(self, position: int) -> list[int]:

@@ -37,8 +37,21 @@ class Kind(Enum):
     """What an evidence expression yields for one row."""
 
     ROW = "row"  # one token or cell, or nothing when `present` is NULL
+    OWN = "own"  # the same, and no other row of the block has it
     LIST = "list"  # a list of them; NULL reads as empty
-    CONSTANT = "constant"  # a list that is the same for every row of the block
+    SET = "set"  # a list that has each of them once
+    PART = "part"  # the same, and no other row of the block has any of them
+    SHARED = "shared"  # a set that is the same for every row of the block that has it
+    CONSTANT = "constant"  # a set that is the same for every row of the block, to be read beside it
+
+    @property
+    def is_row(self) -> bool:
+        return self in (Kind.ROW, Kind.OWN)
+
+    @property
+    def repeated(self) -> "Kind":
+        """What it becomes when several rows may have the same."""
+        return {Kind.OWN: Kind.ROW, Kind.PART: Kind.SET}.get(self, self)
 
 
 @dataclass(frozen=True)
@@ -47,7 +60,7 @@ class Term:
 
     expression: exp.Expression
     kind: Kind
-    present: exp.Expression | None = None  # for ROW: not NULL when the row exists
+    present: exp.Expression | None = None  # for ROW and OWN: not NULL when the row exists
 
 
 Evidence = dict[int, list[Term]]  # occurrence number -> terms, no term twice
@@ -110,14 +123,14 @@ def cell_of(column_name: str, token: exp.Expression) -> exp.Expression:
     return exp.Struct(expressions=pairs)
 
 
-def row_cell(column_name: str, token: exp.Expression) -> Term:
-    return Term(cell_of(column_name, token), Kind.ROW, present=token)
+def row_cell(column_name: str, token: exp.Expression, kind: Kind) -> Term:
+    return Term(cell_of(column_name, token), kind, present=token)
 
 
 def star_cells(why: Term) -> Term:
     """The cells of `count(*)`: each row of a why term, under the column name '*'."""
-    if why.kind is Kind.ROW:
-        return row_cell("*", why.expression)
+    if why.kind.is_row:
+        return row_cell("*", why.expression, why.kind)
     mapping = exp.Lambda(this=cell_of("*", exp.to_identifier("token")), expressions=[exp.to_identifier("token")])
     return Term(call("list_transform", why.expression.copy(), mapping), why.kind)
 
@@ -139,7 +152,7 @@ def as_list(terms: Sequence[Term]) -> exp.Expression:
 
 
 def _listed(term: Term) -> exp.Expression:
-    if term.kind is not Kind.ROW:
+    if not term.kind.is_row:
         return term.expression.copy()
     one = exp.Array(expressions=[term.expression.copy()])
     return exp.Case(ifs=[exp.If(this=is_not_null(term.present), true=one)])
@@ -154,19 +167,25 @@ def collected(
     """The term gathered over a group (or, with `over`, over a window's frame), from the rows where all guards hold."""
     if term.kind is Kind.CONSTANT:
         return term
-    present = term.present if term.kind is Kind.ROW else term.expression
+    present = term.present if term.kind.is_row else term.expression
     gathered: exp.Expression = term.expression.copy()
     if distinct and term.kind is Kind.ROW:
         gathered = exp.Distinct(expressions=[gathered])
     condition = all_of([is_not_null(present), *guards])
-    result: exp.Expression = exp.Filter(this=call("list", gathered), expression=exp.Where(this=condition))
+    function = "any_value" if term.kind is Kind.SHARED else "list"
+    result: exp.Expression = exp.Filter(this=call(function, gathered), expression=exp.Where(this=condition))
     if over is not None:
         result = exp.Window(this=result, **_copied(over))
-    if term.kind is Kind.LIST:
+    if term.kind is Kind.SHARED:
+        return Term(result, Kind.SHARED)
+    is_part = term.kind in (Kind.OWN, Kind.PART)
+    if not term.kind.is_row:
         result = call("flatten", result)
         # Why-lists repeat once a joined row; without this a chain of joins and groups multiplies them.
-        result = call("list_distinct", result) if distinct else result
-    return Term(result, Kind.LIST)
+        result = call("list_distinct", result) if distinct and not is_part else result
+    if is_part:
+        return Term(result, Kind.PART if over is None else Kind.SET)  # frames overlap
+    return Term(result, Kind.SET if distinct else Kind.LIST)
 
 
 def _copied(over: dict[str, object]) -> dict[str, object]:

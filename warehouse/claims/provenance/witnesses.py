@@ -34,8 +34,26 @@ def find_witnesses(
                 number = resolver.witness_count
                 resolver.witness_count += 1
                 place = _place(part, clause, node, is_aggregated) if scope.sources else "none"
-                witnesses[number] = _witness(resolver, part, scope, ctes, number, place)
+                witness = _witness(resolver, part, scope, ctes, number, place)
+                if not _keeps_out(part, clause):
+                    witnesses[number] = witness
     return witnesses
+
+
+def _keeps_out(part: exp.Expression, clause: exp.Expression) -> bool:
+    """Whether WHERE asks that an IN or EXISTS be not true: the rows it keeps have no witness, so none is looked for."""
+    test = part if isinstance(part, exp.Exists) else part.parent
+    if not isinstance(clause, exp.Where) or not isinstance(test, (exp.Exists, exp.In)):
+        return False
+    above = test.parent
+    while isinstance(above, exp.Paren) or (isinstance(above, exp.Is) and above.expression == exp.true()):
+        above = above.parent
+    if not isinstance(above, exp.Not):
+        return False
+    above = above.parent
+    while isinstance(above, (exp.Paren, exp.And)):
+        above = above.parent
+    return above is clause
 
 
 def _place(part: exp.Expression, clause: exp.Expression, node: exp.Select, is_aggregated: bool) -> str:

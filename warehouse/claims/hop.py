@@ -1,0 +1,169 @@
+"""One hop of a trace: which rows of the tables that a model reads, or which runs, some of its rows came from.
+
+The model's own SQL is annotated and run again, and asked for the wanted rows alone: what they are known by goes into the
+query, so that DuckDB reads no more for one row of a rollup than it must. A hop never changes the build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from warehouse.claims.catalog import BuiltModel, Catalog
+from warehouse.claims.determinism import DEFAULT_TOLERANCE
+from warehouse.claims.expansion import expanded
+from warehouse.claims.provenance import Annotated, Refusal, annotate
+from warehouse.errors import WarehouseError
+from warehouse.transform.duck import quote, quoted, text_literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+_LANDING_TOKEN = (
+    "struct_pack(digest := {alias}.artifact_manifest_digest, path := {alias}.raw_path, "
+    "\"offset\" := {alias}.raw_offset, length := {alias}.raw_length)"
+)
+_ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
+# Values of a key that are written into the query; a join looks for more of them sooner than a list does.
+_LISTED_VALUES = 100
+
+
+def row_tokens(catalog: Catalog, *, tells_content: bool = False) -> dict[str, str]:
+    """Rows of the build by row id, landing rows by their bytes; with `tells_content` also by what tells those of the same
+    bytes apart."""
+    tokens = dict.fromkeys(catalog.landing_types, _LANDING_TOKEN)
+    if tells_content:
+        for table, types in catalog.landing_types.items():
+            tokens[table] = f"{_LANDING_TOKEN.removesuffix(')')}, content := {content_of('{alias}', tuple(types))})"
+    return tokens | dict.fromkeys(_names_of_rows(catalog), _ROW_TOKEN)
+
+
+def content_of(alias: str, columns: Sequence[str]) -> str:
+    """SQL for what tells landing rows of the same bytes apart: a hash over all columns of the row `alias`."""
+    return f"hash({', '.join(f'{alias}.{quote(column)}' for column in columns)})"
+
+
+def run_tokens(catalog: Catalog) -> dict[str, str]:
+    """Rows of the build by their run, so that a list has each run once however many rows it has; others have no token."""
+    tokens = dict.fromkeys(catalog.landing_types, "null::varchar")
+    for name in _names_of_rows(catalog):
+        has_runs = "run_id" in catalog.columns[catalog.resolve(name)]
+        tokens[name] = "{alias}.run_id" if has_runs else "null::varchar"
+    return tokens
+
+
+def _names_of_rows(catalog: Catalog) -> list[str]:
+    """Qualified and bare names of the models that have rows."""
+    return [name for model in catalog.models.values() if model.has_rows for name in (model.qualified, model.name)]
+
+
+def hop(
+    con: "duckdb.DuckDBPyConnection",
+    catalog: Catalog,
+    model: BuiltModel,
+    tokens: Mapping[str, str],
+    values: Sequence[str] = (),
+    has_whys: bool = True,
+) -> Annotated:
+    """Make table `hop`: the row id of each row in table `wanted` beside the tokens its own SQL gives it, for its existence
+    (`has_whys`) and for the cells of `values`. Raises WH306 for SQL that cannot be traced or that yields other rows now."""
+    keys = model.grain or tuple(_columns(catalog, model))
+    only = _wanted_values(con, model, keys)
+    written = expanded(model, catalog)
+    for is_cut in (False, True):
+        try:
+            annotated = annotate(
+                written.text, _known(catalog), tokens, values,
+                unique=[name for name, token in tokens.items() if token == _ROW_TOKEN], is_cut=is_cut, only=only,
+            )
+        except Refusal as refusal:
+            raise written.fault(refusal) from refusal
+        _find_wanted(con, catalog, model, annotated, keys, only, len(values), has_whys)
+        rows, found, wanted = con.execute(
+            "select count(*), count(distinct rid), (select count(*) from wanted) from hop"
+        ).fetchall()[0]
+        if rows == found:  # else a row that LIMIT left out is like one it kept
+            break
+    if found < wanted:
+        raise WarehouseError(
+            "WH306", f"{wanted - found} rows are not the same when the SQL runs again: what it yields is not determined by its inputs",
+            model.place, "make every order total: in windows, QUALIFY, LIMIT, arg_max, first and any_value",
+        )
+    return annotated
+
+
+def _wanted_values(con: "duckdb.DuckDBPyConnection", model: BuiltModel, keys: Sequence[str]) -> dict[str, str]:
+    """For each key a condition on `{value}` that the wanted rows fulfil. Their values stay in the engine, in variables: so
+    they keep their types, and DuckDB plans by them as by constants."""
+    conditions = {}
+    for index, key in enumerate(keys):
+        column, variable = quote(key), f"wanted_{index}"
+        con.execute(
+            f"set variable {variable} = (select list(distinct t.{column}) filter (t.{column} is not null)"
+            f" from {quoted(model.qualified)} t semi join wanted w on w.rid = t.rowid)"
+        )
+        count, nulls = con.execute(
+            f"select len(getvariable('{variable}')), (select count(*) from {quoted(model.qualified)} t"
+            f" semi join wanted w on w.rid = t.rowid where t.{column} is null)"
+        ).fetchall()[0]
+        alternatives = ["{value} is null"] if nulls else []
+        if count == 1:  # as an equality it also holds for what the key is joined with
+            alternatives.append(f"{{value}} = getvariable('{variable}')[1]")
+        elif count:
+            alternatives.append(f"{{value}} in getvariable('{variable}')")
+        if alternatives and (count or 0) <= _LISTED_VALUES:
+            conditions[key] = f"({' or '.join(alternatives)})"
+    return conditions
+
+
+def _find_wanted(
+    con: "duckdb.DuckDBPyConnection",
+    catalog: Catalog,
+    model: BuiltModel,
+    annotated: Annotated,
+    keys: Sequence[str],
+    only: Mapping[str, str],
+    values: int,
+    has_whys: bool,
+) -> None:
+    same = [f"t.{quote(key)} is not distinct from a.{quote(key)}" for key in keys]
+    same += [_same_value(catalog, model, column) for column in _columns(catalog, model) if column not in keys]
+    marks = [
+        mark
+        for occurrence in annotated.occurrences
+        for mark in (
+            *([f"__why_{occurrence.number}"] if has_whys else ()),
+            *(f"__cell_{value}_{occurrence.number}" for value in range(values)),
+        )
+    ]
+    picked = "".join(f", a.{mark}" for mark in marks)
+    conditions = " and ".join(condition.format(value=quote(key)) for key, condition in only.items()) or "true"
+    con.execute(
+        f"create or replace temp table hop as select t.rowid as rid{picked} from {quoted(model.qualified)} t"
+        f" join wanted w on w.rid = t.rowid join (select * from ({annotated.sql}) where {conditions}) a"
+        f" on {' and '.join(same) or 'true'}"
+    )
+
+
+def _columns(catalog: Catalog, model: BuiltModel) -> list[str]:
+    return [column for column in catalog.columns[model.qualified] if column not in ("query_spec_digest", "number_ids")]
+
+
+def _same_value(catalog: Catalog, model: BuiltModel, column: str) -> str:
+    """The condition that a row comes back with the value it has: a tie broken otherwise would lead to other bytes."""
+    ours, theirs = f"t.{quote(column)}", f"a.{quote(column)}"
+    if catalog.types[model.qualified][column] in ("DOUBLE", "FLOAT"):
+        # The annotated query may add floats in another order.
+        return (
+            f"({ours} is not distinct from {theirs} or"
+            f" abs({ours} - {theirs}) <= {DEFAULT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
+        )
+    return f"{ours} is not distinct from {theirs}"
+
+
+def _known(catalog: Catalog) -> dict[str, Sequence[str]]:
+    """The columns of every table by qualified and by bare name."""
+    names: dict[str, Sequence[str]] = dict(catalog.columns)
+    for qualified, model in catalog.models.items():
+        names.setdefault(model.name, catalog.columns[qualified])
+    return names

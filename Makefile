@@ -15,7 +15,7 @@ demo: .venv/installed
 	@bash demo.sh $(BIN)
 
 test: .venv/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 bench: .venv/installed-test
 	$(BIN)/python benchmarks/run.py

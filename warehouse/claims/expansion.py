@@ -2,6 +2,7 @@
 of it, in which file it stands.
 
 The analysts' own text is spliced, never generated anew: what a refusal quotes is what they wrote, and its place is theirs.
+Only before the tables that a view names their schema is written, for a CTE of its reader may have such a name.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
 from warehouse.claims.provenance import Refusal
@@ -16,6 +18,9 @@ from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote
 from warehouse.transform.feeds import FEED_SCHEMA
 from warehouse.transform.sql_text import body, fault_at, first_token
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 
 @dataclass(frozen=True)
@@ -56,36 +61,69 @@ def _placed(refusal: Refusal, model: BuiltModel) -> WarehouseError:
 
 def expanded(model: BuiltModel, catalog: Catalog) -> Expansion:
     """A model's SQL, from its first token to its last, with every view under it in place of its name."""
-    pieces = tuple(_pieces(model, catalog))
+    pieces = tuple(_pieces(model, catalog, is_view=False))
     return Expansion("".join(piece.text for piece in pieces), pieces)
 
 
-def _pieces(model: BuiltModel, catalog: Catalog) -> Iterator[_Piece]:
+def _pieces(model: BuiltModel, catalog: Catalog, *, is_view: bool) -> Iterator[_Piece]:
     text, start = body(model.sql), first_token(model.sql)
     views = {name for name in model.reads if name in catalog.models and not catalog.models[name].has_rows}
     written = 0
-    for begin, end, name, alias in _references(text, catalog) if views else ():
-        if name not in views:
-            continue
-        yield _Piece(f"{text[written:begin]}(", model, start + written)
-        yield from _pieces(catalog.models[name], catalog)
-        yield _Piece(f"){alias}", model, start + begin)
-        written = end
+    for found in _references(text, catalog) if views or is_view else ():
+        if found.name in views:
+            yield _Piece(f"{text[written : found.begin]}(", model, start + written)
+            yield from _pieces(catalog.models[found.name], catalog, is_view=True)
+            yield _Piece(f"){found.alias}", model, start + found.begin)
+            written = found.end
+        elif is_view and found.is_bare and found.name in catalog.models:
+            schema = quote(catalog.models[found.name].schema)
+            yield _Piece(f"{text[written : found.begin]}{schema}.", model, start + written)
+            written = found.begin
     yield _Piece(text[written:], model, start + written)
 
 
-def _references(text: str, catalog: Catalog) -> list[tuple[int, int, str, str]]:
-    """Where each table's name begins and ends, the table, and the alias that a query in its place needs."""
+@dataclass(frozen=True)
+class _Reference:
+    """Where a table's name begins and ends in a text, the table, whether it is named without its schema, and the alias that
+    a query in its place needs."""
+
+    begin: int
+    end: int
+    name: str
+    is_bare: bool
+    alias: str
+
+
+def _references(text: str, catalog: Catalog) -> list[_Reference]:
     import sqlglot
     from sqlglot import exp
 
     found = []
     for table in sqlglot.parse_one(text, dialect="duckdb").find_all(exp.Table):
-        if not isinstance(table.this, exp.Identifier):
+        if not isinstance(table.this, exp.Identifier) or is_cte(table):
             continue
         has_name = table.args.get("alias") is not None or table.args.get("pivots")
         places = [part.meta for part in table.parts]
         name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
         begin, end = min(place["start"] for place in places), max(place["end"] for place in places) + 1
-        found.append((begin, end, name, "" if has_name else f" as {quote(table.name)}"))
-    return sorted(found)
+        found.append(_Reference(begin, end, name, not table.db, "" if has_name else f" as {quote(table.name)}"))
+    return sorted(found, key=lambda reference: reference.begin)
+
+
+def is_cte(table: "exp.Table") -> bool:
+    """Whether a table's name is that of a CTE in sight: of the queries around it, and of the WITH it stands in those before
+    its own, which it sees only when they are recursive."""
+    from sqlglot import exp
+
+    name, within, above = table.name.lower(), table, table.parent
+    while above is not None and not table.db:
+        if isinstance(above, exp.With):
+            own = next(place for place, cte in enumerate(above.expressions) if cte is within)
+            seen = above.expressions[: own + bool(above.args.get("recursive"))]
+        else:
+            written = above.args.get("with_")
+            seen = written.expressions if written is not None and written is not within else []
+        if any(cte.alias.lower() == name for cte in seen):
+            return True
+        within, above = above, above.parent
+    return False

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
+from warehouse.claims.expansion import is_cte
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -22,7 +23,7 @@ def expanded(model: BuiltModel, catalog: Catalog, is_read_through: Callable[[Bui
     tree = sqlglot.parse_one(model.sql, dialect="duckdb")
     for table in list(tree.find_all(exp.Table)):
         name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
-        if name in model.reads and name in catalog.models and is_read_through(catalog.models[name]):
+        if not is_cte(table) and name in model.reads and name in catalog.models and is_read_through(catalog.models[name]):
             inner = expanded(catalog.models[name], catalog, is_read_through)
             # What is written behind the view's name stays: a column list, joins in its parentheses, a PIVOT.
             kept = {part: value for part, value in table.args.items() if value and part not in ("this", "db", "catalog")}

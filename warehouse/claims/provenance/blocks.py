@@ -164,7 +164,7 @@ def _filter_first(node: exp.Select, scope: Scope) -> None:
 
 def _is_of_from(read: exp.Column, scope: Scope) -> bool:
     """Whether a column names its FROM item, or is one of this block's."""
-    return bool(read.table) or find_column([read.name], scope) is not None
+    return bool(read.table) or find_column(read.parts, scope) is not None
 
 
 def attach(witness: Witness, node: exp.Select) -> None:

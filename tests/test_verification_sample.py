@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from samples import mlperf_inference
 
-from warehouse.claims.publication import PublishedCell, PublishedRow, publications, read_row
+from warehouse.claims.publication import CONTENT, PublishedCell, publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all, verify_number
@@ -64,16 +64,15 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def sample(published: Project) -> dict[str, set[Path]]:
     """Published numbers by id, each with the folders of the bundles in its why-set."""
     (publication,) = publications(published)
-    rows = [read_row(line) for line in publication.lines()]
     numbers = {
-        cell.number_id: why_set(published, row, cell) for row in rows for cell in row.cells.values() if cell.number_id
+        cell.number_id: why_set(published, cell) for row in publication.rows() for cell in row.cells.values() if cell.number_id
     }
     return {number: numbers[number] for number in Random(20261121).sample(sorted(numbers), SAMPLE)}
 
 
-def why_set(project: Project, row: PublishedRow, cell: PublishedCell) -> set[Path]:
+def why_set(project: Project, cell: PublishedCell) -> set[Path]:
     digests = {file["artifact_manifest_digest"] for file in cell.evidence}
-    digests |= {run["artifact_manifest_digest"] for run in row.runs if run["run_id"] in cell.runs}
+    digests |= {run["artifact_manifest_digest"] for run in cell.runs}
     return {LocalStore(project.store_root).folder(digest) for digest in digests}
 
 
@@ -131,9 +130,9 @@ def test_a_file_that_no_manifest_lists_is_no_evidence(published: Project, sample
 # --- the same publication, made twice --------------------------------------------------------------------------------
 
 
-def rows_of(project: Project) -> tuple[str, bytes]:
+def content_of(project: Project) -> tuple[str, list[bytes]]:
     (publication,) = publications(project)
-    return publication.digest, (publication.folder / "rows.jsonl").read_bytes()
+    return publication.digest, [(publication.folder / name).read_bytes() for name in ("publication.json", *CONTENT)]
 
 
 def test_a_rebuilt_warehouse_publishes_the_same(published: Project, tmp_path: Path) -> None:
@@ -145,7 +144,7 @@ def test_a_rebuilt_warehouse_publishes_the_same(published: Project, tmp_path: Pa
         shutil.rmtree(project.store_root / folder)
     build(project)
     assert publish(project, QUERY).is_new
-    assert rows_of(project) == rows_of(published)
+    assert content_of(project) == content_of(published)
 
 
 def test_another_folder_order_and_number_of_threads_publish_the_same(published: Project, tmp_path: Path) -> None:
@@ -166,8 +165,8 @@ def test_another_folder_order_and_number_of_threads_publish_the_same(published: 
         wh(project, "ingest", str(folder))
         wh(project, "build")
     told: dict[str, Any] = json.loads(wh(project, "publish", QUERY, "--json"))
-    assert told["publication"] == rows_of(published)[0]
-    assert rows_of(read_project(project)) == rows_of(published)
+    assert told["publication"] == content_of(published)[0]
+    assert content_of(read_project(project)) == content_of(published)
 
 
 _ON_ONE_PROCESSOR = """

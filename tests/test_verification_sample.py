@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from samples import mlperf_inference
 
-from warehouse.claims.publication import PublishedCell, PublishedRow, publications, read_row
+from warehouse.claims.publication import PublishedCell, publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all, verify_number
@@ -64,16 +64,14 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def sample(published: Project) -> dict[str, set[Path]]:
     """Published numbers by id, each with the folders of the bundles in its why-set."""
     (publication,) = publications(published)
-    rows = [read_row(line) for line in publication.lines()]
-    numbers = {
-        cell.number_id: why_set(published, row, cell) for row in rows for cell in row.cells.values() if cell.number_id
-    }
+    cells = [cell for row in publication.rows() for cell in row.cells.values()]
+    numbers = {cell.number_id: why_set(published, cell) for cell in cells if cell.number_id}
     return {number: numbers[number] for number in Random(20261121).sample(sorted(numbers), SAMPLE)}
 
 
-def why_set(project: Project, row: PublishedRow, cell: PublishedCell) -> set[Path]:
+def why_set(project: Project, cell: PublishedCell) -> set[Path]:
     digests = {file["artifact_manifest_digest"] for file in cell.evidence}
-    digests |= {run["artifact_manifest_digest"] for run in row.runs if run["run_id"] in cell.runs}
+    digests |= {run["artifact_manifest_digest"] for run in cell.runs}
     return {LocalStore(project.store_root).folder(digest) for digest in digests}
 
 

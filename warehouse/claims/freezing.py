@@ -41,7 +41,7 @@ class Facts:
         return tuple(self._runs.get(run, {"run_id": run}) for run in run_ids)
 
     def bundles(self, traced: "RowTrace") -> frozenset[str]:
-        """The bundles that a row rests on, by its runs and by its files."""
+        """The bundles that a row and its values rest on, by their runs and by their files."""
         of_runs = {str(run["artifact_manifest_digest"]) for run in self.runs(traced.all_runs()) if run.get("artifact_manifest_digest")}
         return frozenset(of_runs | {file.artifact_manifest_digest for files in traced.evidence.values() for file in files})
 
@@ -82,7 +82,8 @@ def row_documents(
                 "value": exact(values[name]), "number_id": number, "why_digest": why_digest(runs),
                 "evidence": facts.evidence(traces[rowid], name),
             }
-        documents.append({"grain": {name: exact(values[name]) for name in spec.grain}, "cells": cells})
+        grain = {name: exact(values[name]) for name in spec.grain}
+        documents.append({"grain": grain, "cells": cells, "bundles": sorted(facts.bundles(traces[rowid]))})
     return RowDocuments(documents, sets)
 
 

@@ -75,7 +75,7 @@ def publish(project: Project, query: str) -> Publication:
         tried = check_ties(con, catalog, query)
         _check_same_result(con, spec.qualified, spec.sql, columns)
         values = [name for name in columns if name not in spec.grain]
-        traces = trace(con, catalog, query, values)
+        traces = trace(con, catalog, query, values, traces_rows=True)
         facts = Facts(con, catalog, traces.values())
         _check_evidence(LocalStore(project.store_root), spec.place, traces.values(), facts)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
@@ -119,7 +119,7 @@ def _check_evidence(store: LocalStore, place: str, traces: "Iterable[RowTrace]",
         under = facts.bundles(row)
         if not under:
             raise WarehouseError(
-                "WH308", "a row rests on no run and no raw file", place, "publish only what is computed from evidence"
+                "WH308", "a row rests on no raw file", place, "publish only what is computed from evidence"
             )
         bundles |= under
     for digest in sorted(bundles):
@@ -164,7 +164,7 @@ def _store(
     determined: "Mapping[str, Determinism]", build_digest: str,
 ) -> Publication:
     record = {
-        "publication_version": 2,
+        "publication_version": 3,
         "query": query,
         "query_spec_digest": specification["query_spec_digest"],
         **about,

@@ -1,8 +1,8 @@
 """`wh verify`: is a number still what its raw evidence gives? Its files are hashed again, and its query is replayed from them.
 
 A replay has first the evidence of the number's own why-set and nothing else. That gives the number wherever removing other
-runs cannot change it (guarantee G3 of the design); a share of a total or a rank needs the evidence of other rows too, and
-then that of its whole publication is replayed, and the verdict says so. A replay of what was published is traced too, and
+runs cannot change it (guarantee G3 of the design). Otherwise there is added what its row's being there rests on, and then the
+evidence of its whole publication, and the verdict says so. A replay of what was published is traced too, and
 must rest on what the publication states (`claims.retrace`).
 """
 
@@ -91,12 +91,12 @@ def verify_number(project: Project, argument: str) -> Verdict:
     except WarehouseError as error:
         return replace(_damaged(error, found.key), number_id=found.cell.number_id, value=found.cell.value)
     if found.publication:
-        bundles, wider = bundles_of(found.row, found.cell), _all_bundles(found.publication)
+        bundles, wider = bundles_of(found.row, found.cell), [found.row.bundles, _all_bundles(found.publication)]
     else:
         runs = {str(run["artifact_manifest_digest"]) for run in number.runs if "artifact_manifest_digest" in run}
-        bundles, wider = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files}), frozenset()
+        bundles, wider = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files}), []
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
-    return _Auditor(project, specification).verdict(claim, [bundles, wider])
+    return _Auditor(project, specification).verdict(claim, [bundles, *wider])
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
@@ -120,7 +120,7 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
             if cell.number_id:
                 found = FoundCell(query, row, cell, publication, None)
                 claim = _claim(found, bundles_of(row, cell), bool(cell.evidence), cell.number_id in current)
-                yield auditor.verdict(claim, [together, claim.bundles])
+                yield auditor.verdict(claim, [together, claim.bundles, row.bundles])
 
 
 def verify_all(project: Project) -> Iterator[Verdict]:
@@ -144,15 +144,14 @@ def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current:
 
 def bundles_of(row: PublishedRow, cell: PublishedCell) -> frozenset[str]:
     """The bundles of a published cell's why-set: those of its runs, and those that its value was read from. What rests on
-    neither, as a constant does, stands by its row: then those of the row."""
+    neither, as a constant does and a count of nothing, stands by its row: then those of the row."""
     own = {str(run["artifact_manifest_digest"]) for run in cell.runs if run.get("artifact_manifest_digest")}
     own |= {str(file["artifact_manifest_digest"]) for file in cell.evidence}
-    others = (file for other in row.cells.values() for file in other.evidence)
-    return frozenset(own or {str(file["artifact_manifest_digest"]) for file in others})
+    return frozenset(own) or row.bundles
 
 
 def _all_bundles(publication: PublishedRollup) -> frozenset[str]:
-    return frozenset().union(*(bundles_of(row, cell) for row in publication.rows() for cell in row.cells.values()))
+    return frozenset().union(*(row.bundles for row in publication.rows()))
 
 
 def _damaged(error: WarehouseError, key: str) -> Verdict:
@@ -203,8 +202,11 @@ class _Auditor:
         gave: list[Any] = []
         doubts: list[Doubt] = []
         failed: list[WarehouseError] = []
-        for bundles in evidence:
-            if not bundles or any(self._check(digest) for digest in bundles):
+        lost: dict[str, tuple[WarehouseError, ...]] = {}
+        for bundles in dict.fromkeys(evidence):
+            damaged = {digest: self._check(digest) for digest in sorted(bundles) if self._check(digest)}
+            lost |= damaged
+            if damaged:
                 continue
             try:
                 replayed = self._replayed(bundles, tuple(claim.grain_forms), retraces=claim.record is not None)
@@ -225,10 +227,13 @@ class _Auditor:
                 return replace(told(VERIFIED if claim.is_current else STALE, reason), evidence=bundles | claim.bundles)
         if doubts:
             return told(TAMPERED if doubts[-1].is_certain else REFUSED, doubts[-1].message)
+        if lost:
+            problems = [problem for found in lost.values() for problem in found]
+            return told(_state_of(problems), "its own evidence does not give it alone, and other of its publication is not whole", *problems)
         if failed and not gave:
             return told(REFUSED, failed[-1].message, *failed)
         values = " or ".join(str(inexact(form)) for form in gave)
-        return told(NOT_REPRODUCED, f"replayed it is {values}" if gave else "what its publication rests on is not whole")
+        return told(NOT_REPRODUCED, f"replayed it is {values}")
 
     def _check(self, digest: str) -> tuple[WarehouseError, ...]:
         if digest not in self._problems:
@@ -271,4 +276,4 @@ def _is_within(form: Any, claimed: Any, tolerance: float) -> bool:
 
 def _shown(bundles: frozenset[str], own: frozenset[str]) -> str:
     count = f"{len(bundles)} bundle{'s' * (len(bundles) != 1)}"
-    return f"its own {count}" if bundles == own else f"the {count} of its publication"
+    return f"its own {count}" if bundles == own else f"{count} of its publication"

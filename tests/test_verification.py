@@ -163,6 +163,13 @@ def test_a_row_of_missing_values_rests_on_the_files_that_miss_them(tmp_path: Pat
     assert told == {"claim[key=a].n": (0, "verified", 1), "claim[key=b].high": (2.0, "verified", 1), "claim[key=b].n": (1, "verified", 1)}
 
 
+def test_a_missing_key_is_not_the_word_for_it(tmp_path: Path) -> None:
+    project = published(tmp_path, "select nullif(key, 'none') as key, max(value) as top from reading group by all", ("none=1\nNULL=2\n",))
+    told = {verdict.key: verdict.value for verdict in verify_all(project)}
+    assert told == {"claim[key=NULL].top": 1.0, 'claim[key="NULL"].top': 2.0}
+    assert {key: lineage(project, key).value for key in told} == told
+
+
 def test_what_the_current_build_says_otherwise_is_stale(tmp_path: Path) -> None:
     project = published(tmp_path)
     (old,) = (verdict.number_id for verdict in verify_all(project) if verdict.key == "claim[key=a].total")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from warehouse.claims.publication import PUBLICATION_DOMAIN, PublishedRollup
+from warehouse.claims.why_sets import Run, encoded, why_digest
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 
 
@@ -17,4 +21,43 @@ def forge(publication: PublishedRollup, name: str, data: bytes) -> Path:
     for path, content in ((forged / name, data), (forged / "publication.json", canonical_json(record))):
         path.chmod(0o644)
         path.write_bytes(content)
+    return forged
+
+
+class Forgery:
+    """A publication's record, rows and why-sets (by digest) as plain documents, to be edited at will."""
+
+    def __init__(self, publication: PublishedRollup) -> None:
+        self.record: dict[str, Any] = json.loads((publication.folder / "publication.json").read_bytes())
+        self.rows: list[dict[str, Any]] = [
+            json.loads(line) for line in (publication.folder / "rows.jsonl").read_bytes().splitlines()
+        ]
+        self.why_sets: dict[str, list[Run]] = {
+            str(cell.why_digest): list(cell.runs) for row in publication.rows() for cell in row.cells.values()
+        }
+
+    def cell(self, key: str, column: str) -> dict[str, Any]:
+        """The document of a cell by its row's `key`."""
+        cell: dict[str, Any] = next(row for row in self.rows if row["grain"]["key"] == ["text", key])["cells"][column]
+        return cell
+
+    def name_runs(self, cell: dict[str, Any], runs: list[Run]) -> None:
+        """Let a cell rest on other runs."""
+        cell["why_digest"] = why_digest(runs)
+        self.why_sets[cell["why_digest"]] = runs
+
+
+def forge_record(publication: PublishedRollup, change: Callable[[Forgery], None]) -> Path:
+    """Put another publication in the place of one, after `change`: every digest follows. The new folder."""
+    forgery = Forgery(publication)
+    change(forgery)
+    runs, why = encoded(forgery.why_sets.values())
+    rows = b"".join(sorted(canonical_json(row) + b"\n" for row in forgery.rows))
+    content = {"rows.jsonl": rows, "runs.jsonl": runs, "why.jsonl": why}
+    record = {**forgery.record, "sha256": {name: bytes_digest(data) for name, data in content.items()}}
+    forged = publication.folder.with_name(domain_digest(PUBLICATION_DOMAIN, record))
+    shutil.move(publication.folder, forged)
+    for name, data in (content | {"publication.json": canonical_json(record)}).items():
+        (forged / name).chmod(0o644)
+        (forged / name).write_bytes(data)
     return forged

@@ -195,6 +195,7 @@ ARGUMENTS = {
     "  N-ABCDEFGH2345\n": IdArgument("n-abcdefgh2345"),
     "q[a=1].c": CellArgument("q", {"a": "1"}, "c"),
     "q[].c": CellArgument("q", {}, "c"),
+    'q[a=NULL,b="NULL"].c': CellArgument("q", {"a": None, "b": "NULL"}, "c"),
     "q[a=1,b=x y].c": CellArgument("q", {"a": "1", "b": "x y"}, "c"),
     "q[ a = 1 , b = 2 ].c": CellArgument("q", {"a": "1", "b": "2"}, "c"),
     'q[a="x, y",b=2].c': CellArgument("q", {"a": "x, y", "b": "2"}, "c"),

@@ -129,7 +129,7 @@ def test_a_number_that_other_rows_keep_something_out_of_needs_their_evidence(tmp
     project = published(tmp_path, sql, ("a=1\nb=5\n", "b=-1\n"))
     verdict = verify_number(project, "claim[key=kept].total")
     assert verdict.state == "verified" and verdict.value == 1.0
-    assert "replayed from the 2 bundles of its publication: equal" in verdict.reason or "its own 2 bundles" in verdict.reason
+    assert "replayed from 2 bundles of its publication: equal" in verdict.reason or "its own 2 bundles" in verdict.reason
 
 
 def test_a_replay_that_fails_over_its_own_evidence_is_tried_over_more(tmp_path: Path) -> None:
@@ -139,7 +139,35 @@ def test_a_replay_that_fails_over_its_own_evidence_is_tried_over_more(tmp_path: 
         "union all select 'blocked', value from reading where value < 0"
     )
     verdict = verify_number(published(tmp_path, sql, ("a=1\nb=5\n", "b=-1\n")), "claim[key=kept].total")
-    assert verdict.state == "verified" and "replayed from the 2 bundles of its publication: equal" in verdict.reason
+    assert verdict.state == "verified" and "replayed from 2 bundles of its publication: equal" in verdict.reason
+
+
+GATED = "select key, max(value) as top from reading where key <> 'gate' and exists (select 1 from reading where key = 'gate') group by key"
+
+
+def test_evidence_that_lets_the_row_in_is_part_of_the_record(tmp_path: Path) -> None:
+    """No value is read from the gate's file, and no row is there without it."""
+    project = published(tmp_path, GATED, ("a=1\n", "gate=0\n", "b=2\n"))
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}
+    verdict = verify_number(project, "claim[key=a].top")
+    assert verdict.state == "verified" and "replayed from 2 bundles of its publication" in verdict.reason
+    shutil.rmtree(bundles(project)["gate=0\n"])
+    verdict = verify_number(project, "claim[key=a].top")
+    assert (verdict.state, [problem.code for problem in verdict.problems]) == ("missing", ["WH106"])
+
+
+def test_a_row_of_missing_values_rests_on_the_files_that_miss_them(tmp_path: Path) -> None:
+    sql = "select key, max(value) filter (value > 1) as high, count(value) filter (value > 1) as n from reading group by key"
+    project = published(tmp_path, sql, ("a=1\n", "b=2\n"))
+    told = {verdict.key: (verdict.value, verdict.state, verdict.files_checked) for verdict in verify_all(project)}
+    assert told == {"claim[key=a].n": (0, "verified", 1), "claim[key=b].high": (2.0, "verified", 1), "claim[key=b].n": (1, "verified", 1)}
+
+
+def test_a_missing_key_is_not_the_word_for_it(tmp_path: Path) -> None:
+    project = published(tmp_path, "select nullif(key, 'none') as key, max(value) as top from reading group by all", ("none=1\nNULL=2\n",))
+    told = {verdict.key: verdict.value for verdict in verify_all(project)}
+    assert told == {"claim[key=NULL].top": 1.0, 'claim[key="NULL"].top': 2.0}
+    assert {key: lineage(project, key).value for key in told} == told
 
 
 def test_what_the_current_build_says_otherwise_is_stale(tmp_path: Path) -> None:

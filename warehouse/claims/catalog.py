@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warehouse.claims.rollup import RESERVED_COLUMNS
 from warehouse.landing.batches import LandingFile
 from warehouse.transform.builds import Build
 from warehouse.transform.query import open_build
@@ -101,14 +102,24 @@ def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
     )
 
 
+def rollup_columns(catalog: Catalog, spec: BuiltModel) -> list[str]:
+    """The query's own columns in its rollup."""
+    return [name for name in catalog.columns[spec.qualified] if name not in RESERVED_COLUMNS]
+
+
 def open_trace_session(build: Build, store_root: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
     """A read-only session on a build in which its landing tables are there too; the database (WH218) and every landing
     file (WH123) checked against its digest first."""
+    build.check()
+    return trace_session(build.path, store_root)
+
+
+def trace_session(database: Path, store_root: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
+    """The same on a database that was just made. Raises WH123."""
     from warehouse.claims.provenance import TRACE_SETTINGS
     from warehouse.transform.landing_tables import open_landing_table
 
-    build.check()
-    con = open_build(build.path)
+    con = open_build(database)
     for setting in TRACE_SETTINGS:
         con.execute(setting)
     catalog = read_catalog(con)

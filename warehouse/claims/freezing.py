@@ -41,7 +41,7 @@ class Facts:
         return tuple(self._runs.get(run, {"run_id": run}) for run in run_ids)
 
     def bundles(self, traced: "RowTrace") -> frozenset[str]:
-        """The bundles that a row rests on, by its runs and by its files."""
+        """The bundles that a row and its values rest on, by their runs and by their files."""
         of_runs = {str(run["artifact_manifest_digest"]) for run in self.runs(traced.all_runs()) if run.get("artifact_manifest_digest")}
         return frozenset(of_runs | {file.artifact_manifest_digest for files in traced.evidence.values() for file in files})
 
@@ -58,10 +58,18 @@ class Facts:
         ]
 
 
-def freeze(
+@dataclass(frozen=True)
+class RowDocuments:
+    """The documents of a rollup's rows, and the sets of runs that their cells name by digest."""
+
+    documents: Sequence[Mapping[str, Any]]
+    why_sets: Sequence[Sequence[Run]]
+
+
+def row_documents(
     spec: "BuiltModel", columns: Sequence[str], rows: Iterable[Sequence[Any]], traces: Mapping[int, "RowTrace"], facts: Facts
-) -> FrozenRows:
-    """The content of a publication of `spec`; each of `rows` is a row id and then the values of `columns`."""
+) -> RowDocuments:
+    """What is said of the rows of `spec`; each of `rows` is a row id and then the values of `columns`."""
     text = canonical(spec.sql)
     documents, sets = [], []
     for rowid, *row in rows:
@@ -74,13 +82,19 @@ def freeze(
                 "value": exact(values[name]), "number_id": number, "why_digest": why_digest(runs),
                 "evidence": facts.evidence(traces[rowid], name),
             }
-        documents.append({"grain": {name: exact(values[name]) for name in spec.grain}, "cells": cells})
-    runs_lines, why_lines = encoded(sets)
-    lines = sorted(canonical_json(document) for document in documents)
+        grain = {name: exact(values[name]) for name in spec.grain}
+        documents.append({"grain": grain, "cells": cells, "bundles": sorted(facts.bundles(traces[rowid]))})
+    return RowDocuments(documents, sets)
+
+
+def freeze(rows: RowDocuments) -> FrozenRows:
+    """The content of a publication of these rows."""
+    runs_lines, why_lines = encoded(rows.why_sets)
+    lines = sorted(canonical_json(dict(document)) for document in rows.documents)
     return FrozenRows(
         {"rows.jsonl": b"".join(line + b"\n" for line in lines), "runs.jsonl": runs_lines, "why.jsonl": why_lines},
-        len(documents),
-        sum(cell["number_id"] is not None for document in documents for cell in document["cells"].values()),
+        len(rows.documents),
+        sum(cell["number_id"] is not None for document in rows.documents for cell in document["cells"].values()),
     )
 
 

@@ -30,10 +30,10 @@ class IdArgument:
 
 @dataclass(frozen=True)
 class CellArgument:
-    """`query[key=value,...].column` as typed; values are text."""
+    """`query[key=value,...].column` as typed; values are text, a bare NULL is None."""
 
     query: str
-    grain: Mapping[str, str]
+    grain: Mapping[str, str | None]
     column: str
 
 
@@ -135,8 +135,9 @@ def parse_argument(text: str) -> NumberArgument:
     )
 
 
-def _conditions(text: str, whole: str) -> dict[str, str]:
-    conditions, position = {}, 0
+def _conditions(text: str, whole: str) -> dict[str, str | None]:
+    conditions: dict[str, str | None] = {}
+    position = 0
     while position < len(text):
         match = _CONDITION.match(text, position)
         if not match or match.end() == position:
@@ -145,7 +146,11 @@ def _conditions(text: str, whole: str) -> dict[str, str]:
                 'write key=value, and quotes around a value with a comma: key="a, b"', ExitCode.USAGE,
             )
         quoted = match["quoted"]
-        conditions[match["key"]] = match["bare"].strip() if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+        if quoted is None:
+            bare = match["bare"].strip()
+            conditions[match["key"]] = None if bare.lower() == "null" else bare
+        else:
+            conditions[match["key"]] = re.sub(r"\\(.)", r"\1", quoted)
         position = match.end()
     return conditions
 

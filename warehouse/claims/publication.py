@@ -1,6 +1,6 @@
 """Publications: a rollup frozen in the store with its number ids, runs and evidence, under the digest of its content.
 
-    publications/<digest>/rows.jsonl          one line a row: grain, and each cell's value, number id, why-set and evidence
+    publications/<digest>/rows.jsonl          one line a row: grain, bundles, and each cell's value, number id, why-set and evidence
     publications/<digest>/runs.jsonl          the runs that any cell rests on
     publications/<digest>/why.jsonl           the why-sets, bitmaps over these runs (`claims.why_sets`)
     publications/<digest>/publication.json    what it is of, and the digests of the three; put last: the commit point
@@ -25,7 +25,7 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger import Ledger
 from warehouse.project import Project
 
-PUBLICATION_DOMAIN = "wh/publication/2"
+PUBLICATION_DOMAIN = "wh/publication/3"
 # The files beside the record, each with its digest in it.
 CONTENT = ("rows.jsonl", "runs.jsonl", "why.jsonl")
 _FIELDS = frozenset({"query", "query_spec_digest", "sha256"})  # of the record, what readers need
@@ -46,11 +46,12 @@ class PublishedCell:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One row: its grain, and its cells by column."""
+    """One row: its grain, its cells by column, and the bundles that it and they rest on."""
 
     grain: Mapping[str, Any]
     cells: Mapping[str, PublishedCell]
     grain_forms: Mapping[str, Any] = field(default_factory=dict)
+    bundles: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def _row(line: bytes, why_sets: Mapping[str, tuple[Run, ...]]) -> PublishedRow:
                 )
                 for name, cell in document["cells"].items()
             },
-            document["grain"],
+            document["grain"], frozenset(map(str, document["bundles"])),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise WarehouseError("WH307", f"a row cannot be read: {error}", exit_code=ExitCode.TAMPERED) from error

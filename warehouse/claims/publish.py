@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.freezing import Facts, FrozenRows, freeze
+from warehouse import __version__
+from warehouse.claims.freezing import Facts, FrozenRows, freeze, row_documents
 from warehouse.claims.guarantees import guarantees
 from warehouse.claims.number import exact
 from warehouse.claims.publication import CONTENT, PUBLICATION_DOMAIN
@@ -53,9 +54,8 @@ def publish(project: Project, query: str) -> Publication:
     (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105, WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when
     a publication or spec that is there already is damaged, WH109, WH211.
     """
-    from warehouse.claims.catalog import open_trace_session
+    from warehouse.claims.catalog import open_trace_session, rollup_columns
     from warehouse.claims.operations import determinism_of
-    from warehouse.claims.rollup import RESERVED_COLUMNS
     from warehouse.claims.tie_probe import check_ties
     from warehouse.claims.trace import trace
 
@@ -71,16 +71,17 @@ def publish(project: Project, query: str) -> Publication:
         ).fetchall()[0][0]
         specification = json.loads(recorded)
         determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}))
-        columns = [name for name in catalog.columns[spec.qualified] if name not in RESERVED_COLUMNS]
+        columns = rollup_columns(catalog, spec)
         tried = check_ties(con, catalog, query)
         _check_same_result(con, spec.qualified, spec.sql, columns)
         values = [name for name in columns if name not in spec.grain]
-        traces = trace(con, catalog, query, values)
+        traces = trace(con, catalog, query, values, traces_rows=True)
         facts = Facts(con, catalog, traces.values())
         _check_evidence(LocalStore(project.store_root), spec.place, traces.values(), facts)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
-        frozen = freeze(spec, columns, rows, traces, facts)
+        frozen = freeze(row_documents(spec, columns, rows, traces, facts))
         about = {
+            "wh": __version__,
             "engine": _engine(con),
             "guarantees": guarantees(catalog, spec),
             "ties_tried": tried,
@@ -118,7 +119,7 @@ def _check_evidence(store: LocalStore, place: str, traces: "Iterable[RowTrace]",
         under = facts.bundles(row)
         if not under:
             raise WarehouseError(
-                "WH308", "a row rests on no run and no raw file", place, "publish only what is computed from evidence"
+                "WH308", "a row rests on no raw file", place, "publish only what is computed from evidence"
             )
         bundles |= under
     for digest in sorted(bundles):
@@ -163,7 +164,7 @@ def _store(
     determined: "Mapping[str, Determinism]", build_digest: str,
 ) -> Publication:
     record = {
-        "publication_version": 2,
+        "publication_version": 3,
         "query": query,
         "query_spec_digest": specification["query_spec_digest"],
         **about,

@@ -8,12 +8,14 @@ that its digest does not cover.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from warehouse.claims.number import exact
 from warehouse.claims.recorded import recorded_project, refused
+from warehouse.claims.retrace import Retraced, retrace
 from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
 from warehouse.errors import WarehouseError
 from warehouse.evidence.part import part_of
@@ -33,6 +35,14 @@ from warehouse.transform.state import Inputs, logics
 Row = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Replayed:
+    """The rows of a query over some evidence, and where that was asked for what its publication must say of them."""
+
+    rows: list[Row]
+    retraced: Retraced | None
+
+
 class Replayer:
     """One recorded query, checked once, to be run on any evidence. Raises WH309 when it cannot be run here as it was: with
     other versions of the engine or the ingestors."""
@@ -41,15 +51,16 @@ class Replayer:
         self._store = LocalStore(project.store_root)
         self._ingestors = load_ingestors(project)
         self._query = recorded_model(specification["document"]).name
+        self._tolerances = specification["document"]["contract"].get("tolerances", {})
         with TemporaryDirectory(prefix="wh-replay-") as empty:
             landing = self._parse(Path(empty), ())
         self._checked = recorded_project(specification, landing.types)
         self._made = envelopes(self._checked, landing_leaves(landing))
         _refuse_other_versions(self._query, specification, self._made)
 
-    def rows(self, bundles: Iterable[str]) -> list[Row]:
-        """The query's rows over these bundles, by manifest digest. Raises what reading them raises (WH105, WH106, WH107)
-        and WH309 when the recorded SQL fails on them."""
+    def replay(self, bundles: Iterable[str], *, retraces: bool = False) -> Replayed:
+        """The query over these bundles, by manifest digest; with `retraces` also traced. Raises what reading them raises
+        (WH105, WH106, WH107), WH309 when the recorded SQL fails on them, and WH306 when it cannot be traced there."""
         with TemporaryDirectory(prefix="wh-replay-") as scratch:
             root = Path(scratch)
             landing = self._parse(root, bundles)
@@ -61,7 +72,9 @@ class Replayer:
                 bring_up_to_date(root / "replay.duckdb", material, write_rollup)
             except WarehouseError as error:
                 raise refused(self._query, f"the recorded SQL fails: {error}") from error
-            return _rows(root / "replay.duckdb", self._checked.models[self._query])
+            rows = _rows(root / "replay.duckdb", self._checked.models[self._query])
+            retraced = retrace(root / "replay.duckdb", root / "store", self._query, self._tolerances) if retraces else None
+            return Replayed(rows, retraced)
 
     def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
         return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors))

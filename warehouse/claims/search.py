@@ -41,7 +41,8 @@ class FoundCell:
 
 def _typed(value: Any) -> str:
     text = "NULL" if value is None else str(value)
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' if set(text) & set(',]"=') or text != text.strip() else text
+    is_text = value is not None and text.lower() == "null"
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' if is_text or set(text) & set(',]"=') or text != text.strip() else text
 
 
 def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
@@ -111,7 +112,7 @@ def _shown(argument: NumberArgument) -> str:
         case LiteralArgument(text, _):
             return text
         case CellArgument(query, grain, column):
-            return f"{query}[{','.join(f'{k}={v}' for k, v in grain.items())}].{column}"
+            return f"{query}[{','.join(f'{k}={_typed(v)}' for k, v in grain.items())}].{column}"
 
 
 def _by_id(project: Project, published: Sequence[PublishedRollup], number_id: str) -> list[FoundCell]:
@@ -159,14 +160,14 @@ def _by_key(project: Project, published: Sequence[PublishedRollup], argument: Ce
     return []
 
 
-def _is(row: PublishedRow, name: str, typed: str) -> bool:
-    """Whether a row's column, of its grain or another, reads as typed; `NULL` names no value."""
+def _is(row: PublishedRow, name: str, typed: str | None) -> bool:
+    """Whether a row's column, of its grain or another, reads as typed; None is no value."""
     if name not in row.grain and name not in row.cells:
         return False
     value = row.grain[name] if name in row.grain else row.cells[name].value
-    if value is None or isinstance(value, bool):
-        return str(value).lower() == {"null": "none"}.get(typed.lower(), typed.lower())
-    return str(value) == typed
+    if value is None or typed is None:
+        return value is typed
+    return str(value).lower() == typed.lower() if isinstance(value, bool) else str(value) == typed
 
 
 def _by_literal(project: Project, published: Sequence[PublishedRollup], argument: LiteralArgument) -> list[FoundCell]:

@@ -25,13 +25,16 @@ class Specification:
     place: str
 
     def check_number(self, row: PublishedRow, cell: PublishedCell) -> None:
-        """A number id commits to its cell and value: one that does not was not made by `publish`. Raises WH307."""
+        """A number id commits to its cell and value, and a cell without a value has none: one that does otherwise was not made
+        by `publish`. Raises WH307."""
         query = str(self.document["document"]["name"]).partition(".")[2]
         try:
             grain = [row.grain_forms[name] for name in self.document["document"]["contract"]["grain"]]
         except KeyError as error:
             raise self._torn(f"a row has no {error}") from error
-        if number_id(query, self.document["document"]["sql"], grain, cell.column, cell.form) != cell.number_id:
+        sql = self.document["document"]["sql"]
+        committed = None if cell.form is None else number_id(query, sql, grain, cell.column, cell.form)
+        if committed != cell.number_id:
             raise self._torn(f"{cell.number_id} does not commit to the value {cell.value!r} that stands beside it")
 
     def _torn(self, message: str) -> WarehouseError:
@@ -39,8 +42,15 @@ class Specification:
 
 
 def read_specification(project: Project, publication: PublishedRollup) -> Specification:
-    """The spec that a publication names. Raises WH307 when it is missing or is not what its digest is of."""
-    return stored_specification(project, str(publication.record["query_spec_digest"]))
+    """The spec that a publication names. Raises WH307 when it is missing, is not what its digest is of, or is another query's."""
+    specification = stored_specification(project, str(publication.record["query_spec_digest"]))
+    made = specification.document["document"]
+    if f"rollup.{publication.query}" != made["name"]:
+        raise _torn(f"it is of {publication.query!r}, and its spec of {made['name']!r}", specification.place)
+    engine = publication.record.get("engine", {})
+    if any(engine.get(part) != said for part, said in made["engine"].items()):
+        raise _torn("it was made on another engine than its spec", specification.place)
+    return specification
 
 
 def stored_specification(project: Project, digest: str) -> Specification:

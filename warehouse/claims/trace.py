@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import duckdb
 
 _WHOLE_ROW = "*"
+# In place of a value column: what the row's being there rests on. No column has this name.
+THE_ROW = ""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class FileEvidence:
 @dataclass(frozen=True)
 class RowTrace:
     """One rollup row's why-set of runs, sorted; each value column's own runs (those whose rows its value was computed from,
-    at any depth) and its evidence."""
+    at any depth) and its evidence. Under `THE_ROW` stand the runs and the evidence of its being there, where that was asked."""
 
     runs: tuple[str, ...]
     evidence: Mapping[str, tuple[FileEvidence, ...]]
@@ -58,9 +60,10 @@ def trace(
     rows: Sequence[int] | None = None,
     *,
     keeps_landing_rows: bool = False,
+    traces_rows: bool = False,
 ) -> dict[int, RowTrace]:
     """Trace rows of `rollup.<query>` (all, or those with the given row ids) to their runs, and the given value columns to
-    their evidence; without columns no further than to the runs.
+    their evidence, with `traces_rows` also that of the rows being there; without columns no further than to the runs.
 
     `con` is a session of `open_trace_session`. Its table `demand` holds afterwards which column (`c`, `*` for a row as
     such) of which row (`rid`) of which model (`tab`) each value rests on, and with `keeps_landing_rows` its table
@@ -68,7 +71,7 @@ def trace(
     and when an annotated query does not give back the rows it is asked about (guarantee G1 of the design).
     """
     tracer = _Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
-    tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows)
+    tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows, traces_rows=traces_rows)
     for name in reversed(catalog.models) if columns else ():
         tracer.descend(catalog.models[name])
     return tracer.result()
@@ -96,7 +99,7 @@ class _Tracer:
         con.execute("create or replace temp table run_of (target bigint, run_id varchar)")
         con.execute("create or replace temp table cell_run (target bigint, value varchar, run_id varchar)")
 
-    def start(self, query: BuiltModel, columns: list[str], rows: Sequence[int] | None) -> None:
+    def start(self, query: BuiltModel, columns: list[str], rows: Sequence[int] | None, *, traces_rows: bool) -> None:
         """The first hop: from rollup rows to the rows of facts and dimensions, and to their runs."""
         table = quoted(query.qualified)
         where = "" if rows is None else f"where rowid in ({', '.join(map(str, rows)) or 'null'})"
@@ -110,7 +113,12 @@ class _Tracer:
         self._con.execute("create or replace temp table runs as select distinct target, run_id from run_of")
         if not columns:
             return
-        annotated = hop(self._con, self._catalog, query, self._tokens, columns)
+        annotated = hop(self._con, self._catalog, query, self._tokens, columns, traces_rows)
+        for occurrence in annotated.occurrences if traces_rows else ():
+            row = f"struct_pack(c := '{_WHOLE_ROW}', t := unnest(__why_{occurrence.number})) as e"
+            self._follow(
+                f"select rid as target, {text_literal(THE_ROW)} as value, {row}, false as is_witness from hop", occurrence.table
+            )
         for value, column in enumerate(columns):
             for occurrence in annotated.occurrences:
                 source = f"select rid as target, {text_literal(column)} as value, unnest(__cell_{value}_{occurrence.number}) as e, false as is_witness from hop"

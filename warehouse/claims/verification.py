@@ -1,8 +1,9 @@
 """`wh verify`: is a number still what its raw evidence gives? Its files are hashed again, and its query is replayed from them.
 
 A replay has first the evidence of the number's own why-set and nothing else. That gives the number wherever removing other
-runs cannot change it (guarantee G3 of the design); a share of a total or a rank needs the evidence of other rows too, and
-then that of its whole publication is replayed, and the verdict says so.
+runs cannot change it (guarantee G3 of the design). Otherwise there is added what its row's being there rests on, and then the
+evidence of its whole publication, and the verdict says so. A replay of what was published is traced too, and
+must rest on what the publication states (`claims.retrace`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from warehouse.claims.lineage import lineage_of
 from warehouse.claims.number import inexact, parse_argument
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications
 from warehouse.claims.recorded import recorded_specification
+from warehouse.claims.retrace import CellRecord, Doubt, Retraced, row_key
 from warehouse.claims.search import FoundCell, current_numbers, find_cell
 from warehouse.claims.specification import read_specification
 from warehouse.errors import ExitCode, WarehouseError
@@ -25,7 +27,6 @@ from warehouse.project import Project
 
 if TYPE_CHECKING:
     from warehouse.claims.replay import Replayer, Row
-
 VERIFIED = "verified"  # its files are whole, and replayed they give it
 STALE = "stale"  # so it is, but the current build holds another number in its place, or none
 TAMPERED = "tampered"  # a file, its publication or its spec differs from its digest
@@ -42,7 +43,7 @@ _EXIT_CODES = {TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, VERIFIED:
 class Claim:
     """A number as it is claimed: where it stands, its exact form, and the bundles that its runs and its value rest on.
     `is_read`: whether its value was read from any file; `is_current`: whether the current build holds it; `determinism`: how
-    exactly a replay must give it."""
+    exactly a replay must give it; `record`: what a publication says of it beside, None when it has none."""
 
     number_id: str | None
     key: str
@@ -53,6 +54,7 @@ class Claim:
     is_read: bool
     is_current: bool
     determinism: Determinism
+    record: CellRecord | None
 
 
 @dataclass(frozen=True)
@@ -89,12 +91,12 @@ def verify_number(project: Project, argument: str) -> Verdict:
     except WarehouseError as error:
         return replace(_damaged(error, found.key), number_id=found.cell.number_id, value=found.cell.value)
     if found.publication:
-        bundles, wider = bundles_of(found.row, found.cell), _all_bundles(found.publication)
+        bundles, wider = bundles_of(found.row, found.cell), [found.row.bundles, _all_bundles(found.publication)]
     else:
         runs = {str(run["artifact_manifest_digest"]) for run in number.runs if "artifact_manifest_digest" in run}
-        bundles, wider = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files}), frozenset()
+        bundles, wider = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files}), []
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
-    return _Auditor(project, specification).verdict(claim, [bundles, wider])
+    return _Auditor(project, specification).verdict(claim, [bundles, *wider])
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
@@ -107,8 +109,7 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
         rows = list(publication.rows())
         for row in rows:
             for cell in row.cells.values():
-                if cell.number_id:
-                    specification.check_number(row, cell)
+                specification.check_number(row, cell)
     except WarehouseError as error:
         yield _damaged(error, query)
         return
@@ -119,7 +120,7 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
             if cell.number_id:
                 found = FoundCell(query, row, cell, publication, None)
                 claim = _claim(found, bundles_of(row, cell), bool(cell.evidence), cell.number_id in current)
-                yield auditor.verdict(claim, [together, claim.bundles])
+                yield auditor.verdict(claim, [together, claim.bundles, row.bundles])
 
 
 def verify_all(project: Project) -> Iterator[Verdict]:
@@ -129,24 +130,28 @@ def verify_all(project: Project) -> Iterator[Verdict]:
 
 
 def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current: bool) -> Claim:
-    cell = found.cell
-    determinism = recorded(found.publication.record, cell.column) if found.publication else UNRECORDED
+    cell, record, determinism = found.cell, None, UNRECORDED
+    if found.publication:
+        said = found.publication.record
+        determinism = recorded(said, cell.column)
+        record = CellRecord(
+            cell.why_digest, list(cell.evidence), said.get("guarantees"), said.get("columns", {}).get(cell.column), said.get("wh")
+        )
     return Claim(
-        cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, bundles, is_read, is_current, determinism
+        cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, bundles, is_read, is_current, determinism, record
     )
 
 
 def bundles_of(row: PublishedRow, cell: PublishedCell) -> frozenset[str]:
     """The bundles of a published cell's why-set: those of its runs, and those that its value was read from. What rests on
-    neither, as a constant does, stands by its row: then those of the row."""
+    neither, as a constant does and a count of nothing, stands by its row: then those of the row."""
     own = {str(run["artifact_manifest_digest"]) for run in cell.runs if run.get("artifact_manifest_digest")}
     own |= {str(file["artifact_manifest_digest"]) for file in cell.evidence}
-    others = (file for other in row.cells.values() for file in other.evidence)
-    return frozenset(own or {str(file["artifact_manifest_digest"]) for file in others})
+    return frozenset(own) or row.bundles
 
 
 def _all_bundles(publication: PublishedRollup) -> frozenset[str]:
-    return frozenset().union(*(bundles_of(row, cell) for row in publication.rows() for cell in row.cells.values()))
+    return frozenset().union(*(row.bundles for row in publication.rows()))
 
 
 def _damaged(error: WarehouseError, key: str) -> Verdict:
@@ -161,6 +166,14 @@ def _state_of(problems: Sequence[WarehouseError]) -> str:
     return MISSING if all(problem.exit_code == ExitCode.MISSING for problem in problems) else TAMPERED
 
 
+@dataclass(frozen=True)
+class _Replay:
+    """A replay's rows by `row_key`, and what it says of records."""
+
+    rows: Mapping[str, Row]
+    retraced: Retraced | None
+
+
 class _Auditor:
     """Verdicts on numbers of one query. A bundle is hashed once, and the same evidence replayed once."""
 
@@ -171,7 +184,7 @@ class _Auditor:
         self._replayer: Replayer | None = None
         self._problems: dict[str, tuple[WarehouseError, ...]] = {}
         self._files: dict[str, int] = {}
-        self._rows: dict[frozenset[str], dict[str, Row]] = {}
+        self._replays: dict[frozenset[str], _Replay] = {}
 
     def verdict(self, claim: Claim, evidence: Sequence[frozenset[str]]) -> Verdict:
         """The state of one number, replayed from each set of bundles in turn until one gives it."""
@@ -187,26 +200,40 @@ class _Auditor:
         if not claim.bundles:
             return told(REFUSED, "it rests on no evidence")
         gave: list[Any] = []
+        doubts: list[Doubt] = []
         failed: list[WarehouseError] = []
-        for bundles in evidence:
-            if not bundles or any(self._check(digest) for digest in bundles):
+        lost: dict[str, tuple[WarehouseError, ...]] = {}
+        for bundles in dict.fromkeys(evidence):
+            damaged = {digest: self._check(digest) for digest in sorted(bundles) if self._check(digest)}
+            lost |= damaged
+            if damaged:
                 continue
             try:
-                row = self._replayed(bundles, tuple(claim.grain_forms)).get(_row_key(claim.grain_forms))
+                replayed = self._replayed(bundles, tuple(claim.grain_forms), retraces=claim.record is not None)
             except WarehouseError as error:  # over so few rows the SQL may fail where it did not
                 failed.append(error)
                 continue
+            row = replayed.rows.get(row_key(claim.grain_forms))
             gave.append(row[claim.column] if row else None)
             if (how := _equal(gave[-1], claim.form, claim.determinism)) is not None:
+                if row and claim.record and replayed.retraced:
+                    if doubt := replayed.retraced.doubt(claim.record, claim.grain_forms, claim.column):
+                        doubts.append(doubt)
+                        continue
                 reason = f"{files} raw files hashed, replayed from {_shown(bundles, claim.bundles)}: {how}"
                 reason += "" if claim.is_read else "; no file states it, the query does"
                 if not claim.is_current:
                     reason += STALE_BECAUSE
                 return replace(told(VERIFIED if claim.is_current else STALE, reason), evidence=bundles | claim.bundles)
+        if doubts:
+            return told(TAMPERED if doubts[-1].is_certain else REFUSED, doubts[-1].message)
+        if lost:
+            problems = [problem for found in lost.values() for problem in found]
+            return told(_state_of(problems), "its own evidence does not give it alone, and other of its publication is not whole", *problems)
         if failed and not gave:
             return told(REFUSED, failed[-1].message, *failed)
         values = " or ".join(str(inexact(form)) for form in gave)
-        return told(NOT_REPRODUCED, f"replayed it is {values}" if gave else "what its publication rests on is not whole")
+        return told(NOT_REPRODUCED, f"replayed it is {values}")
 
     def _check(self, digest: str) -> tuple[WarehouseError, ...]:
         if digest not in self._problems:
@@ -215,18 +242,15 @@ class _Auditor:
                 self._files[digest] = len(self._store.manifest(digest).files)
         return self._problems[digest]
 
-    def _replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> dict[str, "Row"]:
-        if bundles not in self._rows:
+    def _replayed(self, bundles: frozenset[str], grain: Sequence[str], *, retraces: bool) -> _Replay:
+        if bundles not in self._replays:
             from warehouse.claims.replay import Replayer
 
             self._replayer = self._replayer or Replayer(self._project, self._specification)
-            rows = self._replayer.rows(bundles)
-            self._rows[bundles] = {_row_key({name: row[name] for name in grain}): row for row in rows}
-        return self._rows[bundles]
-
-
-def _row_key(grain_forms: Mapping[str, Any]) -> str:
-    return repr(sorted(grain_forms.items()))
+            found = self._replayer.replay(bundles, retraces=retraces)
+            rows = {row_key({name: row[name] for name in grain}): row for row in found.rows}
+            self._replays[bundles] = _Replay(rows, found.retraced)
+        return self._replays[bundles]
 
 
 def _equal(form: Any, claimed: Any, determinism: Determinism) -> str | None:
@@ -252,4 +276,4 @@ def _is_within(form: Any, claimed: Any, tolerance: float) -> bool:
 
 def _shown(bundles: frozenset[str], own: frozenset[str]) -> str:
     count = f"{len(bundles)} bundle{'s' * (len(bundles) != 1)}"
-    return f"its own {count}" if bundles == own else f"the {count} of its publication"
+    return f"its own {count}" if bundles == own else f"{count} of its publication"

@@ -1,0 +1,124 @@
+"""A publication whose digests are all right, whose values are all right, and which lies about what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bare_project import write
+from forgery import Forgery, forge_record
+from samples.values import take_in, value_files, values_project
+
+from warehouse.claims.publication import publications
+from warehouse.claims.publish import publish
+from warehouse.claims.rollup import build
+from warehouse.claims.verification import verify_all, verify_number
+from warehouse.project import Project
+
+SQL = "select key, sum(value) as total, max(value) as top from reading group by key"
+# A key's values lie in two files; with the runs that its SQL makes of them, the why-set of `a` is of r0.nv and r1.nv.
+FILES = ("a=1\n", "a=2\n", "b=5\nb=5\n")
+RUNS = "select *, raw_path as run_id from value"
+
+
+def published(root: Path, sql: str = SQL, files: tuple[str, ...] = FILES) -> Project:
+    project = values_project(root / "project", sql)
+    write(project, {"models/reading.sql": RUNS})
+    take_in(project, value_files(root / "in", *files))
+    build(project)
+    publish(project, "claim")
+    return project
+
+
+def fewer_runs(forgery: Forgery) -> None:
+    cell = forgery.cell("a", "total")
+    forgery.name_runs(cell, forgery.why_sets[cell["why_digest"]][:1])
+
+
+def runs_of_another_row(forgery: Forgery) -> None:
+    forgery.cell("a", "total")["why_digest"] = forgery.cell("b", "total")["why_digest"]
+
+
+def invented_runs(forgery: Forgery) -> None:
+    cell = forgery.cell("a", "total")
+    forgery.name_runs(cell, [*forgery.why_sets[cell["why_digest"]], {"run_id": "a run that never was"}])
+
+
+def other_ranges(forgery: Forgery) -> None:
+    forgery.cell("a", "total")["evidence"][0]["ranges"] = [[0, 1]]
+
+
+def another_file(forgery: Forgery) -> None:
+    forgery.cell("a", "total")["evidence"] = forgery.cell("b", "total")["evidence"]
+
+
+def another_sha256(forgery: Forgery) -> None:
+    forgery.cell("a", "total")["evidence"][0]["sha256"] = "0" * 64
+
+
+def a_tolerance(forgery: Forgery) -> None:
+    forgery.record["columns"]["total"]["tolerance"] = 0.5
+
+
+def no_exactness(forgery: Forgery) -> None:
+    del forgery.record["columns"]
+
+
+def a_guarantee(forgery: Forgery) -> None:
+    forgery.record["guarantees"]["G4"]["established"] = "checked"
+
+
+def another_query(forgery: Forgery) -> None:
+    forgery.record["query"] = "audited"
+
+
+def another_engine(forgery: Forgery) -> None:
+    forgery.record["engine"]["settings"] = {}
+
+
+def a_value_without_a_number(forgery: Forgery) -> None:
+    forgery.cell("a", "total").update(value=["double", (8.0).hex()], number_id=None)
+
+
+LIES: dict[Callable[[Forgery], None], str] = {
+    fewer_runs: "other runs than", runs_of_another_row: "other runs than", invented_runs: "other runs than",
+    other_ranges: "other bytes than", another_file: "other bytes than", another_sha256: "other bytes than",
+    a_tolerance: "other exactness than", no_exactness: "other exactness than", a_guarantee: "other guarantees than",
+    another_query: "it is of 'audited'", another_engine: "another engine", a_value_without_a_number: "does not commit",
+}
+
+
+@pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.__name__)
+def test_a_lie_about_what_a_right_value_rests_on(lie: Callable[[Forgery], None], tmp_path: Path) -> None:
+    project = published(tmp_path)
+    (publication,) = publications(project)
+    forge_record(publication, lie)
+    told = {verdict.key: verdict for verdict in verify_all(project)}
+    verdict = told.get("claim[key=a].total") or next(iter(told.values()))  # of a damaged publication there is one
+    assert verdict.state == "tampered" and LIES[lie] in verdict.reason
+
+
+def test_the_record_of_another_version_is_not_said_to_be_a_lie(tmp_path: Path) -> None:
+    """Another version may trace otherwise; but what it recorded is not confirmed here."""
+
+    def change(forgery: Forgery) -> None:
+        forgery.record["wh"] = "0.0.1"
+        other_ranges(forgery)
+
+    project = published(tmp_path)
+    forge_record(publications(project)[0], change)
+    states = {verdict.key: (verdict.state, verdict.reason) for verdict in verify_all(project)}
+    state, reason = states.pop("claim[key=a].total")
+    assert state == "refused" and "by wh 0.0.1" in reason
+    assert {state for state, _ in states.values()} == {"verified"}
+
+
+def test_a_cell_without_a_value_is_no_damage(tmp_path: Path) -> None:
+    """Also where no build holds it any more."""
+    sql = "select key, max(value) filter (value > 4) as high, count(*) as n from reading group by key"
+    project = published(tmp_path, sql)
+    (project.builds / "current.duckdb").unlink()
+    verdict = verify_number(project, "claim[key=a].high")
+    assert (verdict.value, verdict.state) == (None, "stale")
+    assert {verdict.state for verdict in verify_all(project)} == {"stale"}

@@ -1,0 +1,84 @@
+"""A replayed query traced again: what its publication must say of runs, bytes, guarantees and exactness.
+
+A publication's digest shows that nobody changed it by accident. Whoever can write into the store can make another one that
+holds together, over the same numbers and other runs: only what the raw evidence itself says finds that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warehouse import __version__
+from warehouse.claims.catalog import rollup_columns, trace_session
+from warehouse.claims.freezing import Facts, row_documents
+from warehouse.claims.guarantees import UNKNOWN, guarantees
+from warehouse.claims.operations import determinism_of
+from warehouse.claims.trace import trace
+from warehouse.transform.duck import quote, quoted
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """What a publication says of one cell beside its value: the digest of its why-set and its evidence, as `claims.freezing`
+    writes them, the guarantees, the column's exactness, and the version of wh that established all of it."""
+
+    why_digest: str | None
+    evidence: list[Any]
+    guarantees: Any
+    determinism: Any
+    wh: str | None
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a record is not what its evidence gives. `is_certain`: nothing but another record explains it."""
+
+    message: str
+    is_certain: bool
+
+
+@dataclass(frozen=True)
+class Retraced:
+    """What a publication of the replayed rows would say: its guarantees, its columns' exactness, and its rows' documents."""
+
+    guarantees: Mapping[str, Any]
+    columns: Mapping[str, Any]
+    documents: Mapping[str, Mapping[str, Any]]  # by `row_key`
+
+    def doubt(self, record: CellRecord, grain_forms: Mapping[str, Any], column: str) -> Doubt | None:
+        """What a record says of a cell that the replay says otherwise; None when nothing."""
+        cell = self.documents[row_key(grain_forms)]["cells"][column]
+        rests_on = {"runs": (record.why_digest, cell["why_digest"]), "bytes": (record.evidence, cell["evidence"])}
+        follows = {"guarantees": (record.guarantees, self.guarantees), "exactness": (record.determinism, self.columns[column])}
+        others = [what for what, (said, found) in (rests_on | follows).items() if said != found]
+        if not others:
+            return None
+        message = f"its value is right, but its publication states other {' and '.join(others)} than its evidence gives"
+        if record.wh != __version__:
+            return Doubt(f"{message}; that was by wh {record.wh or 'of an unknown version'}, this is {__version__}", False)
+        if self.guarantees["G3"]["holds"] == UNKNOWN and not follows.keys() & set(others):
+            return Doubt(f"{message}; evidence that its publication does not name may be why (G3 is not known)", False)
+        return Doubt(message, True)
+
+
+def row_key(grain_forms: Mapping[str, Any]) -> str:
+    """What tells a row apart, of the exact forms of its grain in any order."""
+    return repr(sorted(grain_forms.items()))
+
+
+def retrace(database: Path, store_root: Path, query: str, tolerances: Mapping[str, float]) -> Retraced:
+    """Trace all rows of a query in the database of its replay, whose landing lies under `store_root`. Raises WH306."""
+    con, catalog = trace_session(database, store_root)
+    try:
+        spec = catalog.models[f"rollup.{query}"]
+        columns = rollup_columns(catalog, spec)
+        traces = trace(con, catalog, query, [name for name in columns if name not in spec.grain])
+        rows = con.execute(f"select rowid, {', '.join(map(quote, columns))} from {quoted(spec.qualified)}").fetchall()
+        found = row_documents(spec, columns, rows, traces, Facts(con, catalog, traces.values()))
+        exactness = {name: column.document() for name, column in determinism_of(catalog, query, tolerances).items()}
+        return Retraced(guarantees(catalog, spec), exactness, {row_key(row["grain"]): row for row in found.documents})
+    finally:
+        con.close()

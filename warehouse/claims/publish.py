@@ -119,7 +119,7 @@ def _check_evidence(store: LocalStore, place: str, traces: "Iterable[RowTrace]",
         under = facts.bundles(row)
         if not under:
             raise WarehouseError(
-                "WH308", "a row rests on no raw file", place, "publish only what is computed from evidence"
+                "WH308", "a row rests on no run and no raw file", place, "publish only what is computed from evidence"
             )
         bundles |= under
     for digest in sorted(bundles):

@@ -229,7 +229,8 @@ class _Auditor:
             return told(TAMPERED if doubts[-1].is_certain else REFUSED, doubts[-1].message)
         if lost:
             problems = [problem for found in lost.values() for problem in found]
-            return told(_state_of(problems), "its own evidence does not give it alone, and other of its publication is not whole", *problems)
+            reason = "its own evidence does not give it alone, and other of its publication is not whole"
+            return told(_state_of(problems), reason, *problems)
         if failed and not gave:
             return told(REFUSED, failed[-1].message, *failed)
         values = " or ".join(str(inexact(form)) for form in gave)

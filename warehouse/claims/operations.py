@@ -37,8 +37,7 @@ _TOLD = 3
 
 
 def determinism_of(catalog: Catalog, query: str, tolerances: Mapping[str, float]) -> dict[str, Determinism]:
-    """The class of each value column of a query. `tolerances` are those its header declares. Reads no data. Raises WH306
-    at the clause that makes the answer, or rows under it, another each time."""
+    """The class of each value column of a query. `tolerances` are those its header declares. Reads no data."""
     top = catalog.models[f"rollup.{query}"]
     operations = _operations(catalog, top)
     found = {}
@@ -47,6 +46,18 @@ def determinism_of(catalog: Catalog, query: str, tolerances: Mapping[str, float]
             names = sorted(operations[ColumnRef(top.qualified, column)])
             found[column] = _class_of(kind, names, tolerances.get(column, DEFAULT_TOLERANCE))
     return found
+
+
+def refuse_indeterminate(catalog: Catalog, query: str) -> None:
+    """Raise WH306 at the first clause, of a query or of the models under it, that makes its answer another each time: also
+    one that only decides which rows there are, and is never traced."""
+    top = catalog.models[f"rollup.{query}"]
+    for model in (top, *catalog.under(top.qualified)):
+        if model.has_rows:  # a view is in what reads it
+            written = expanded(model, catalog)
+            refusal = first_indeterminate(written.text)
+            if refusal is not None:
+                raise written.fault(refusal)
 
 
 def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
@@ -70,8 +81,6 @@ def _operations(catalog: Catalog, top: BuiltModel) -> dict[ColumnRef, frozenset[
     needed = {top.qualified, *(model.qualified for model in catalog.under(top.qualified))}
     found: dict[ColumnRef, frozenset[str]] = {}
     for model in (model for name, model in catalog.models.items() if name in needed):
-        if model.has_rows:  # a view is in what reads it
-            _refuse_indeterminate(model, catalog)
         types = catalog.types[model.qualified]
         names = [name for name in types if name not in RESERVED_COLUMNS]
         for name, refs in zip(names, _sources(con, model, len(names)), strict=True):
@@ -81,14 +90,6 @@ def _operations(catalog: Catalog, top: BuiltModel) -> dict[ColumnRef, frozenset[
         con.execute(f"create table {quoted(model.qualified)} ({listed})")
     con.close()
     return found
-
-
-def _refuse_indeterminate(model: BuiltModel, catalog: Catalog) -> None:
-    """Also what only decides which rows there are, and is never traced."""
-    written = expanded(model, catalog)
-    refusal = first_indeterminate(written.text)
-    if refusal is not None:
-        raise written.fault(refusal)
 
 
 def _sources(con: "duckdb.DuckDBPyConnection", model: BuiltModel, count: int) -> Iterable[Refs]:

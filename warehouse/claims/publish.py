@@ -55,7 +55,7 @@ def publish(project: Project, query: str) -> Publication:
     a publication or spec that is there already is damaged, WH109, WH211.
     """
     from warehouse.claims.catalog import open_trace_session, rollup_columns
-    from warehouse.claims.operations import determinism_of
+    from warehouse.claims.operations import determinism_of, refuse_indeterminate
     from warehouse.claims.tie_probe import check_ties
     from warehouse.claims.trace import trace
 
@@ -70,6 +70,7 @@ def publish(project: Project, query: str) -> Publication:
             "select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]
         ).fetchall()[0][0]
         specification = json.loads(recorded)
+        refuse_indeterminate(catalog, query)
         determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}))
         columns = rollup_columns(catalog, spec)
         tried = check_ties(con, catalog, query)

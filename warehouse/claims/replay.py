@@ -7,7 +7,7 @@ that its digest does not cover.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,9 +58,9 @@ class Replayer:
         self._made = envelopes(self._checked, landing_leaves(landing))
         _refuse_other_versions(self._query, specification, self._made)
 
-    def replay(self, bundles: Iterable[str], *, retraces: bool = False) -> Replayed:
-        """The query over these bundles, by manifest digest; with `retraces` also traced. Raises what reading them raises
-        (WH105, WH106, WH107), WH309 when the recorded SQL fails on them, and WH306 when it cannot be traced there."""
+    def replay(self, bundles: Iterable[str], traced: Collection[str] = ()) -> Replayed:
+        """The query over these bundles, by manifest digest; the value columns `traced` also traced. Raises what reading them
+        raises (WH105, WH106, WH107), WH309 when the recorded SQL fails on them, and WH306 when it cannot be traced there."""
         with TemporaryDirectory(prefix="wh-replay-") as scratch:
             root = Path(scratch)
             landing = self._parse(root, bundles)
@@ -73,8 +73,9 @@ class Replayer:
             except WarehouseError as error:
                 raise refused(self._query, f"the recorded SQL fails: {error}") from error
             rows = _rows(root / "replay.duckdb", self._checked.models[self._query])
-            retraced = retrace(root / "replay.duckdb", root / "store", self._query, self._tolerances) if retraces else None
-            return Replayed(rows, retraced)
+            if not traced:
+                return Replayed(rows, None)
+            return Replayed(rows, retrace(root / "replay.duckdb", root / "store", self._query, self._tolerances, traced))
 
     def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
         return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors))

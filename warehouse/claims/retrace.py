@@ -6,7 +6,7 @@ holds together, over the same numbers and other runs: only what the raw evidence
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,13 +69,16 @@ def row_key(grain_forms: Mapping[str, Any]) -> str:
     return repr(sorted(grain_forms.items()))
 
 
-def retrace(database: Path, store_root: Path, query: str, tolerances: Mapping[str, float]) -> Retraced:
-    """Trace all rows of a query in the database of its replay, whose landing lies under `store_root`. Raises WH306."""
+def retrace(
+    database: Path, store_root: Path, query: str, tolerances: Mapping[str, float], traced: Collection[str]
+) -> Retraced:
+    """Trace the value columns `traced` of all rows of a query in the database of its replay, whose landing lies under
+    `store_root`. Raises WH306."""
     con, catalog = trace_session(database, store_root)
     try:
         spec = catalog.models[f"rollup.{query}"]
         columns = rollup_columns(catalog, spec)
-        traces = trace(con, catalog, query, [name for name in columns if name not in spec.grain])
+        traces = trace(con, catalog, query, [name for name in columns if name in traced])
         rows = con.execute(f"select rowid, {', '.join(map(quote, columns))} from {quoted(spec.qualified)}").fetchall()
         found = row_documents(spec, columns, rows, traces, Facts(con, catalog, traces.values()))
         exactness = {name: column.document() for name, column in determinism_of(catalog, query, tolerances).items()}

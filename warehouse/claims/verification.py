@@ -8,7 +8,7 @@ must rest on what the publication states (`claims.retrace`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
 from typing import TYPE_CHECKING, Any
@@ -96,7 +96,8 @@ def verify_number(project: Project, argument: str) -> Verdict:
         runs = {str(run["artifact_manifest_digest"]) for run in number.runs if "artifact_manifest_digest" in run}
         bundles, wider = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files}), []
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
-    return _Auditor(project, specification).verdict(claim, [bundles, *wider])
+    traced = [claim.column] if claim.record else []
+    return _Auditor(project, specification, traced).verdict(claim, [bundles, *wider])
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
@@ -113,7 +114,8 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
     except WarehouseError as error:
         yield _damaged(error, query)
         return
-    auditor, together = _Auditor(project, specification.document), _all_bundles(publication)
+    values = {cell.column for row in rows for cell in row.cells.values()}
+    auditor, together = _Auditor(project, specification.document, values), _all_bundles(publication)
     current = current_numbers(project, query)
     for row in rows:
         for cell in row.cells.values():
@@ -175,10 +177,12 @@ class _Replay:
 
 
 class _Auditor:
-    """Verdicts on numbers of one query. A bundle is hashed once, and the same evidence replayed once."""
+    """Verdicts on numbers of one query, of the columns `traced` on what is stated of them beside. A bundle is hashed once,
+    and the same evidence replayed once."""
 
-    def __init__(self, project: Project, specification: Mapping[str, Any]) -> None:
+    def __init__(self, project: Project, specification: Mapping[str, Any], traced: Collection[str]) -> None:
         self._project = project
+        self._traced = traced
         self._store = LocalStore(project.store_root)
         self._specification = specification
         self._replayer: Replayer | None = None
@@ -209,7 +213,7 @@ class _Auditor:
             if damaged:
                 continue
             try:
-                replayed = self._replayed(bundles, tuple(claim.grain_forms), retraces=claim.record is not None)
+                replayed = self._replayed(bundles, tuple(claim.grain_forms))
             except WarehouseError as error:  # over so few rows the SQL may fail where it did not
                 failed.append(error)
                 continue
@@ -243,12 +247,12 @@ class _Auditor:
                 self._files[digest] = len(self._store.manifest(digest).files)
         return self._problems[digest]
 
-    def _replayed(self, bundles: frozenset[str], grain: Sequence[str], *, retraces: bool) -> _Replay:
+    def _replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> _Replay:
         if bundles not in self._replays:
             from warehouse.claims.replay import Replayer
 
             self._replayer = self._replayer or Replayer(self._project, self._specification)
-            found = self._replayer.replay(bundles, retraces=retraces)
+            found = self._replayer.replay(bundles, self._traced)
             rows = {row_key({name: row[name] for name in grain}): row for row in found.rows}
             self._replays[bundles] = _Replay(rows, found.retraced)
         return self._replays[bundles]

@@ -122,7 +122,7 @@ def with_rollup(con: "duckdb.DuckDBPyConnection", query: Query) -> Catalog:
     models = [_model(name, "", ()) for name in types if name.startswith("main.")]
     models.append(_model("rollup.claim", query.sql, query.grain))
     columns = {name: tuple(found) for name, found in types.items()}
-    return Catalog("", "", {model.qualified: model for model in models}, columns, types, {}, ())
+    return Catalog({model.qualified: model for model in models}, columns, types, {}, ())
 
 
 def _model(qualified: str, sql: str, grain: Sequence[str]) -> BuiltModel:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from bare_project import project, write  # noqa: F401
+from bare_project import project, write
 from conftest import Wh
 from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
@@ -322,7 +322,7 @@ def test_mlperf_results(tmp_path: Path) -> None:
 # --- the command -------------------------------------------------------------------------------------------------------------
 
 
-def test_the_command(project: Project, wh: Wh) -> None:  # noqa: F811
+def test_the_command(project: Project, wh: Wh) -> None:
     write(project, {f"models/{name}.sql": text for name, text in TABLES.items()})
     sql = "select gpu, sum(speed) as v\nfrom run\nleft join retraction on run.run_id = retracted\nwhere status = 'ok' and retracted is null\ngroup by gpu"
     write(project, {"queries/claim.sql": HEADER + sql})

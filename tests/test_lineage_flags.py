@@ -162,11 +162,10 @@ KEY = ("main.reading.key", "value.key")  # the groups rest on it
 
 
 def value_edges(document: dict[str, Any]) -> set[tuple[str, str]]:
-    return {
-        tuple(f"{edge[end]['table']}.{edge[end]['column']}" for end in ("target", "source"))  # type: ignore[misc]
-        for edge in document["columns"]["edges"]
-        if edge["kind"] == "value"
-    }
+    def name(end: dict[str, str]) -> str:
+        return f"{end['table']}.{end['column']}"
+
+    return {(name(edge["target"]), name(edge["source"])) for edge in document["columns"]["edges"] if edge["kind"] == "value"}
 
 
 def test_columns(made: Project, wh: Wh) -> None:

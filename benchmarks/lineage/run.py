@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
+# A script has its own folder on the path, and neither the package, the tests' samples, nor the other benchmark's clock.
 sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests"), str(HERE.parent / "transform")]
 
-from measure import medians, run  # noqa: E402
-from subjects import FACT_QUERIES, Query, facts, tpch, tpch_queries, with_rollup  # noqa: E402
+from measure import medians, run
+from subjects import FACT_QUERIES, Query, facts, tpch, tpch_queries, with_rollup
 
-from warehouse.claims.catalog import Catalog  # noqa: E402
-from warehouse.claims.hop import hop, row_tokens  # noqa: E402
-from warehouse.claims.provenance import annotate  # noqa: E402
-from warehouse.claims.trace import trace  # noqa: E402
+from warehouse.claims.catalog import Catalog
+from warehouse.claims.hop import hop, row_tokens
+from warehouse.claims.provenance import annotate
+from warehouse.claims.trace import trace
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,8 +1,8 @@
 """Random small databases and random queries over them, each from a seed.
 
 Databases have NULLs, ties, dangling keys and empty groups; integers and quarters only, so that sums are exact.
-Queries are text in the analyst's form, of every construct that the rewriter traces. The mix favours what keeps rows out or shares them: outer joins, negations,
-nested aggregates, windows.
+Queries are text in the analyst's form, of every construct that the rewriter traces. The mix favours what keeps rows out
+or shares them: outer joins, negations, nested aggregates, windows.
 """
 
 from __future__ import annotations

@@ -51,8 +51,9 @@ def publish(project: Project, query: str) -> Publication:
 
     No clause of it or of a table under it may give another answer each time, and no tie may decide (WH306). The untouched
     query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes
-    (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105, WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when
-    a publication or spec that is there already is damaged, WH109, WH211.
+    (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
+    WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when a
+    publication or spec that is there already is damaged, WH109, WH211.
     """
     from warehouse.claims.catalog import open_trace_session, rollup_columns
     from warehouse.claims.operations import determinism_of, refuse_indeterminate

@@ -27,6 +27,7 @@ from warehouse.project import Project
 
 if TYPE_CHECKING:
     from warehouse.claims.replay import Replayer, Row
+
 VERIFIED = "verified"  # its files are whole, and replayed they give it
 STALE = "stale"  # so it is, but the current build holds another number in its place, or none
 TAMPERED = "tampered"  # a file, its publication or its spec differs from its digest

@@ -8,7 +8,6 @@ import random
 import re
 import shutil
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
@@ -576,20 +575,18 @@ def test_damaged_samples_never_raise(top: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def parsed_all(mlperf_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[list, Rows, float]:
-    """The drafts, all landing rows, and the CPU seconds of parsing."""
+def parsed_all(mlperf_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[list, Rows]:
+    """The drafts and all landing rows."""
     found = drafts(mlperf_evidence)
     store = tmp_path_factory.mktemp("store")
     bundles = [stored(draft, store / str(number)) for number, draft in enumerate(found)]
     batches: list[tuple[str, Any]] = []
-    started = time.process_time()
     for bundle in bundles:
         batches += INGESTOR.parse(bundle)
-    seconds = time.process_time() - started
     rows: Rows = {name: [] for name in (*INGESTOR.tables, ISSUE_TABLE)}
     for table, batch in batches:
         rows[table] += batch.to_pylist()
-    return found, rows, seconds
+    return found, rows
 
 
 class TestRealEvidence:
@@ -651,9 +648,6 @@ class TestRealEvidence:
 
     def test_issues_are_the_known_flaws_of_the_evidence(self, parsed_all: tuple) -> None:
         assert codes(parsed_all[1]).keys() <= {"duplicate-json-key", "mode-mismatch", "scenario-mismatch"}
-
-    def test_it_is_quick(self, parsed_all: tuple) -> None:
-        assert parsed_all[2] < 6, "42 MB parse in six CPU seconds"
 
     def test_damaged_real_files_never_raise(self, parsed_all: tuple, tmp_path: Path) -> None:
         for seed in range(40):

@@ -5,16 +5,15 @@ Every function yields what it can read and reports the rest; none raises for bad
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from .text import Data, Entry, Line, Report, clean, decoded, landed_text, lines, number_in, text_entry
+from warehouse.landing.json_text import Json, is_lost_number, json_number, json_text
+from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Entry, Line, Report, clean, decoded, landed_text, lines, number_in
+
+from .text import text_entry
 
 _MARKER = ":::MLLOG"
-_MAX_KEY_CHARACTERS = 256
 _COUNT = re.compile(r"(\S+) (warnings?|errors?) encountered\b.*", re.IGNORECASE)
 _PARAGRAPHS = frozenset({"WARNING", "ERROR"})  # free text that goes on until the next statement
 _EARLY_STOPPING = "Early Stopping Result"
@@ -44,7 +43,7 @@ def summary_entries(data: Data, report: Report) -> Iterator[Entry]:
             heading = None
             continue
         key, value = _summary_pair(text, heading)
-        if key is None or len(key) > _MAX_KEY_CHARACTERS:
+        if key is None or len(key) > MAX_KEY_CHARACTERS:
             report.at("unrecognised-line", text[:120], line)
         elif value is None:
             heading = key
@@ -71,70 +70,6 @@ def _summary_pair(text: str, heading: str | None) -> tuple[str | None, str | Non
     if colon and key:
         return key, value or None
     return heading, text if heading else None
-
-
-class _Written(float):
-    """A float that remembers how it was written: the text lands beside the number."""
-
-    __slots__ = ("text",)
-
-    def __new__(cls, text: str) -> "_Written":
-        number = super().__new__(cls, text)
-        number.text = text
-        return number
-
-
-class Json:
-    """A JSON decoder that keeps numbers as written and remembers the duplicate keys it met."""
-
-    def __init__(self) -> None:
-        self.duplicates: list[str] = []
-        self._decoder = json.JSONDecoder(
-            object_pairs_hook=self._object, parse_float=_Written, parse_constant=_Written
-        )
-        self.value = self._decoder.decode
-        self.value_at = self._decoder.raw_decode
-
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            self.duplicates += sorted({name for name in names if names.count(name) > 1})
-        return found
-
-
-def json_text(value: Any) -> str | None:
-    """A JSON value as text: strings unquoted, numbers as written, objects and arrays as JSON, null as None."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, _Written):
-        return value.text
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return None
-
-
-def json_number(value: Any) -> float | None:
-    """The finite number a JSON value is or says; booleans are none."""
-    if isinstance(value, str):
-        return number_in(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def is_lost_number(value: Any) -> bool:
-    """A JSON number without a finite value (NaN, Infinity, 1e999)."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and json_number(value) is None
 
 
 def detail_entries(data: Data, report: Report) -> Iterator[Entry]:
@@ -164,7 +99,7 @@ def _detail_entry(document: str, line: Line, decoder: Json, report: Report) -> E
         key, value = fields["key"], fields["value"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    if not isinstance(key, str) or len(key) > _MAX_KEY_CHARACTERS:
+    if not isinstance(key, str) or len(key) > MAX_KEY_CHARACTERS:
         return None
     if is_lost_number(value):
         report.at("non-finite-number", f"{key}: {(json_text(value) or '')[:80]}", line)
@@ -218,7 +153,7 @@ def verification_entries(data: Data, report: Report) -> Iterator[Entry]:
         *words, last = text.split(" ")
         mark = min((text.find(mark) for mark in "=:" if mark in text), default=-1)
         key, value = text[:mark].rstrip(), text[mark + 1 :].lstrip()
-        if mark > 0 and value and len(key) <= _MAX_KEY_CHARACTERS:
+        if mark > 0 and value and len(key) <= MAX_KEY_CHARACTERS:
             yield text_entry(line, key, value, report)
-        elif last.upper().strip(".!") in _VERDICTS and len(text) <= _MAX_KEY_CHARACTERS:
+        elif last.upper().strip(".!") in _VERDICTS and len(text) <= MAX_KEY_CHARACTERS:
             yield text_entry(line, " ".join(words).strip() or "verdict", last, report)

@@ -12,15 +12,17 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
+from warehouse.landing.json_text import json_entries
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import Data, Entry, Report
 
 from .bundles import run_id
-from .documents import conf_entries, json_entries
+from .conf import conf_entries
 from .layout import RUN_ROLES, Place, RunFolder, canonical_scenario, place_of, run_folder
 from .logs import accuracy_entries, detail_entries, summary_entries, verification_entries
 from .power import samples
 from .results import RESULT_KEYS, Result, contradictions
-from .text import Data, Entry, Report, first
+from .text import first
 from .workload import STATED_KEYS, Stated, workload_document
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]

@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-from .text import Data, Line, Report, clean, decoded, lines
+from warehouse.landing.text import Data, Line, Report, clean, decoded, lines
 
 _MEASURES = {"Watts": "watts", "Volts": "volts", "Amps": "amps", "PF": "power_factor"}
 _CHANNEL = re.compile(r"Ch\w+")

@@ -1,121 +1,14 @@
-"""Text from strangers: lines with their exact bytes, numbers only where they are numbers, and an issue report.
-
-Bytes that are not UTF-8 are kept apart while offsets are computed (surrogateescape) and replaced when they land.
-"""
+"""Entries whose value is text, and what is a quantity in a loadgen's summary."""
 
 from __future__ import annotations
 
-import math
-import mmap
 import re
-from collections import Counter
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from warehouse.landing.rows import RowBuffer
-
-MAX_VALUE_CHARACTERS = 4096
-MAX_LINE_BYTES = 16 << 20  # the longest line in real logs, a list of sample indices, is some megabytes
-MAX_ISSUES = 20  # of one code in one file: a binary file under a log's name must not fill the table
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_NON_FINITE = re.compile(r"[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE | re.ASCII)
-_NOT_TEXT = re.compile("[\ud800-\udfff]")
-
-Data = bytes | mmap.mmap
-
-
-class Entry(NamedTuple):
-    """One key and value, and the exact bytes that state them."""
-
-    offset: int
-    length: int
-    line_number: int | None
-    key: str
-    value: str | None
-    number: float | None
-    logged_ms: float | None = None
-
-
-class Line(NamedTuple):
-    number: int
-    offset: int
-    data: bytes
-
-
-class Report:
-    """Files the issues of one file, at most `MAX_ISSUES` of a code."""
-
-    def __init__(self, buffer: RowBuffer, raw_path: str, run_id: str | None) -> None:
-        self._buffer, self._raw_path, self._run_id = buffer, raw_path, run_id
-        self._counts: Counter[str] = Counter()
-
-    def __call__(
-        self, code: str, message: str, offset: int = 0, length: int = 0, line_number: int | None = None,
-        severity: str = "warning",
-    ) -> None:
-        self._counts[code] += 1
-        if self._counts[code] > MAX_ISSUES:
-            return
-        if self._counts[code] == MAX_ISSUES:
-            message += f" (further {code} of this file are not listed)"
-        self._buffer.issue(
-            code, clean(message), self._raw_path, offset, length,
-            severity=severity, line_number=line_number, run_id=self._run_id,
-        )
-
-    def at(self, code: str, message: str, line: Line, severity: str = "warning") -> None:
-        self(code, message, line.offset, len(line.data), line.number, severity)
-
-
-def lines(data: Data, report: Report) -> Iterator[Line]:
-    """The lines that are not blank, without their line ends."""
-    position, number, end = 0, 0, len(data)
-    while position < end:
-        stop = data.find(b"\n", position)
-        stop = end if stop < 0 else stop
-        number += 1
-        if stop - position > MAX_LINE_BYTES:
-            report("line-too-long", f"{stop - position} bytes", position, stop - position, number, "error")
-        else:
-            line = data[position:stop].rstrip(b"\r")
-            if line and not line.isspace():
-                yield Line(number, position, line)
-        position = stop + 1
-
-
-def decoded(line: Line, report: Report) -> str:
-    """The line's text, with undecodable bytes as lone surrogates, which `clean` replaces; they are reported."""
-    try:
-        return line.data.decode()
-    except UnicodeDecodeError as error:
-        report.at("invalid-utf8", f"{error.reason} at byte {error.start} of the line", line)
-        return line.data.decode(errors="surrogateescape")
-
+from warehouse.landing.text import Entry, Line, Report, clean, is_non_finite, landed_text, number_in
 
 # Keys of a summary whose value is a quantity: one that cannot be read is a result lost, and must be told.
 _QUANTITY = re.compile(r"(?:samples|tokens) per second|(?:latency|Token) \(ns\)")
-
-
-def clean(text: str) -> str:
-    """`text` as valid Unicode; also for the lone surrogates that JSON escapes can smuggle in."""
-    return text if text.isascii() else _NOT_TEXT.sub("\ufffd", text)
-
-
-def landed_text(text: str) -> str | None:
-    return clean(text) if len(text) <= MAX_VALUE_CHARACTERS else None
-
-
-def number_in(text: str) -> float | None:
-    """The number, if the text is exactly one finite number."""
-    if len(text) > 400 or not _NUMBER.fullmatch(text):
-        return None
-    number = float(text)
-    return number if math.isfinite(number) else None
-
-
-def is_non_finite(text: str) -> bool:
-    """Whether the text is a number that has no finite value: nan, inf, 1e999."""
-    return bool(_NON_FINITE.fullmatch(text)) or (bool(_NUMBER.fullmatch(text)) and number_in(text) is None)
 
 
 def text_entry(

@@ -1,0 +1,75 @@
+"""JSON from strangers: every value with the exact bytes that state it, and an issue where a document is not JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from warehouse.landing.json_text import json_elements, json_entries
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import Report
+
+
+class Issues(Report):
+    """Collects codes with the place they are about."""
+
+    def __init__(self) -> None:
+        super().__init__(RowBuffer({}, "0" * 64), "file", None)
+        self.found: list[tuple[str, int, int | None]] = []
+
+    def __call__(self, code: str, message: str, offset: int = 0, length: int = 0, *rest: Any) -> None:
+        self.found.append((code, offset, rest[0] if rest else None))
+
+
+def test_an_entry_is_the_bytes_that_state_it() -> None:
+    data = b'{"a": {"b": 1.50, "c": [1, 2]},\n "\xc3\xa9": "x"}'
+    entries = {entry.key: entry for entry in json_entries(data, Issues(), depth=2)}
+    stated = {key: data[entry.offset : entry.offset + entry.length] for key, entry in entries.items()}
+    assert stated == {"a/b": b'"b": 1.50', "a/c": b'"c": [1, 2]', "é": b'"\xc3\xa9": "x"'}
+    assert (entries["a/b"].value, entries["a/b"].number, entries["é"].line_number) == ("1.50", 1.5, 2)
+    assert entries["a/c"].value == "[1, 2]" and entries["a/c"].number is None
+
+
+def test_depth_one_keeps_objects_whole() -> None:
+    (entry,) = json_entries(b'{"a": {"b": 1}}', Issues())
+    assert (entry.key, entry.value) == ("a", '{"b": 1}')
+    assert not list(json_entries(b'{"a": {"b": 1}}', Issues(), scalars_only=True))
+
+
+def test_places_count_from_where_the_part_stands_in_its_file() -> None:
+    (entry,) = json_entries(b'{"a": 1}', Issues(), start=(100, 7))
+    assert (entry.offset, entry.length, entry.line_number) == (101, 6, 7)
+
+
+def test_elements_of_an_array() -> None:
+    data = b'[{"a": 1},\n 2, []]'
+    found = [(data[each.offset : each.offset + each.length], each.value) for each in json_elements(data, Issues())]
+    assert found == [(b'{"a": 1}', {"a": 1}), (b"2", 2), (b"[]", [])]
+    assert not list(json_elements(b" [ ] ", Issues()))
+
+
+@pytest.mark.parametrize(
+    ("data", "issues"),
+    [
+        (b'{"a": 1, "a": 2}', [("duplicate-json-key", 9, 1)]),
+        (b'{"a": {"b": 1, "b": 2}}', [("duplicate-json-key", 1, 1)]),
+        (b'{"a": NaN}', [("non-finite-number", 1, 1)]),
+        (b'{"a": 1e999}', [("non-finite-number", 1, 1)]),
+        (b'{"a": 1} 2', [("malformed-json", 9, 1)]),
+        (b'{"a": 1,\n', [("malformed-json", 9, 2)]),
+        (b"", [("malformed-json", 0, 1)]),
+        (b"[1]", [("malformed-json", 0, 1)]),
+        (b'{"a": "\xff"}', [("invalid-utf8", 7, 1)]),
+        (b'{"a": ' + b"[" * 100_000, [("malformed-json", 6, 1)]),
+        (b'{"a": 1}', []),
+    ],
+)
+def test_what_is_not_json_is_told_with_its_place(data: bytes, issues: list) -> None:
+    report = Issues()
+    list(json_entries(data, report))
+    assert report.found == issues
+
+
+def test_what_stands_before_a_break_is_kept() -> None:
+    assert [entry.key for entry in json_entries(b'{"a": 1, "b": {"c": 2, "d": tru', Issues(), depth=2)] == ["a", "b/c"]

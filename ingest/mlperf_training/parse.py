@@ -14,7 +14,7 @@ import pyarrow as pa
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.json_text import json_entries
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
+from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report
 
 from .bundles import repeat_set, result_names
 from .lines import blocks
@@ -64,7 +64,7 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
 
 def _document(bundle: Bundle, buffer: RowBuffer, raw_path: str, source: str, identity: Mapping[str, Any]) -> None:
     report = Report(buffer, raw_path, None)
-    for entry in json_entries(bundle.read(raw_path), report, depth=2):
+    for entry in _entries(bundle.read(raw_path), report):
         buffer.add(
             "mlperf_training_entry", raw_path, entry.offset, entry.length,
             source=source, key=entry.key, value=entry.value, value_number=entry.number, line_number=entry.line_number,
@@ -73,6 +73,19 @@ def _document(bundle: Bundle, buffer: RowBuffer, raw_path: str, source: str, ide
             _check_identity("submitter", entry.value, (entry.offset, entry.length, entry.line_number), identity, report)
         elif source == "scaling" and entry.key == "scaling_factor" and not (entry.number and entry.number > 0):
             report("not-a-number", f"scaling_factor: {entry.value}", entry.offset, entry.length, entry.line_number, "error")
+
+
+def _entries(data: bytes, report: Report) -> Iterator[Entry]:
+    """The pairs of a document, and those of an object in it, also of one that is the only element of an array."""
+    for entry in json_entries(data, report, depth=2):
+        stated = data[entry.offset : entry.offset + entry.length]
+        start, stop = stated.find(b"{"), stated.rfind(b"}") + 1
+        if entry.value is None or not entry.value.startswith("[{") or stated.count(b"{") > 1:
+            yield entry
+            continue
+        line_number = (entry.line_number or 1) + stated.count(b"\n", 0, start)
+        for pair in json_entries(stated[start:stop], report, start=(entry.offset + start, line_number)):
+            yield pair._replace(key=f"{entry.key}/{pair.key}"[:MAX_KEY_CHARACTERS])
 
 
 def _log(

@@ -35,9 +35,11 @@ from (
     ('cost_per_request_usd', 1, 'Price of the machine time / completed requests', 'USD', 'lower'),
     ('cost_per_token_usd', 1, 'Price of the machine time / output tokens', 'USD', 'lower'),
     ('time_to_train_s', 1, 'From run start to run stop with the target quality reached', 's', 'lower'),
-    ('step_time_*_s', 1, 'Time of one optimiser step, over the steps of one run', 's', 'lower'),
-    ('mfu_pct', 1, 'Model FLOP per second / documented peak FLOP per second of the hardware', '%', 'higher'),
-    ('scaling_efficiency_pct', 1, 'Throughput per accelerator / that of the smallest scale point', '%', 'higher'),
+    ('step_time_*_s', 1, 'Time of one optimiser step, over the tracked steps of one run; a mean may be of the means over blocks of steps, a percentile is of single steps only', 's', 'lower'),
+    ('mfu_pct', 1, 'Tokens per second * parameters * model FLOP per parameter and token (6; 4 where the weights are frozen) / (accelerators * documented dense FP8 peak); attention''s products and recomputation are not counted', '%', 'higher'),
+    ('scaling_efficiency_pct', 1, 'Samples per second per accelerator of the run / the mean of that over the succeeded runs at the fewest accelerators of the same round, submitter, benchmark, accelerator and framework; NULL with one scale point', '%', 'higher'),
+    ('reliability_pct', 1, 'Runs that reached the target / runs started, in the run''s repeat set', '%', 'higher'),
+    ('official_minutes', 1, 'MLPerf Training: mean of a repeat set''s times to train without the fastest and the slowest, failed runs being the slowest, * scaling factor', 'min', 'lower'),
     ('cpu_util_mean_pct', 1, 'Busy share of all CPUs of the host, weighted by time', '%', 'neither'),
     ('median', 1, 'Median over runs; the run is the unit of replication', null, 'neither')
 ) as definition (metric, version, definition, unit, better)

@@ -12,11 +12,15 @@ _BLOCK_BYTES = 4 << 20
 
 
 class Marked(NamedTuple):
-    """The marked lines of a block, from the marker to the line's end: offsets in the file, line numbers and bytes."""
+    """The marked lines of a block: where each marker stands in the file, line numbers, and the bytes behind the marker."""
 
     offsets: list[int]
     numbers: list[int]
-    texts: list[bytes]
+    documents: list[bytes]
+
+    def length(self, row: int) -> int:
+        """Bytes from the marker to the end of the line's text."""
+        return len(MARKER) + len(self.documents[row])
 
 
 def blocks(data: Data, report: Report) -> Iterator[Marked]:
@@ -37,12 +41,15 @@ def blocks(data: Data, report: Report) -> Iterator[Marked]:
 
 def _marked(block: bytes, start: int, number: int) -> Marked:
     found = Marked([], [], [])
-    offset = start
-    for number, line in enumerate(block.split(b"\n"), number):
-        at = line.find(MARKER)
-        if at >= 0:
-            found.offsets.append(offset + at)
-            found.numbers.append(number)
-            found.texts.append(line[at:].rstrip())
-        offset += len(line) + 1
+    offsets, numbers, documents = found
+    position, last = 0, 0
+    while (at := block.find(MARKER, position)) >= 0:
+        position = block.find(b"\n", at)
+        if position < 0:
+            position = len(block)
+        number += block.count(b"\n", last, at)
+        last = at
+        offsets.append(start + at)
+        numbers.append(number)
+        documents.append(block[at + len(MARKER) : position].rstrip())
     return found

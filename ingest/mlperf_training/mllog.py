@@ -4,7 +4,6 @@ mlperf_logging writes (other types, broken text, keys that stand twice) are read
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import msgspec
@@ -70,44 +69,32 @@ class Block:
     """The events of a block, as columns of equal length, and their statistics."""
 
     def __init__(self, lines: Marked) -> None:
-        self._lines = lines
-        self._rows: list[int] = []  # index of each event's line
+        self.lines = lines
+        self.rows: list[int] = []  # index of each event's line
         self.keys: list[str] = []
+        self.values: list[str | None] = []
+        self.numbers: list[float | None] = []
+        self.times: list[int | None] = []
+        self.types: list[str | None] = []
+        self.metadata: list[_Metadata] = []
         self.stats: list[Stat] = []
-        self._values: list[str | None] = []
-        self._numbers: list[float | None] = []
-        self._times: list[int | None] = []
-        self._types: list[str | None] = []
-        self._metadata: list[_Metadata] = []
-
-    def add(
-        self, row: int, key: str, value: tuple[str | None, float | None], time_ms: int | None, event_type: str | None,
-        metadata: _Metadata,
-    ) -> None:
-        self._rows.append(row)
-        self.keys.append(key)
-        self._values.append(value[0])
-        self._numbers.append(value[1])
-        self._times.append(time_ms)
-        self._types.append(event_type)
-        self._metadata.append(metadata)
 
     def event(self, index: int) -> Event:
-        row = self._rows[index]
+        row = self.rows[index]
         return Event(
-            self.keys[index], self._values[index], self._numbers[index], self._times[index], self._metadata[index].status,
-            self._lines.offsets[row], len(self._lines.texts[row]), self._lines.numbers[row],
+            self.keys[index], self.values[index], self.numbers[index], self.times[index], self.metadata[index].status,
+            self.lines.offsets[row], self.lines.length(row), self.lines.numbers[row],
         )
 
     def event_columns(self) -> dict[str, list[Any]]:
-        metadata = self._metadata
+        metadata = self.metadata
         return {
-            **self._places(self._rows),
-            "time_ms": self._times,
-            "event_type": self._types,
+            **self._places(self.rows),
+            "time_ms": self.times,
+            "event_type": self.types,
             "key": self.keys,
-            "value": self._values,
-            "value_number": self._numbers,
+            "value": self.values,
+            "value_number": self.numbers,
             "samples_count": [one.samples_count for one in metadata],
             "step": [one.step_num if one.step is None else one.step for one in metadata],
             "epoch_num": [one.epoch_num for one in metadata],
@@ -119,82 +106,71 @@ class Block:
 
     def stat_columns(self) -> dict[str, list[Any]]:
         return {
-            **self._places([self._rows[stat.index] for stat in self.stats]),
+            **self._places([self.rows[stat.index] for stat in self.stats]),
             "stat": [stat.stat for stat in self.stats],
             "value": [stat.value for stat in self.stats],
             "value_number": [stat.value_number for stat in self.stats],
         }
 
     def _places(self, rows: list[int]) -> dict[str, list[int]]:
-        offsets, numbers, texts = self._lines
+        offsets, numbers, documents = self.lines
         return {
             "line_number": [numbers[row] for row in rows],
             "raw_offset": [offsets[row] for row in rows],
-            "raw_length": [len(texts[row]) for row in rows],
+            "raw_length": [len(MARKER) + len(documents[row]) for row in rows],
         }
 
 
 def read_block(lines: Marked, file_bytes: int, shapes: Shapes, report: Report) -> Block:
     """All events of a block. A line that lost something is reported with its place. `shapes` are those known to be plain: it
     is filled here, and one of a bundle saves looking at every shape again in each of its files."""
-    block = Block(lines)
-    for row, text in enumerate(lines.texts):
-        document = text[len(MARKER) :]
-        try:
-            line = _decode(document)
-            value = _scalar(line.value)
-        except (msgspec.DecodeError, ValueError, RecursionError):
+    try:
+        return _read_quickly(lines, shapes)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        block = Block(lines)
+        for row in range(len(lines.documents)):
             _read_slowly(block, row, file_bytes, report)
-            continue
-        shape = (line.key, line.metadata.lineno, document.count(b'":'))
-        if shape not in shapes:
-            if not _is_plain(document):
-                _read_slowly(block, row, file_bytes, report)
-                continue
-            shapes.add(shape)
-        if value is None:
-            if line.key == "tracked_stats" and not _add_stats(block, line.value):
-                _read_slowly(block, row, file_bytes, report)
-                continue
-            value = (_long_text(line.value), None)
-        block.add(row, line.key, value, line.time_ms, line.event_type, line.metadata)
+        return block
+
+
+def _read_quickly(lines: Marked, shapes: Shapes) -> Block:
+    """A block whose every line is what mlperf_logging writes. Raises `ValueError` (`msgspec.DecodeError` is one) where one is
+    not."""
+    block = Block(lines)
+    found = [_decode(document) for document in lines.documents]
+    block.rows = list(range(len(found)))
+    block.keys = [line.key for line in found]
+    block.times = [line.time_ms for line in found]
+    block.types = [line.event_type for line in found]
+    block.metadata = [line.metadata for line in found]
+    key_counts = [document.count(b'":') for document in lines.documents]
+    last_of_shape = dict(zip(zip(block.keys, [one.lineno for one in block.metadata], key_counts), block.rows, strict=True))
+    for shape in last_of_shape.keys() - shapes:
+        if not _is_plain(lines.documents[last_of_shape[shape]]):
+            raise ValueError("a line that is read one by one")
+        shapes.add(shape)
+    data = [bytes(line.value) for line in found]
+    scalars = [_scalar(one) for one in data]
+    block.values = [text for text, _ in scalars]
+    block.numbers = [number for _, number in scalars]
+    for row in [row for row, key in enumerate(block.keys) if key == "tracked_stats"]:
+        if data[row].startswith(b"{"):
+            block.stats += [Stat(row, stat, *_scalar(bytes(one))) for stat, one in _decode_stats(data[row]).items()]
     return block
 
 
-def _scalar(raw: msgspec.Raw) -> tuple[str | None, float | None] | None:
-    """Text and number of a value that is no object and no array. Raises `ValueError` where it is not a plain one."""
-    data = bytes(raw)
+def _scalar(data: bytes) -> tuple[str | None, float | None]:
+    """A JSON value's text and number. Raises `ValueError` where it has no finite number, or text that needs cleaning."""
+    if data == b"null":
+        return None, None
     first = data[0]
     if first in _NUMBER_STARTS:
         number = float(data)
-        if not math.isfinite(number):
+        if number - number != 0:
             raise ValueError("not finite")
         return data.decode(), number
-    if first == 0x6E:  # null
-        return None, None
-    if first == 0x22:
-        text = _decode_value(data)
-        return landed_text(text), None
-    return None if first in b"{[" else (data.decode(), None)
-
-
-def _long_text(raw: msgspec.Raw) -> str | None:
-    data = bytes(raw)
-    return data.decode() if len(data) <= MAX_VALUE_CHARACTERS else None
-
-
-def _add_stats(block: Block, raw: msgspec.Raw) -> bool:
-    """Add the statistics of a tracked_stats line, if all of them are plain values."""
-    index = len(block.keys)
-    found = []
-    try:
-        for stat, one in _decode_stats(raw).items():
-            value = _scalar(one)
-            found.append(Stat(index, stat, *(value or (_long_text(one), None))))
-    except (msgspec.DecodeError, ValueError):
-        return False
-    block.stats += found
-    return True
+    text = _decode_value(data) if first == 0x22 else data.decode()
+    return (text if len(text) <= MAX_VALUE_CHARACTERS else None), None
 
 
 def _is_plain(document: bytes) -> bool:
@@ -209,8 +185,8 @@ def _is_plain(document: bytes) -> bool:
 
 def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> None:
     """One line, whatever is in it: what can be read is added, the rest reported."""
-    lines = block._lines
-    line = Line(lines.numbers[row], lines.offsets[row], lines.texts[row])
+    lines = block.lines
+    line = Line(lines.numbers[row], lines.offsets[row], MARKER + lines.documents[row])
     document = decoded(line, report)[len(MARKER) :].strip()
     decoder = Json()
     try:
@@ -225,13 +201,12 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
     for name in decoder.duplicates:
         report.at("duplicate-json-key", name[:120], line)
     metadata = fields.get("metadata")
-    read = _Reader(metadata if isinstance(metadata, dict) else {}, line, report)
     index = len(block.keys)
     if key == "tracked_stats" and isinstance(value, dict):
         block.stats += [
             Stat(index, clean(stat)[:MAX_KEY_CHARACTERS], *_tolerated(stat, one, line, report)) for stat, one in value.items()
         ]
-    text = _tolerated(key, value, line, report)
+    text, number = _tolerated(key, value, line, report)
     event_type = fields.get("event_type")
     time_ms = json_number(fields.get("time_ms"))
     if time_ms is None or not abs(time_ms) < 2**53:
@@ -239,10 +214,13 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
         report.at("malformed-time", f"{key}: {json_text(fields.get('time_ms'))}"[:120], line, "error")
     elif not time_ms.is_integer():
         report.at("rounded-number", f"{key}: time_ms has a fraction", line)
-    block.add(
-        row, clean(key), text, None if time_ms is None else round(time_ms),
-        clean(event_type) if isinstance(event_type, str) else None, read.metadata(),
-    )
+    block.rows.append(row)
+    block.keys.append(clean(key))
+    block.values.append(text)
+    block.numbers.append(number)
+    block.times.append(None if time_ms is None else round(time_ms))
+    block.types.append(clean(event_type) if isinstance(event_type, str) else None)
+    block.metadata.append(_Reader(metadata if isinstance(metadata, dict) else {}, line, report).metadata())
 
 
 def _tolerated(name: str, value: Any, line: Line, report: Report) -> tuple[str | None, float | None]:

@@ -109,9 +109,9 @@ def _log(
 
 def _note(run: _Run, found: Block, identity: Mapping[str, Any], report: Report) -> None:
     """Keep the first statement of the keys that tell of the whole run; tell of contradictions."""
-    for index, key in enumerate(found.keys):
-        if key not in _IDENTITY and key not in _ONCE and not is_of_workload(key):
-            continue
+    noted = {key for key in set(found.keys) if key in _IDENTITY or key in _ONCE or is_of_workload(key)}
+    for index in [index for index, key in enumerate(found.keys) if key in noted]:
+        key = found.keys[index]
         event = found.event(index)
         first = run.stated.setdefault(key, event)
         place = (event.offset, event.length, event.line_number)
@@ -148,14 +148,24 @@ def _batches(found: Block, tables: Mapping[str, pa.Schema], run: _Run, digest: s
 
 
 def _add_run(bundle: Bundle, buffer: RowBuffer, run: _Run, group: str, identity: Mapping[str, Any]) -> None:
-    stated = run.stated.get("submission_benchmark")
-    benchmark = identity["benchmark"] or (stated.value if stated else None)
+    named = run.stated.get("submission_benchmark")
+    benchmark = identity["benchmark"] or (named.value if named else None)
     document = workload_document(benchmark, run.stated)
+    raw_offset, raw_length = _place(bundle, run)
     buffer.add(
-        "mlperf_training_run", run.raw_path, 0, bundle.manifest.by_path[run.raw_path].bytes,
+        "mlperf_training_run", run.raw_path, raw_offset, raw_length,
         run_id=run.run_id, repeat_set=group, round=identity["round"], submitter=identity["submitter"],
         platform=identity["platform"], benchmark=benchmark, result_name=run.result_name, repeat_index=run.repeat_index,
         event_count=run.event_count,
         workload_document=canonical_json(document).decode() if document else None,
         workload_spec_digest=workload_spec_digest(document) if document else None,
     )
+
+
+def _place(bundle: Bundle, run: _Run) -> tuple[int, int]:
+    """The lines that state the workload; the whole file where there are none."""
+    stated = [event for key, event in run.stated.items() if key not in _ONCE]
+    if not stated:
+        return 0, bundle.manifest.by_path[run.raw_path].bytes
+    start = min(event.offset for event in stated)
+    return start, max(event.offset + event.length for event in stated) - start

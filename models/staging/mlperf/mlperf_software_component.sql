@@ -2,7 +2,7 @@
 description: >
   One row per software component that an MLPerf submission's system description names: the pieces of its framework and
   software strings, at commas and semicolons, each a name with a version at its end, and the pairs of a software object. A
-  piece whose version is not at its end is a component by its whole text, without version; a piece that is nothing but a
+  piece with a version elsewhere is a component by its whole text, without version; a piece that is nothing but a
   version names no component.
 grain: [run_id, artifact_manifest_digest, component, version]
 feeds: software_component
@@ -54,7 +54,8 @@ split_piece as (
             stated_as,
             '^(.*?[^ =:@-])[ =:@-]+(?:(?i:release|version) +)?([vV]?[0-9][^ ]*|[0-9a-f]{7,40})$',
             ['name', 'version']
-        ) as part
+        ) as part,
+        regexp_matches(stated_as, ' [vV]?[0-9][^ ]* ') as has_inner_version
     from piece
     where not regexp_full_match(stated_as, '[vV]?[0-9.]*[0-9][^ ]*')
 ),
@@ -62,8 +63,8 @@ split_piece as (
 component as (
     select
         artifact_manifest_digest,
-        lower(coalesce(nullif(part.name, ''), stated_as)) as component,
-        nullif(part.version, '') as version,
+        lower(case when part.name = '' or has_inner_version then stated_as else part.name end) as component,
+        case when not has_inner_version then nullif(part.version, '') end as version,
         stated_as
     from split_piece
     union all

@@ -10,7 +10,7 @@ with stack as (
         *,
         nullif(concat_ws(', ', framework, other_software_stack), '') as software_stack,
         regexp_extract(
-            framework, '^([^,;]*?[^ ,;-])[ -]+(?:(?i:release|version) +)?v?([0-9][^ ,;]*)(?:[,;]|$)', ['name', 'version']
+            framework, '^([^,;0-9]*?[^ ,;0-9-])[ -]+(?:(?i:release|version) +)?v?([0-9][^ ,;]*)(?:[,;]|$)', ['name', 'version']
         ) as first_piece
     from mlperf_training_system
 )

@@ -4,6 +4,7 @@ mlperf_logging writes (other types, broken text, keys that stand twice) are read
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import msgspec
@@ -40,6 +41,7 @@ Shapes = set[tuple[str, int | None, int]]
 _decode = msgspec.json.Decoder(_Line).decode
 _decode_value = msgspec.json.Decoder().decode
 _decode_stats = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_QUOTE = 0x22
 _NUMBER_STARTS = frozenset(b"-0123456789")
 
 
@@ -56,15 +58,6 @@ class Event(NamedTuple):
     line_number: int
 
 
-class Stat(NamedTuple):
-    """One statistic of a tracked_stats line."""
-
-    index: int  # of its event in the block
-    stat: str
-    value: str | None
-    value_number: float | None
-
-
 class Block:
     """The events of a block, as columns of equal length, and their statistics."""
 
@@ -77,7 +70,10 @@ class Block:
         self.times: list[int | None] = []
         self.types: list[str | None] = []
         self.metadata: list[_Metadata] = []
-        self.stats: list[Stat] = []
+        self.stat_rows: list[int] = []  # index of each statistic's line
+        self.stats: list[str] = []
+        self.stat_values: list[str | None] = []
+        self.stat_numbers: list[float | None] = []
 
     def event(self, index: int) -> Event:
         row = self.rows[index]
@@ -106,10 +102,10 @@ class Block:
 
     def stat_columns(self) -> dict[str, list[Any]]:
         return {
-            **self._places([self.rows[stat.index] for stat in self.stats]),
-            "stat": [stat.stat for stat in self.stats],
-            "value": [stat.value for stat in self.stats],
-            "value_number": [stat.value_number for stat in self.stats],
+            **self._places(self.stat_rows),
+            "stat": self.stats,
+            "value": self.stat_values,
+            "value_number": self.stat_numbers,
         }
 
     def _places(self, rows: list[int]) -> dict[str, list[int]]:
@@ -150,27 +146,29 @@ def _read_quickly(lines: Marked, shapes: Shapes) -> Block:
             raise ValueError("a line that is read one by one")
         shapes.add(shape)
     data = [bytes(line.value) for line in found]
-    scalars = [_scalar(one) for one in data]
-    block.values = [text for text, _ in scalars]
-    block.numbers = [number for _, number in scalars]
+    block.values, block.numbers = _scalars(data)
+    stat_data: list[bytes] = []
     for row in [row for row, key in enumerate(block.keys) if key == "tracked_stats"]:
         if data[row].startswith(b"{"):
-            block.stats += [Stat(row, stat, *_scalar(bytes(one))) for stat, one in _decode_stats(data[row]).items()]
+            stats = _decode_stats(data[row])
+            block.stat_rows += [row] * len(stats)
+            block.stats += stats
+            stat_data += map(bytes, stats.values())
+    block.stat_values, block.stat_numbers = _scalars(stat_data)
     return block
 
 
-def _scalar(data: bytes) -> tuple[str | None, float | None]:
-    """A JSON value's text and number. Raises `ValueError` where it has no finite number, or text that needs cleaning."""
-    if data == b"null":
-        return None, None
-    first = data[0]
-    if first in _NUMBER_STARTS:
-        number = float(data)
-        if number - number != 0:
-            raise ValueError("not finite")
-        return data.decode(), number
-    text = _decode_value(data) if first == 0x22 else data.decode()
-    return (text if len(text) <= MAX_VALUE_CHARACTERS else None), None
+def _scalars(data: list[bytes]) -> tuple[list[str | None], list[float | None]]:
+    """JSON values as texts and numbers. Raises `ValueError` where a number is not finite."""
+    texts = [
+        None if one == b"null" else _decode_value(one) if one[0] == _QUOTE else one.decode()
+        if len(one) <= MAX_VALUE_CHARACTERS else None
+        for one in data
+    ]
+    numbers = [float(one) if one[0] in _NUMBER_STARTS else None for one in data]
+    if not math.isfinite(sum(number for number in numbers if number is not None)):
+        raise ValueError("not finite")  # one of them, or their sum: either way they are read one by one
+    return texts, numbers
 
 
 def _is_plain(document: bytes) -> bool:
@@ -201,11 +199,13 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
     for name in decoder.duplicates:
         report.at("duplicate-json-key", name[:120], line)
     metadata = fields.get("metadata")
-    index = len(block.keys)
     if key == "tracked_stats" and isinstance(value, dict):
-        block.stats += [
-            Stat(index, clean(stat)[:MAX_KEY_CHARACTERS], *_tolerated(stat, one, line, report)) for stat, one in value.items()
-        ]
+        for stat, one in value.items():
+            text, number = _tolerated(stat, one, line, report)
+            block.stat_rows.append(row)
+            block.stats.append(clean(stat)[:MAX_KEY_CHARACTERS])
+            block.stat_values.append(text)
+            block.stat_numbers.append(number)
     text, number = _tolerated(key, value, line, report)
     event_type = fields.get("event_type")
     time_ms = json_number(fields.get("time_ms"))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
+from warehouse.landing.contract import Bundle
 from warehouse.landing.json_text import json_entries
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report
@@ -19,7 +19,7 @@ from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report
 from .bundles import repeat_set, result_names
 from .lines import blocks
 from .mllog import Block, Event, Shapes, read_block
-from .workload import is_of_workload, workload_document
+from .workload import is_of_workload, workload_of
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 
@@ -150,15 +150,14 @@ def _batches(found: Block, tables: Mapping[str, pa.Schema], run: _Run, digest: s
 def _add_run(bundle: Bundle, buffer: RowBuffer, run: _Run, group: str, identity: Mapping[str, Any]) -> None:
     named = run.stated.get("submission_benchmark")
     benchmark = identity["benchmark"] or (named.value if named else None)
-    document = workload_document(benchmark, run.stated)
+    document, digest = workload_of(benchmark, run.stated)
     raw_offset, raw_length = _place(bundle, run)
     buffer.add(
         "mlperf_training_run", run.raw_path, raw_offset, raw_length,
         run_id=run.run_id, repeat_set=group, round=identity["round"], submitter=identity["submitter"],
         platform=identity["platform"], benchmark=benchmark, result_name=run.result_name, repeat_index=run.repeat_index,
         event_count=run.event_count,
-        workload_document=canonical_json(document).decode() if document else None,
-        workload_spec_digest=workload_spec_digest(document) if document else None,
+        workload_document=document, workload_spec_digest=digest,
     )
 
 

@@ -21,7 +21,7 @@ with own as (
             file.artifact_manifest_digest = stated.artifact_manifest_digest
             and (
                 file.raw_path = stated.raw_folder
-                or (ends_with(stated.raw_folder, '/') and starts_with(file.raw_path, stated.raw_folder))
+                or (right(stated.raw_folder, 1) in ('', '/') and starts_with(file.raw_path, stated.raw_folder))
             )
 ),
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,8 @@ def truth() -> dict[Set, dict[str, Any]]:
 def sql(project: Project, text: str) -> list[tuple[Any, ...]]:
     database = current_build(project)
     assert database
-    return [tuple(row.values()) for row in run_query(database, text).to_pylist()]
+    with run_query(database.path, text) as result:
+        return result.fetchall()
 
 
 def test_every_group_is_there(truth: dict[Set, Any], ours: dict[Set, PublishedRow]) -> None:
@@ -137,6 +139,8 @@ def test_a_result_rests_on_its_runs_clocks_and_its_factor(
         row = ours[name]
         texts: dict[str, bytes] = {}
         for file in row.cells["official_minutes"].evidence:
+            if file["raw_path"] == "manifest.json":
+                continue
             data = (store.folder(file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
             texts[file["raw_path"].rpartition("/")[2]] = b"\n".join(
                 data[offset : offset + length] for offset, length in file["ranges"]
@@ -178,10 +182,8 @@ class TestFacts:
         ]
 
     def test_twins_are_kept_and_flagged(self, published: tuple[Project, list[PublishedRow]], mlperf_training_evidence: Path) -> None:
-        digests: dict[bytes, int] = {}
-        for path in mlperf_training_evidence.rglob("result_*.txt"):
-            digests[path.read_bytes()] = digests.get(path.read_bytes(), 0) + 1
-        twins = sum(count for count in digests.values() if count > 1)
+        contents = Counter(path.read_bytes() for path in mlperf_training_evidence.rglob("result_*.txt"))
+        twins = sum(count for count in contents.values() if count > 1)
         assert sql(published[0], "select count(*) from artifact_lineage_dim where is_shared_evidence") == [(twins,)]
 
     def test_status_and_reliability(self, published: tuple[Project, list[PublishedRow]]) -> None:
@@ -193,21 +195,16 @@ class TestFacts:
         """) == [(90, 10), (100, 753)]
 
     def test_scaling_is_relative_to_the_smallest_scale_point(self, published: tuple[Project, list[PublishedRow]]) -> None:
-        rows = dict(sql(published[0], """
-            select outcome.accelerator_count, avg(outcome.scaling_efficiency_pct)
-            from training_outcome_fact as outcome
-            where outcome.run_id like 'mlperf-training/v5.1/NVIDIA/tyche%llama2_70b_lora%' and outcome.phase = 'train'
+        rows = sql(published[0], """
+            select accelerator_count, avg(scaling_efficiency_pct), avg(samples_per_s / accelerator_count)
+            from training_outcome_fact
+            where run_id like 'mlperf-training/v5.1/NVIDIA/tyche%llama2_70b_lora%' and phase = 'train'
             group by all
-        """))
-        speed = dict(sql(published[0], """
-            select outcome.accelerator_count, avg(outcome.samples_per_s / outcome.accelerator_count)
-            from training_outcome_fact as outcome
-            where outcome.run_id like 'mlperf-training/v5.1/NVIDIA/tyche%llama2_70b_lora%' and outcome.phase = 'train'
-            group by all
-        """))
-        assert sorted(rows) == sorted(speed) and len(rows) > 2
-        for count, efficiency in rows.items():
-            assert efficiency == pytest.approx(100 * speed[count] / speed[min(speed)])
+            order by all
+        """)
+        assert rows[0][0] == 8 and len(rows) > 2
+        for _, efficiency, speed in rows:
+            assert efficiency == pytest.approx(100 * speed / rows[0][2])
 
     def test_a_rate_of_unknown_unit_is_no_rate(self, published: tuple[Project, list[PublishedRow]]) -> None:
         assert sql(published[0], """

@@ -103,17 +103,25 @@ class TestRecognition:
         assert "Acme/results/box_n1/llama31_8b/result_0.txt" in {file.raw_path for file in draft.files}
 
     def test_a_lone_folder_is_known_by_its_lines_and_named_by_its_digest(self, tmp_path: Path) -> None:
-        for name, text in (("run_7.log", sample.result_log()), ("result_3.txt", ""), ("notes.txt", "nothing")):
+        texts = {"result_7.txt": sample.result_log(), "result_3.txt": "", "notes.txt": "nothing", "checker.log": sample.result_log()}
+        for name, text in texts.items():
             sample.write(tmp_path / "somewhere" / name, text)
         (draft,) = drafts(tmp_path)
-        assert [file.raw_path for file in draft.files] == ["result_3.txt", "run_7.log"]
+        assert [file.raw_path for file in draft.files] == ["result_3.txt", "result_7.txt"]
         assert set(draft.identity.values()) == {None}
         bundle = stored(draft, tmp_path / "store")
         rows = parsed(bundle)
         assert {row["run_id"] for row in rows["mlperf_training_run"]} == {
-            f"mlperf-training/{bundle.digest[:12]}/result_3", f"mlperf-training/{bundle.digest[:12]}/run_7"
+            f"mlperf-training/{bundle.digest[:12]}/result_3", f"mlperf-training/{bundle.digest[:12]}/result_7"
         }
         assert {row["benchmark"] for row in rows["mlperf_training_run"]} == {"llama31_8b", None}  # the log's own word
+
+    def test_logs_of_other_names_are_known_by_their_lines(self, tmp_path: Path) -> None:
+        for name in ("train_a.log", "train_b.out", "stdout.txt"):
+            sample.write(tmp_path / name, sample.result_log())
+        sample.write(tmp_path / "other.log", "step 1: loss 8.0\n")
+        (draft,) = drafts(tmp_path)
+        assert [file.raw_path for file in draft.files] == ["stdout.txt", "train_a.log", "train_b.out"]
 
     def test_two_files_of_one_stem_are_two_runs(self, tmp_path: Path) -> None:
         for name in ("result_1.txt", "result_1.log"):

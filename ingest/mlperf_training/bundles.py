@@ -1,8 +1,8 @@
 """Cuts a tree into repeat sets: a folder's training logs, its scaling.json, and the platform's system description.
 
 A log is known by its lines: `:::MLLOG` with a key that only training writes. MLPerf Inference's load generator writes the
-marker too, in its own namespace. Beside a known log, files named result_N belong to the set whatever is in them: an empty one
-is a run that left nothing.
+marker too, in its own namespace. Where logs are named result_N, as the rules have it, all files of such names are the set,
+whatever is in them (an empty one is a run that left nothing), and no others (checkers print log lines, too).
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
 
 def _logs(tree: Tree, paths: list[str]) -> list[str]:
     candidates = [path for path in paths if may_be_log(_name(path))]
-    known = {path for path in candidates if _is_training_log(tree, path)}
-    return [path for path in candidates if path in known or (known and is_result_name(_name(path)))]
+    known = [path for path in candidates if _is_training_log(tree, path)]
+    if any(is_result_name(_name(path)) for path in known):
+        return [path for path in candidates if is_result_name(_name(path))]
+    return known
 
 
 def _is_training_log(tree: Tree, path: str) -> bool:

@@ -33,7 +33,7 @@ columns:
   failed_run_ids: {type: varchar, description: "Runs that did not reach the target"}
   fastest_minutes: {type: double, unit: min, description: "Fastest run"}
   slowest_minutes: {type: double, unit: min, description: "Slowest run that reached the target"}
-  variation_pct: {type: double, unit: "%", description: "Sample standard deviation / mean of the runs that reached the target"}
+  variation_pct: {type: double, unit: "%", description: "Standard deviation / mean of the runs that reached the target"}
 */
 with ranked as (
     select

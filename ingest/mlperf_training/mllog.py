@@ -140,7 +140,8 @@ def _read_quickly(lines: Marked, shapes: Shapes) -> Block:
     block.types = [line.event_type for line in found]
     block.metadata = [line.metadata for line in found]
     key_counts = [document.count(b'":') for document in lines.documents]
-    last_of_shape = dict(zip(zip(block.keys, [one.lineno for one in block.metadata], key_counts), block.rows, strict=True))
+    shape_of_row = zip(block.keys, [one.lineno for one in block.metadata], key_counts, strict=True)
+    last_of_shape = dict(zip(shape_of_row, block.rows, strict=True))
     for shape in last_of_shape.keys() - shapes:
         if not _is_plain(lines.documents[last_of_shape[shape]]):
             raise ValueError("a line that is read one by one")

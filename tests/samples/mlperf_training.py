@@ -88,7 +88,9 @@ def system(submitter: str = "Acme", nodes: int = 1, **changes: Any) -> dict[str,
         "host_storage_capacity": "N/A", "host_networking": "", "accelerators_per_node": "8",
         "accelerator_model_name": "NVIDIA H100-SXM5-80GB", "accelerator_memory_capacity": "80 GB",
         "framework": "NVIDIA NeMo Framework Release 25.09", "operating_system": "Ubuntu 24.04",
-        "other_software_stack": {"cuda_version": "13.0.1", "nccl_version": "2.28.3", "nvidia_kernel_driver": "570.158", "mofed_version": ""},
+        "other_software_stack": {
+            "cuda_version": "13.0.1", "nccl_version": "2.28.3", "nvidia_kernel_driver": "570.158", "mofed_version": "",
+        },
         **changes,
     }
 

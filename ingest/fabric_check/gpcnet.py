@@ -54,7 +54,6 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
     text, check = told.text, state.check
     if size := _SIZE.search(text):
         check.rank_count, check.node_count = integer_in(size[1]), integer_in(size[2])
-        check.parameters |= {"ranks": check.rank_count, "nodes": check.node_count}
     elif error := _ERROR.match(text):
         check.fail(error[0])
     elif not text.startswith("|"):
@@ -90,7 +89,7 @@ def _table_row(state: _State, cells: list[str], told: Told, report: Report) -> R
             measured = {"latency_mean": mean, "latency_p99": tail, "latency_unit": unit}
         else:
             measured = {"bandwidth": mean, "bandwidth_p99": tail, "bandwidth_unit": clean(unit)[:64]}
-        yield point(state.check, told.line, state.tests, 1, "rank", message_bytes=size, **measured)
+        yield point(state.check, told.line, state.tests, 1, message_bytes=size, **measured)
     yield test(state.check, *at(told.line), state.tests, name, "measured")
 
 

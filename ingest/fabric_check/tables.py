@@ -68,7 +68,7 @@ TABLES: Mapping[str, pa.Schema] = {
         _RUN,
         _TEST_INDEX,
         pa.field("point_index", _INT, nullable=False),  # place in its test, from 1
-        pa.field("scope", _STRING, nullable=False),  # point, pair, gpu, rank, stream
+        pa.field("scope", _STRING, nullable=False),  # point, pair, gpu, stream
         pa.field("scope_name", _STRING),
         pa.field("placement", _STRING),  # out_of_place, in_place; NULL where the tool has none
         pa.field("direction", _STRING),  # read, write, trim; sent, received; bidirectional

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from warehouse.landing.text import Data, Line, Report, clean, number_in
+from warehouse.landing.text import MAX_LINE_BYTES, Data, Line, Report, clean, number_in
 
 from .check import Check, Rows, at, end, endpoint, entry, integer_in, point, test
 from .streams import Told, told_lines
@@ -52,7 +52,7 @@ class _State:
 def rows(data: Data, report: Report, file_name: str) -> Rows:
     """The check of a log."""
     state: _State | None = None
-    for told in told_lines(data, report):
+    for told in told_lines(data, report, longest=MAX_LINE_BYTES):
         if state is None:
             state = _State(Check("gpu_burn", "gpu_burn", told.line.offset))
         yield from _line(state, told)
@@ -70,13 +70,13 @@ def _line(state: _State, told: Told) -> Rows:
     elif match := _VERDICT.fullmatch(text):
         state.gpus.setdefault(int(match[1]), _Gpu()).verdict = match[2]
         yield entry(check, told.line, f"GPU {int(match[1])}", match[2], 1)
-    elif match := _BURNING.search(text):
-        check.parameters["seconds"] = integer_in(match[1])
     elif _PROGRESS.search(text):
         _progress(state, told.line)
+    elif match := _BURNING.search(text):
+        check.parameters["seconds"] = integer_in(match[1])
     elif _ERROR.search(text):
         state.error = state.error or text
-    if match := _DEVICE.search(text):
+    if match := _DEVICE.search(text[-_TAIL:]):
         check.parameters |= {"precision": match[1].casefold(), "tensor_cores": match[2] is not None}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from warehouse.landing.json_text import Element, json_elements, json_number, json_pairs, json_text
 from warehouse.landing.text import Data, Line, Report
 
-MAX_DOCUMENT_BYTES = 64 << 20  # a document is held whole: a tool's result is some kilobytes
+MAX_DOCUMENT_BYTES = 32 << 20  # a document is held whole: a tool's result is some kilobytes
 _OPENING = re.compile(rb"^[^\S\n]*\{", re.MULTILINE)
 _KEY = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*', re.DOTALL)
 

@@ -15,6 +15,7 @@ from warehouse.landing.text import Data, Line, Report, decoded, lines
 _TIME = r"(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]?\s+)?"
 _TAG = r"(?P<tag>\[(?:[\w.@-]+@)?\d+,\d+\](?:<std(?:out|err)>)?:?|\[\d+\](?=\s)|\d+:(?=\s|$))?"
 _PREFIX = re.compile(rf"\s*{_TIME}{_TAG}", re.ASCII)
+MAX_LINE_BYTES = 64 << 10  # no tool here writes longer lines, but for gpu_burn, whose progress is one line
 
 
 class Told(NamedTuple):
@@ -25,10 +26,15 @@ class Told(NamedTuple):
     text: str
 
 
-def told_lines(data: Data, report: Report, noise: bytes | None = None) -> Iterator[Told]:
-    """The lines without their prefixes; those that hold `noise` are left out unread."""
+def told_lines(
+    data: Data, report: Report, *, noise: bytes | None = None, longest: int = MAX_LINE_BYTES
+) -> Iterator[Told]:
+    """The lines without their prefixes; those that hold `noise` are left out unread, those above `longest` bytes reported."""
     for line in lines(data, report):
         if noise is not None and noise in line.data:
+            continue
+        if len(line.data) > longest:
+            report.at("line-too-long", f"{len(line.data)} bytes", line, "error")
             continue
         text = decoded(line, report)
         prefix = _PREFIX.match(text)

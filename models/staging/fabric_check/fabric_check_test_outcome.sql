@@ -38,7 +38,7 @@ select
     test.run_id,
     test.artifact_manifest_digest,
     run.tool,
-    coalesce(test.test, run.test) as test,
+    test.test,
     test.test_index,
     'test' as scope,
     test.status,

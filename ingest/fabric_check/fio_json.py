@@ -42,7 +42,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     failures: list[str] = []
     jobs: list[dict[str, Any]] = []
     for index, job in enumerate(_jobs(document, found), 1):
-        jobs.append({**common, **_options(job.value.get("job options")), "job": clean(text(job.value, "jobname") or "")[:256]})
+        jobs.append({**common, **_options(job.value.get("job options")), "job": text(job.value, "jobname") or ""})
         yield from _job(check, document, job, index, failures)
     check.parameters["jobs"] = jobs
     if failures or not jobs:
@@ -75,23 +75,23 @@ def _options(value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
         return {}
     return {
-        clean(key)[:256]: clean(stated)[:256]
+        clean(key)[:256]: stated
         for key in value if key not in _PLACES and (stated := text(value, key)) is not None
     }
 
 
 def _job(check: Check, document: Document, job: Element, index: int, failures: list[str]) -> Rows:
-    name = clean(text(job.value, "jobname") or "")[:256] or None
+    name = text(job.value, "jobname") or None
     host = text(job.value, "hostname")
-    if host and clean(host) not in check.nodes:
-        check.nodes.append(clean(host)[:256])
+    if host and host not in check.nodes:
+        check.nodes.append(host)
     error = integer(job.value, "error")
     points = 0
     for key, element in by_key(document.inside(job)).items():
         if key in _DIRECTIONS and isinstance(element.value, dict) and _did_io(element.value):
             points += 1
             yield point(
-                check, document.line(element), index, points, scope_name=host and clean(host)[:256], direction=key,
+                check, document.line(element), index, points, scope_name=host, direction=key,
                 **_measured(element.value),
             )
         elif key in ("error", "elapsed", "usr_cpu", "sys_cpu"):

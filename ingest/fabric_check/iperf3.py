@@ -78,8 +78,7 @@ def _ends(begun: dict[str, Element]) -> tuple[str | None, str | None]:
     """This host and the other one, as the first connection names them."""
     connected: Any = begun["connected"].value if "connected" in begun else None
     first = connected[0] if isinstance(connected, list) and connected else {}
-    local, remote = text(first, "local_host"), text(first, "remote_host")
-    return (local and clean(local)[:256]) or None, (remote and clean(remote)[:256]) or None
+    return text(first, "local_host") or None, text(first, "remote_host") or None
 
 
 def _point(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from warehouse.landing.json_text import Element, json_elements, json_number, json_pairs, json_text
-from warehouse.landing.text import Data, Line, Report
+from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Line, Report, clean
 
 MAX_DOCUMENT_BYTES = 32 << 20  # a document is held whole: a tool's result is some kilobytes
 _OPENING = re.compile(rb"^[^\S\n]*\{", re.MULTILINE)
@@ -72,6 +72,6 @@ def integer(value: Any, key: str) -> int | None:
 
 
 def text(value: Any, key: str) -> str | None:
-    """The text under a key of an object."""
+    """The text under a key of an object, as valid Unicode and no longer than a name is."""
     found = value.get(key) if isinstance(value, dict) else None
-    return None if found is None or isinstance(found, (dict, list)) else json_text(found)
+    return None if found is None or isinstance(found, (dict, list)) else clean(json_text(found) or "")[:MAX_KEY_CHARACTERS]

@@ -83,10 +83,10 @@ def _config(check: Check, document: Document, config: Element) -> Rows:
         if rank is None:
             continue
         check.rank_count = (check.rank_count or 0) + 1
-        bus_id, model = text(device.value, "device_hex"), text(device.value, "device_info")
         yield endpoint(
-            check, document.line(device), "rank", rank, node_name=clean(text(device.value, "hostname") or "")[:256] or None,
-            device=integer(device.value, "device"), bus_id=bus_id and clean(bus_id)[:256], model=model and clean(model)[:256],
+            check, document.line(device), "rank", rank, node_name=text(device.value, "hostname") or None,
+            device=integer(device.value, "device"), bus_id=text(device.value, "device_hex"),
+            model=text(device.value, "device_info"),
         )
 
 
@@ -95,8 +95,8 @@ def _result(check: Check, document: Document, result: Element, index: int, kinds
     for kind, seen in kinds.items():
         value = text(result.value, kind)
         if value is not None and not is_missing(value):
-            seen.add(clean(value)[:64])
-            stated[kind] = clean(value)[:64]
+            seen.add(value)
+            stated[kind] = value
     root = integer(result.value, "root")
     if root is None and (written := text(result.value, "root")) is not None and written.strip().isdigit():
         root = int(written.strip()[:9])

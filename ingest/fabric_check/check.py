@@ -4,9 +4,10 @@ bytes. The parser knows the tool's format; run ids, buffers and the bundle are n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from warehouse.landing.text import Line, Report, clean, is_non_finite, landed_text, number_in
@@ -56,7 +57,7 @@ class Row(NamedTuple):
     table: str | None
     offset: int = 0
     length: int = 0
-    columns: dict[str, Any] = {}
+    columns: Mapping[str, Any] = MappingProxyType({})
 
 
 Rows = Iterator[Row]

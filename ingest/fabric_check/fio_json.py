@@ -22,7 +22,9 @@ MARK = re.compile(rb'"fio version"\s*:')
 
 _DIRECTIONS = ("read", "write", "trim")
 # Options that say where, not what.
-_PLACES = frozenset({"filename", "directory", "filename_format", "hostname", "name", "description", "randseed", "output", "ioscheduler"})
+_PLACES = frozenset({
+    "filename", "directory", "filename_format", "hostname", "name", "description", "randseed", "output", "ioscheduler",
+})
 _PERCENTILES = {"latency_p50": 50.0, "latency_p90": 90.0, "latency_p95": 95.0, "latency_p99": 99.0, "latency_p999": 99.9}
 _LATENCIES = {"latency_mean": "mean", "latency_min": "min", "latency_max": "max", "latency_stdev": "stddev"}
 

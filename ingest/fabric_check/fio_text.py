@@ -18,15 +18,21 @@ MARK = re.compile(rb"^fio-\d+\.\d|\(groupid=\d+, jobs=\d+\): err=", re.MULTILINE
 
 _VERSION = re.compile(r"fio-(\d[\w.-]*)")
 _SETUP = re.compile(r"(.+?): \(g=\d+\): rw=(\w+), (.*)")
+_OPTION = re.compile(r"\b(bs|ioengine|iodepth)=(?:\(R\) )?([\w.]+)")
 _JOB = re.compile(r"(.+?): \(groupid=\d+, jobs=(\d+)\): err=\s*(\d+)(.*)")
 _NEW = re.compile(r"(read|write|trim): IOPS=([\d.]+)([kKMG]?), BW=([\d.]+)([kKMGT]?i?B/s)")
 _OLD = re.compile(r"(read|write|trim)\s*: io=.*?bw=([\d.]+)([KMGT]?B/s), iops=\s*([\d.]+)([kKMG]?)")
-_BLOCK = re.compile(r"(lat|clat)\s+\((nsec|usec|msec)\):\s*min=\s*([\d.]+)([kMG]?), max=\s*([\d.]+)([kMG]?), avg=\s*([\d.]+)([kMG]?), stdev=\s*([\d.]+)([kMG]?)")
+_BLOCK = re.compile(
+    r"(lat|clat)\s+\((nsec|usec|msec)\):\s*min=\s*([\d.]+)([kMG]?), max=\s*([\d.]+)([kMG]?), "
+    r"avg=\s*([\d.]+)([kMG]?), stdev=\s*([\d.]+)([kMG]?)"
+)
 _PERCENTILES = re.compile(r"(lat|clat) percentiles \((nsec|usec|msec)\):")
 _PERCENTILE = re.compile(r"(\d+\.\d+)th=\[\s*(\d+)\]")
 _SCALE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 _NANOSECONDS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6}
-_WANTED = {"50.00": "latency_p50", "90.00": "latency_p90", "95.00": "latency_p95", "99.00": "latency_p99", "99.90": "latency_p999"}
+_WANTED = {
+    "50.00": "latency_p50", "90.00": "latency_p90", "95.00": "latency_p95", "99.00": "latency_p99", "99.90": "latency_p999",
+}
 
 
 @dataclass
@@ -79,9 +85,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
 def _line(state: _State, told: Told) -> Rows:
     text, job = told.text, state.job
     if match := _SETUP.fullmatch(text):
-        options = dict(part.strip().split("=", 1) for part in match[3].split(", ") if "=" in part)
-        setup = {"rw": match[2], **{key: options[key] for key in ("ioengine", "iodepth") if key in options}}
-        setup |= {"bs": block[1]} if (block := re.match(r"bs=(?:\(R\) )?([\w.]+)", match[3])) else {}
+        setup = {"rw": match[2], **{option[1]: option[2] for option in _OPTION.finditer(match[3])}}
         state.setups[clean(match[1])[:256]] = {key: clean(value)[:64] for key, value in setup.items()}
     elif match := _JOB.fullmatch(text):
         yield from _ended(state)
@@ -91,14 +95,24 @@ def _line(state: _State, told: Told) -> Rows:
         state.check.tool_version = match[1]
     elif job is not None:
         job.length = told.line.offset + len(told.line.data) - job.offset
-        if (new := _NEW.match(text)) or (old := _OLD.match(text)):
+        if (direction := _direction(told)) is not None:
             yield from _told(state)
-            name, rate, scale, bandwidth, unit = new.groups() if new else (old[1], old[4], old[5], old[2], old[3])  # type: ignore[index]
-            columns = {"bandwidth": number_in(bandwidth), "bandwidth_unit": unit if new else unit.replace("B", "iB") if unit != "B/s" else unit}
-            job.direction = _Direction(told.line, name, {**columns, "io_per_s": _scaled(rate, scale)})
+            job.direction = direction
         elif job.direction is not None:
             _latency(job.direction, text)
-    return
+
+
+def _direction(told: Told) -> _Direction | None:
+    """The direction that a line begins. Version 2 writes KB for 1024 bytes, version 3 KiB."""
+    if new := _NEW.match(told.text):
+        name, rate, scale, bandwidth, unit = new.groups()
+    elif old := _OLD.match(told.text):
+        name, bandwidth, unit, rate, scale = old.groups()
+        unit = re.sub(r"([KMGT])B", r"\1iB", unit)
+    else:
+        return None
+    columns = {"bandwidth": number_in(bandwidth), "bandwidth_unit": unit, "io_per_s": _scaled(rate, scale)}
+    return _Direction(told.line, name, columns)
 
 
 def _scaled(text: str, scale: str) -> float | None:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, entry, integer_in, point, table_number, test
 from .streams import Told, told_lines
 
-MARK = re.compile(rb"Network(?:Load)? Tests v\d|ERROR: this (?:application|tester partition|Congestor partition) must be run on")
+MARK = re.compile(
+    rb"Network(?:Load)? Tests v\d|ERROR: this (?:application|tester partition|Congestor partition) must be run on"
+)
 
 _VERSION = re.compile(r"Network(Load)? Tests (v\S+)")
 _SIZE = re.compile(r"Test with (\d+) MPI ranks \((\d+) nodes\)")
@@ -86,7 +89,7 @@ def _table_row(state: _State, cells: list[str], told: Told, report: Report) -> R
         message = _BYTES.search(cells[0])
         size = integer_in(message[1]) if message else None
         if unit == "usec":
-            measured = {"latency_mean": mean, "latency_p99": tail, "latency_unit": unit}
+            measured: dict[str, Any] = {"latency_mean": mean, "latency_p99": tail, "latency_unit": unit}
         else:
             measured = {"bandwidth": mean, "bandwidth_p99": tail, "bandwidth_unit": clean(unit)[:64]}
         yield point(state.check, told.line, state.tests, 1, message_bytes=size, **measured)

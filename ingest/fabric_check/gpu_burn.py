@@ -66,7 +66,8 @@ def _line(state: _State, told: Told) -> Rows:
     if match := _GPU.fullmatch(text):
         number = int(match[1])
         state.gpus.setdefault(number, _Gpu())
-        yield endpoint(check, told.line, "gpu", number, device=number, model=clean(match[2])[:256], uuid=clean(match[3])[:256])
+        model, uuid = clean(match[2])[:256], clean(match[3])[:256]
+        yield endpoint(check, told.line, "gpu", number, device=number, model=model, uuid=uuid)
     elif match := _VERDICT.fullmatch(text):
         state.gpus.setdefault(int(match[1]), _Gpu()).verdict = match[2]
         yield entry(check, told.line, f"GPU {int(match[1])}", match[2], 1)
@@ -123,7 +124,8 @@ def _finished(state: _State) -> Rows:
             yield point(
                 check, state.progress, 1, number + 1, "gpu", scope_name=f"GPU {number}", gpu_number=number,
                 status="failed" if fault else "measured", status_reason=fault, gflop_per_s=gpu.gflop_per_s,
-                error_count=None if gpu.errors is None else gpu.most_errors, temperature_c=gpu.temperature_c, power_w=gpu.power_w,
+                error_count=None if gpu.errors is None else gpu.most_errors,
+                temperature_c=gpu.temperature_c, power_w=gpu.power_w,
             )
     has_verdict = any(gpu.verdict for gpu in state.gpus.values())
     reason = faults[0] if faults else state.error if not has_verdict else None

@@ -92,7 +92,7 @@ def _point(
     has_round_trips = number(value, "mean_rtt") is not None
     return point(
         check, document.line(element), 1, index, scope, direction=direction,
-        scope_name=f"{source} -> {target}" if scope == "pair" and all(ends) else f"stream {socket}" if scope == "stream" else None,
+        scope_name=f"stream {socket}" if scope == "stream" else f"{source} -> {target}" if all(ends) else None,
         source=source, target=target, bandwidth=number(value, "bits_per_second"), bandwidth_unit="bits/s",
         retransmit_count=integer(value, "retransmits"), jitter_ms=number(value, "jitter_ms"),
         lost_pct=number(value, "lost_percent"), latency_mean=number(value, "mean_rtt"), latency_min=number(value, "min_rtt"),

@@ -41,9 +41,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     if config := found.get("config"):
         yield from _config(check, document, config)
     kinds: dict[str, set[str]] = {"type": set(), "redop": set()}
-    index = 0
-    for result in document.inside(found["results"]) if "results" in found else ():
-        index += 1
+    for index, result in enumerate(document.inside(found["results"]) if "results" in found else (), 1):
         yield from _result(check, document, result, index, kinds)
     check.parameters |= {f"{kind}s": sorted(seen) for kind, seen in kinds.items() if seen}
     yield from _verdict(check, document, found)
@@ -108,7 +106,7 @@ def _result(check: Check, document: Document, result: Element, index: int, kinds
         per_iteration = halves[f"{placement}_per_iter"].value if f"{placement}_per_iter" in halves else None
         time = number(half.value, "time")
         wrong = number(half.value, "nwrong")
-        latency = {column: number(per_iteration, key) for column, key in _PER_ITERATION.items()}
+        latency: dict[str, Any] = {column: number(per_iteration, key) for column, key in _PER_ITERATION.items()}
         yield point(
             check, document.line(half), 1, index, placement=placement, status="failed" if wrong else "measured",
             message_bytes=integer(result.value, "size"), element_count=integer(result.value, "count"),
@@ -139,8 +137,8 @@ def _verdict(check: Check, document: Document, found: dict[str, Element]) -> Row
         if "okay" in verdict and json_text(verdict["okay"].value) == "false":
             reason = f"{name}: FAILED"
     errors = found["errors"].value if "errors" in found else None
-    if reason and isinstance(errors, list) and (first := next((error for error in errors if isinstance(error, str) and error), None)):
-        reason = first
+    if reason and isinstance(errors, list):
+        reason = next((error for error in errors if isinstance(error, str) and error), reason)
     if reason:
         check.fail(reason)
     else:

@@ -25,7 +25,8 @@ _STARTING = re.compile(r"#\s*Collective test starting:\s*(\S+)")
 _CONCLUDED = re.compile(r"#\s*Collective test concluded:")
 _HEADER = re.compile(r"#\s*nThreads?:?\s+\d+\s+nGpus")
 _PARAMETER = re.compile(
-    r"\b(nThreads?|nGpus|nRanks|minBytes|maxBytes|warmup ?iters|agg ?iters|iters|validation|graph|unalign):?\s+(\d+)", re.I
+    r"\b(nThreads?|nGpus|nRanks|minBytes|maxBytes|warmup ?iters|agg ?iters|iters|validation|graph|unalign):?\s+(\d+)",
+    re.IGNORECASE,
 )
 _STEP = re.compile(r"\bstep:\s*(\d+)\s*\((\w+)\)")
 _RANK = re.compile(

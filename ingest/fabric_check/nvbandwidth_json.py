@@ -61,11 +61,12 @@ def _case(check: Check, document: Document, case: Element, index: int, failures:
             yield entry(check, document.line(found[key]), key.upper(), json_text(found[key].value), index)
     matrix = matrix_of(text(case.value, "bandwidth_description") or "")
     points = 0
-    for number, row in enumerate(document.inside(found["bandwidth_matrix"])) if "bandwidth_matrix" in found and matrix else ():
+    rows_of_matrix = document.inside(found["bandwidth_matrix"]) if "bandwidth_matrix" in found else ()
+    for number, row in enumerate(rows_of_matrix):
         for column, cell in enumerate(document.inside(row)):
             line = document.line(cell)
             value = table_number(json_text(cell.value) or "", name or "", line, report)
-            if value is not None:
+            if value is not None and matrix is not None:
                 points += 1
                 yield point(check, line, index, points, "pair", **cell_columns(matrix, str(number), str(column), value))
     yield test(check, case.offset, case.length, index, name, status, reason)

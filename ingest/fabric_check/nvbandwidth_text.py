@@ -16,7 +16,9 @@ from .streams import Told, told_lines
 
 MARK = re.compile(rb"nvbandwidth Version:")
 
-_STATED = re.compile(r"(Built from Git version|CUDA Runtime Version|CUDA Driver Version(?: \(API\))?|Driver Version|MPI version):\s*(.*)")
+_STATED = re.compile(
+    r"(Built from Git version|CUDA Runtime Version|CUDA Driver Version(?: \(API\))?|Driver Version|MPI version):\s*(.*)"
+)
 _DEVICE = re.compile(r"Device (\d{1,6}): (.*?)(?: \(([0-9a-fA-F:.]+)\))?")
 _PROCESS = re.compile(r"Process\s+(\d{1,6})\s+\(([^)]*)\): device (\d{1,6}): (.*?)(?: \(([0-9a-fA-F:.]+)\))?")
 _RUNNING = re.compile(r"Running (\S+?)\.?")

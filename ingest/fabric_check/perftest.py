@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from warehouse.landing.text import Data, Report, clean
 
@@ -23,7 +24,8 @@ _PARAMETER = re.compile(r"([A-Za-z][A-Za-z0-9*_./ -]{0,40}?)\s*:\s*(\S+)")
 _COLUMN = re.compile(r"#\w+|[A-Za-z0-9][\w.% ]*\[[^\]]*\]")
 _ERROR = re.compile(r"Couldn't|Failed|Unable to|Completion with error|[Ee]rror|not found|Problems", re.ASCII)
 _FROZEN = {
-    "Number of qps": "qps", "Connection type": "connection", "Mtu": "mtu", "TX depth": "tx_depth", "CQ Moderation": "cq_moderation",
+    "Number of qps": "qps", "Connection type": "connection", "Mtu": "mtu", "TX depth": "tx_depth",
+    "CQ Moderation": "cq_moderation",
 }
 _LATENCIES = {
     "t_min": "latency_min", "t_max": "latency_max", "t_typical": "latency_p50", "t_avg": "latency_mean",
@@ -112,7 +114,7 @@ def _table_row(section: _Section, told: Told, report: Report) -> Rows:
     section.points += 1
     if size not in section.sizes and len(section.sizes) < 1000:
         section.sizes.append(size)
-    columns: dict[str, float | int | str | None] = {"message_bytes": size}
+    columns: dict[str, Any] = {"message_bytes": size}
     for (name, unit), text in zip(section.columns, words, strict=False):
         if name == "#iterations":
             columns["iterations"] = integer_in(text)

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 _KINDS = frozenset({"pairwise", "single-node", "multi-node", "smoke"})
 _RESULTS = re.compile(r"nccl-(?:benchmarks?-results|tests-pairs)")
-_TIME = re.compile(r"(?:\w+[-_.])?\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?(?:[-_.]\w+)?|(?:job|run)[-_.]?\d+|\d{4,}")
+_TIME = re.compile(
+    r"(?:\w+[-_.])?\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?(?:[-_.]\w+)?|(?:job|run)[-_.]?\d+|\d{4,}"
+)
 # A host's name ends in a number of two digits or after a hyphen (gpu01, cnode3-002, login-1), or is a Cray's (x3200c0s25b0n0).
 _HOST = re.compile(r"[A-Za-z]+(?:\d*-[A-Za-z]*)*(?:\d\d+|(?<=-)\d)|x\d+c\d+s\d+b\d+n\d+")
 # nccl-tests-cluster names its logs by nodes, GPUs a node and, below a dozen nodes, the nodes themselves.

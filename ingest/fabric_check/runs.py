@@ -24,7 +24,8 @@ def run_columns(check: Check) -> dict[str, Any]:
     return {
         "tool": check.tool, "tool_version": check.tool_version, "test": check.test,
         "status": check.status, "status_reason": check.status_reason,
-        "nodes": ",".join(check.nodes) or None, "node_count": len(check.nodes) or check.node_count, "rank_count": check.rank_count,
+        "nodes": ",".join(check.nodes) or None, "node_count": len(check.nodes) or check.node_count,
+        "rank_count": check.rank_count,
         "gpu_model": " + ".join(check.gpu_models) or None,
         "gpu_count": sum(len(devices) for devices in check.gpus.values()) or None,
         "gpu_bus_ids": _bus_ids(check),

@@ -190,6 +190,11 @@ class TestNccl:
         assert points(rows, "placement", "time_us")[2:] == [("out_of_place", 200.25)]
         assert codes(rows) == {"truncated-row": 1} and outcomes(rows)[0][1] == "failed"
 
+    def test_a_host_that_begins_with_a_digit_is_no_row(self, tmp_path: Path) -> None:
+        warning = "10.0.0.1:77:88 [0] misc/socket.cc:48 NCCL WARN socketStartConnect: Connect to 10.0.0.2 failed"
+        rows = of_log(tmp_path, sample.nccl_section(average=None, error=warning))
+        assert outcomes(rows) == [("alltoall_perf", "failed", warning)] and codes(rows) == {}
+
     def test_a_unit_that_is_not_known_is_told_and_gives_no_value(self, tmp_path: Path) -> None:
         rows = of_log(tmp_path, sample.nccl_section().replace("(us)", "(ms)"))
         assert {row[0] for row in points(rows, "time_us")} == {None} and codes(rows) == {"unknown-unit": 1}

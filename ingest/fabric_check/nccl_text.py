@@ -133,7 +133,7 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
     if text.startswith("#"):
         check.cover(*at(told.line))
         yield from _comment(section, told, report)
-    elif section.left and text[:1].isdigit() and not section.is_concluded:
+    elif section.left and not section.is_concluded and text.partition(" ")[0].isdigit():
         check.cover(*at(told.line))
         yield from _table_row(section, told, report)
     elif match := _SOFTWARE.match(text):

@@ -38,6 +38,10 @@ from (
     ('step_time_*_s', 1, 'Time of one optimiser step, over the steps of one run', 's', 'lower'),
     ('mfu_pct', 1, 'Model FLOP per second / documented peak FLOP per second of the hardware', '%', 'higher'),
     ('scaling_efficiency_pct', 1, 'Throughput per accelerator / that of the smallest scale point', '%', 'higher'),
+    ('alg_bandwidth_gb_per_s', 1, 'Message size / time of one collective operation', 'GB/s', 'higher'),
+    ('bus_bandwidth_gb_per_s', 1, 'Algorithm bandwidth * the factor of the collective and its ranks, e.g. 2(n-1)/n for all-reduce', 'GB/s', 'higher'),
+    ('avg_bus_bandwidth_gb_per_s', 1, 'Mean of bus bandwidth over all sizes and placements of one test, as nccl-tests states it', 'GB/s', 'higher'),
+    ('latency_*_us', 1, 'Time of one operation or message, over the iterations of one test', 'us', 'lower'),
     ('cpu_util_mean_pct', 1, 'Busy share of all CPUs of the host, weighted by time', '%', 'neither'),
     ('median', 1, 'Median over runs; the run is the unit of replication', null, 'neither')
 ) as definition (metric, version, definition, unit, better)

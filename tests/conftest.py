@@ -62,6 +62,12 @@ def fabric_evidence() -> Path:
     return unpacked_evidence("fabric")
 
 
+@pytest.fixture(scope="session")
+def mlperf_training_evidence() -> Path:
+    """MLPerf Training submissions of rounds v5.0 and v5.1."""
+    return unpacked_evidence("mlperf-training")
+
+
 @pytest.fixture(autouse=True)
 def no_project_is_named() -> Iterator[None]:
     """`wh --project DIR`, run in this process, names its project in the environment: the next test's shall not be it."""

@@ -11,7 +11,7 @@ columns:
   benchmark_case_id: {type: varchar, description: "What is measured, without who measured it", tests: [not_null]}
   workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [{relationships: main.workload_dim.workload_spec_digest}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle this row is read from", tests: [not_null]}
-  raw_folder: {type: varchar, description: "The run's own folder in its bundle, with its closing slash", tests: [not_null]}
+  raw_folder: {type: varchar, description: "The run's own folder in its bundle, with its closing slash, or its own file", tests: [not_null]}
   raw_section: {type: varchar, description: "Which bytes of its file are the run's, where a file holds several runs: offset+length; NULL: all"}
   family: {type: varchar, description: "The evidence family, as its ingestor is named", tests: [not_null]}
   mode: {type: varchar, description: "What the run is for: performance, or a run that supports one", tests: [not_null, {accepted_values: [performance, accuracy, compliance, ranging]}]}

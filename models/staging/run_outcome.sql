@@ -1,12 +1,12 @@
 /*
 description: >
-  One row per run and bundle that states it: a digest of the files in the run's own folder, and of the run's place in them
-  where they hold several runs, to tell whether two runs are one execution.
+  One row per run and bundle that states it: a digest of the run's own files, and of the run's place in them where they hold
+  several runs, to tell whether two runs are one execution.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  outcome_digest: {type: varchar, description: "sha256 of the sha256 of each file in its own folder, in path order, and of raw_section; NULL: it has no file"}
+  outcome_digest: {type: varchar, description: "sha256 of the sha256 of each of its own files, in path order, and of raw_section; NULL: it has none"}
 */
 with own as (
     select

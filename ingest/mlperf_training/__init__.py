@@ -1,0 +1,85 @@
+"""MLPerf Training (and HPC) result logs: `:::MLLOG` lines among whatever else a job prints.
+
+One bundle is one repeat set: the result files of one (round, submitter, platform, benchmark) with their scaling factor and
+system description. Landing keeps what the lines state; which unit a tracked statistic has, how a set is scored and what a
+phase is, the models know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.rows import landing_schema
+
+from .bundles import cut
+from .parse import landed
+
+TABLES: Mapping[str, pa.Schema] = {
+    "mlperf_training_run": landing_schema(
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("repeat_set", pa.string(), nullable=False),  # the runs that are one result have it in common
+        pa.field("round", pa.string()),  # what the path tells; NULL where it does not
+        pa.field("submitter", pa.string()),
+        pa.field("platform", pa.string()),
+        pa.field("benchmark", pa.string()),  # the path's, else the log's own
+        pa.field("result_name", pa.string(), nullable=False),
+        pa.field("repeat_index", pa.int64(), nullable=False),  # from 1, in the order of the files' numbers
+        pa.field("event_count", pa.int64(), nullable=False),
+        pa.field("workload_document", pa.string()),  # canonical JSON; NULL: the log says nothing of it
+        pa.field("workload_spec_digest", pa.string()),
+    ),
+    "mlperf_training_event": landing_schema(
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("line_number", pa.int64(), nullable=False),  # 1-based
+        pa.field("time_ms", pa.int64()),  # Unix epoch
+        pa.field("event_type", pa.string()),
+        pa.field("key", pa.string(), nullable=False),
+        pa.field("value", pa.string()),  # as written; NULL when longer than 4096 characters
+        pa.field("value_number", pa.float64()),
+        pa.field("samples_count", pa.float64()),
+        pa.field("step", pa.float64()),  # step or step_num; in some benchmarks it counts samples
+        pa.field("epoch_num", pa.float64()),
+        pa.field("status", pa.string()),
+        pa.field("metric", pa.string()),  # which quality, where a benchmark has several
+        pa.field("learning_rate", pa.float64()),
+        pa.field("producer", pa.string()),  # the source file that wrote the line
+    ),
+    "mlperf_training_stat": landing_schema(
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("line_number", pa.int64(), nullable=False),
+        pa.field("stat", pa.string(), nullable=False),  # a key of the object that a tracked_stats line has for value
+        pa.field("value", pa.string()),
+        pa.field("value_number", pa.float64()),  # in the producer's unit
+    ),
+    "mlperf_training_entry": landing_schema(
+        pa.field("source", pa.string(), nullable=False),  # system or scaling
+        pa.field("key", pa.string(), nullable=False),
+        pa.field("value", pa.string()),
+        pa.field("value_number", pa.float64()),
+        pa.field("line_number", pa.int64()),
+    ),
+}
+
+
+class MlperfTraining:
+    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
+
+    name = "mlperf_training"
+    version = 1
+    formats = (
+        "MLPerf Training and HPC result files, rounds v0.7 to v5.1: :::MLLOG lines, also behind task prefixes and in noise",
+        "scaling.json of the RCP checker, systems/<platform>.json of the submission",
+    )
+    tables = TABLES
+
+    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+        return cut(tree)
+
+    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
+        return landed(bundle, TABLES)
+
+
+INGESTOR = MlperfTraining()

@@ -1,0 +1,251 @@
+"""`:::MLLOG {json}` lines as columns. Nearly all lines are decoded straight into typed structures; the few that are not what
+mlperf_logging writes (other types, broken text, keys that stand twice) are read one by one, with an issue for what is lost.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import msgspec
+
+from warehouse.landing.json_text import Json, is_lost_number, json_number, json_text
+from warehouse.landing.text import MAX_KEY_CHARACTERS, MAX_VALUE_CHARACTERS, Line, Report, clean, decoded, landed_text
+
+from .lines import MARKER, Marked
+
+
+class _Metadata(msgspec.Struct, frozen=True, gc=False):
+    samples_count: float | None = None
+    step: float | None = None
+    step_num: float | None = None
+    epoch_num: float | None = None
+    status: str | None = None
+    metric: str | None = None
+    lr: float | None = None
+    file: str | None = None
+    lineno: int | None = None
+
+
+class _Line(msgspec.Struct, frozen=True, gc=False):
+    key: str
+    value: msgspec.Raw
+    time_ms: int
+    event_type: str | None = None
+    metadata: _Metadata = _Metadata()
+
+
+# Key, source line and number of keys of a line. A key that stands twice makes one more than that source line wrote before.
+Shapes = set[tuple[str, int | None, int]]
+
+_decode = msgspec.json.Decoder(_Line).decode
+_decode_value = msgspec.json.Decoder().decode
+_decode_stats = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_QUOTE = 0x22
+_NUMBER_STARTS = frozenset(b"-0123456789")
+
+
+class Event(NamedTuple):
+    """One line."""
+
+    key: str
+    value: str | None
+    value_number: float | None
+    time_ms: int | None
+    status: str | None
+    offset: int
+    length: int
+    line_number: int
+
+
+class Block:
+    """The events of a block, as columns of equal length, and their statistics."""
+
+    def __init__(self, lines: Marked) -> None:
+        self.lines = lines
+        self.rows: list[int] = []  # index of each event's line
+        self.keys: list[str] = []
+        self.values: list[str | None] = []
+        self.numbers: list[float | None] = []
+        self.times: list[int | None] = []
+        self.types: list[str | None] = []
+        self.metadata: list[_Metadata] = []
+        self.stat_rows: list[int] = []  # index of each statistic's line
+        self.stats: list[str] = []
+        self.stat_values: list[str | None] = []
+        self.stat_numbers: list[float | None] = []
+
+    def event(self, index: int) -> Event:
+        row = self.rows[index]
+        return Event(
+            self.keys[index], self.values[index], self.numbers[index], self.times[index], self.metadata[index].status,
+            self.lines.offsets[row], self.lines.length(row), self.lines.numbers[row],
+        )
+
+    def event_columns(self) -> dict[str, list[Any]]:
+        metadata = self.metadata
+        return {
+            **self._places(self.rows),
+            "time_ms": self.times,
+            "event_type": self.types,
+            "key": self.keys,
+            "value": self.values,
+            "value_number": self.numbers,
+            "samples_count": [one.samples_count for one in metadata],
+            "step": [one.step_num if one.step is None else one.step for one in metadata],
+            "epoch_num": [one.epoch_num for one in metadata],
+            "status": [one.status for one in metadata],
+            "metric": [one.metric for one in metadata],
+            "learning_rate": [one.lr for one in metadata],
+            "producer": [one.file for one in metadata],
+        }
+
+    def stat_columns(self) -> dict[str, list[Any]]:
+        return {
+            **self._places(self.stat_rows),
+            "stat": self.stats,
+            "value": self.stat_values,
+            "value_number": self.stat_numbers,
+        }
+
+    def _places(self, rows: list[int]) -> dict[str, list[int]]:
+        offsets, numbers, documents = self.lines
+        return {
+            "line_number": [numbers[row] for row in rows],
+            "raw_offset": [offsets[row] for row in rows],
+            "raw_length": [len(MARKER) + len(documents[row]) for row in rows],
+        }
+
+
+def read_block(lines: Marked, file_bytes: int, shapes: Shapes, report: Report) -> Block:
+    """All events of a block. A line that lost something is reported with its place. `shapes` are those known to be plain: it
+    is filled here, and one of a bundle saves looking at every shape again in each of its files."""
+    try:
+        return _read_quickly(lines, shapes)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        block = Block(lines)
+        for row in range(len(lines.documents)):
+            _read_slowly(block, row, file_bytes, report)
+        return block
+
+
+def _read_quickly(lines: Marked, shapes: Shapes) -> Block:
+    """A block whose every line is what mlperf_logging writes. Raises `ValueError` (`msgspec.DecodeError` is one) where one is
+    not."""
+    block = Block(lines)
+    found = [_decode(document) for document in lines.documents]
+    block.rows = list(range(len(found)))
+    block.keys = [line.key for line in found]
+    block.times = [line.time_ms for line in found]
+    block.types = [line.event_type for line in found]
+    block.metadata = [line.metadata for line in found]
+    key_counts = [document.count(b'":') for document in lines.documents]
+    last_of_shape = dict(zip(zip(block.keys, [one.lineno for one in block.metadata], key_counts), block.rows, strict=True))
+    for shape in last_of_shape.keys() - shapes:
+        if not _is_plain(lines.documents[last_of_shape[shape]]):
+            raise ValueError("a line that is read one by one")
+        shapes.add(shape)
+    data = [bytes(line.value) for line in found]
+    block.values, block.numbers = _scalars(data)
+    stat_data: list[bytes] = []
+    for row in [row for row, key in enumerate(block.keys) if key == "tracked_stats"]:
+        if data[row].startswith(b"{"):
+            stats = _decode_stats(data[row])
+            block.stat_rows += [row] * len(stats)
+            block.stats += stats
+            stat_data += map(bytes, stats.values())
+    block.stat_values, block.stat_numbers = _scalars(stat_data)
+    return block
+
+
+def _scalars(data: list[bytes]) -> tuple[list[str | None], list[float | None]]:
+    """JSON values as texts and numbers. Raises `ValueError` where a number is not finite."""
+    texts = [
+        None if one == b"null" else _decode_value(one) if one[0] == _QUOTE else one.decode()
+        if len(one) <= MAX_VALUE_CHARACTERS else None
+        for one in data
+    ]
+    numbers = [float(one) if one[0] in _NUMBER_STARTS else None for one in data]
+    if not math.isfinite(sum(number for number in numbers if number is not None)):
+        raise ValueError("not finite")  # one of them, or their sum: either way they are read one by one
+    return texts, numbers
+
+
+def _is_plain(document: bytes) -> bool:
+    """Whether the line is one whole standard document in which no key stands twice, with text that needs no cleaning."""
+    decoder = Json()
+    try:
+        fields = decoder.value(document.decode().strip())
+    except (ValueError, RecursionError):
+        return False
+    return not decoder.duplicates and isinstance(fields, dict) and len(fields["key"]) <= MAX_KEY_CHARACTERS
+
+
+def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> None:
+    """One line, whatever is in it: what can be read is added, the rest reported."""
+    lines = block.lines
+    line = Line(lines.numbers[row], lines.offsets[row], MARKER + lines.documents[row])
+    document = decoded(line, report)[len(MARKER) :].strip()
+    decoder = Json()
+    try:
+        fields = decoder.value(document)
+        key, value = fields["key"], fields["value"]
+        if not isinstance(key, str) or len(key) > MAX_KEY_CHARACTERS:
+            raise ValueError("the key is no text, or too long")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        is_last = line.offset + len(line.data) >= file_bytes
+        report.at("truncated-log-line" if is_last else "malformed-log-line", document[:120], line, "error")
+        return
+    for name in decoder.duplicates:
+        report.at("duplicate-json-key", name[:120], line)
+    metadata = fields.get("metadata")
+    if key == "tracked_stats" and isinstance(value, dict):
+        for stat, one in value.items():
+            text, number = _tolerated(stat, one, line, report)
+            block.stat_rows.append(row)
+            block.stats.append(clean(stat)[:MAX_KEY_CHARACTERS])
+            block.stat_values.append(text)
+            block.stat_numbers.append(number)
+    text, number = _tolerated(key, value, line, report)
+    event_type = fields.get("event_type")
+    time_ms = json_number(fields.get("time_ms"))
+    if time_ms is None or not abs(time_ms) < 2**53:
+        time_ms = None
+        report.at("malformed-time", f"{key}: {json_text(fields.get('time_ms'))}"[:120], line, "error")
+    elif not time_ms.is_integer():
+        report.at("rounded-number", f"{key}: time_ms has a fraction", line)
+    block.rows.append(row)
+    block.keys.append(clean(key))
+    block.values.append(text)
+    block.numbers.append(number)
+    block.times.append(None if time_ms is None else round(time_ms))
+    block.types.append(clean(event_type) if isinstance(event_type, str) else None)
+    block.metadata.append(_Reader(metadata if isinstance(metadata, dict) else {}, line, report).metadata())
+
+
+def _tolerated(name: str, value: Any, line: Line, report: Report) -> tuple[str | None, float | None]:
+    if is_lost_number(value):
+        report.at("non-finite-number", f"{name[:80]}: {json_text(value)}"[:160], line)
+    text = json_text(value)
+    return None if text is None else landed_text(text), json_number(value)
+
+
+class _Reader:
+    """A line's metadata, of whatever types."""
+
+    def __init__(self, fields: dict[str, Any], line: Line, report: Report) -> None:
+        self._fields, self._line, self._report = fields, line, report
+
+    def metadata(self) -> _Metadata:
+        return _Metadata(
+            samples_count=self._number("samples_count"), step=self._number("step"), step_num=self._number("step_num"),
+            epoch_num=self._number("epoch_num"), lr=self._number("lr"), status=self._text("status"),
+            metric=self._text("metric"), file=self._text("file"),
+        )
+
+    def _number(self, name: str) -> float | None:
+        return _tolerated(name, self._fields.get(name), self._line, self._report)[1]
+
+    def _text(self, name: str) -> str | None:
+        value = self._fields.get(name)
+        return landed_text(value) if isinstance(value, str) else None

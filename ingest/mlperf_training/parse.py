@@ -1,0 +1,170 @@
+"""Turns a repeat set into landing rows: its documents, each run's lines, then one row a run.
+
+Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); everything else becomes an issue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle
+from warehouse.landing.json_text import json_entries
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report
+
+from .bundles import repeat_set, result_names
+from .lines import blocks
+from .mllog import Block, Event, Shapes, read_block
+from .workload import is_of_workload, workload_of
+
+_Batches = Iterator[tuple[str, pa.RecordBatch]]
+
+# What a log states of itself, and where the path states it.
+_IDENTITY = {"submission_org": "submitter", "submission_benchmark": "benchmark"}
+_ONCE = frozenset({"run_start", "run_stop"})  # several differing ones leave the result open
+
+
+@dataclass
+class _Run:
+    """A run under way: what its lines have stated so far, first statement of each key."""
+
+    run_id: str
+    raw_path: str
+    result_name: str
+    repeat_index: int
+    event_count: int = 0
+    stated: dict[str, Event] = field(default_factory=dict)
+
+
+def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
+    """All landing rows of a bundle, in batches."""
+    buffer = RowBuffer(dict(tables), bundle.digest)
+    identity = bundle.manifest.identity
+    by_role: dict[str, list[str]] = {"result_log": [], "scaling": [], "system": []}
+    for raw_path, file in sorted(bundle.manifest.by_path.items()):
+        if file.role in by_role:
+            by_role[file.role].append(raw_path)
+    for source in ("scaling", "system"):
+        for raw_path in by_role[source]:
+            _document(bundle, buffer, raw_path, source, identity)
+    folders = tuple(by_role["result_log"][0].split("/")[:-1]) if by_role["result_log"] else ()
+    group = repeat_set(dict(identity), bundle.digest[:12], folders)
+    shapes: Shapes = set()
+    for index, (raw_path, name) in enumerate(result_names(by_role["result_log"]).items(), 1):
+        run = _Run(f"{group}/{name}", raw_path, name, index)
+        yield from _log(bundle, buffer, tables, run, shapes)
+        _add_run(bundle, buffer, run, group, identity)
+        yield from buffer.full()
+    yield from buffer.rest()
+
+
+def _document(bundle: Bundle, buffer: RowBuffer, raw_path: str, source: str, identity: Mapping[str, Any]) -> None:
+    report = Report(buffer, raw_path, None)
+    for entry in _entries(bundle.read(raw_path), report):
+        buffer.add(
+            "mlperf_training_entry", raw_path, entry.offset, entry.length,
+            source=source, key=entry.key, value=entry.value, value_number=entry.number, line_number=entry.line_number,
+        )
+        if source == "system" and entry.key == "submitter":
+            _check_identity("submitter", entry.value, (entry.offset, entry.length, entry.line_number), identity, report)
+        elif source == "scaling" and entry.key == "scaling_factor" and not (entry.number and entry.number > 0):
+            report("not-a-number", f"scaling_factor: {entry.value}", entry.offset, entry.length, entry.line_number, "error")
+
+
+def _entries(data: bytes, report: Report) -> Iterator[Entry]:
+    """The pairs of a document, and those of an object in it, also of one that is the only element of an array."""
+    for entry in json_entries(data, report, depth=2):
+        stated = data[entry.offset : entry.offset + entry.length]
+        start, stop = stated.find(b"{"), stated.rfind(b"}") + 1
+        if entry.value is None or not entry.value.startswith("[{") or stated.count(b"{") > 1:
+            yield entry
+            continue
+        line_number = (entry.line_number or 1) + stated.count(b"\n", 0, start)
+        for pair in json_entries(stated[start:stop], report, start=(entry.offset + start, line_number)):
+            yield pair._replace(key=f"{entry.key}/{pair.key}"[:MAX_KEY_CHARACTERS])
+
+
+def _log(
+    bundle: Bundle, buffer: RowBuffer, tables: Mapping[str, pa.Schema], run: _Run, shapes: Shapes
+) -> _Batches:
+    data = bundle.map(run.raw_path)
+    report = Report(buffer, run.raw_path, run.run_id)
+    if len(data) == 0:
+        report("empty-log", "the file has no bytes", severity="error")
+    for lines in blocks(data, report):
+        found = read_block(lines, len(data), shapes, report)
+        run.event_count += len(found.keys)
+        _note(run, found, bundle.manifest.identity, report)
+        yield from _batches(found, tables, run, bundle.digest)
+        yield from buffer.full()
+    if len(data) and not run.event_count:
+        report("no-log-line", "no :::MLLOG line could be read", severity="error")
+    elif run.event_count and "run_stop" not in run.stated:
+        report("truncated-log", "the log ends before its run_stop", severity="error")
+
+
+def _note(run: _Run, found: Block, identity: Mapping[str, Any], report: Report) -> None:
+    """Keep the first statement of the keys that tell of the whole run; tell of contradictions."""
+    noted = {key for key in set(found.keys) if key in _IDENTITY or key in _ONCE or is_of_workload(key)}
+    for index in [index for index, key in enumerate(found.keys) if key in noted]:
+        key = found.keys[index]
+        event = found.event(index)
+        first = run.stated.setdefault(key, event)
+        place = (event.offset, event.length, event.line_number)
+        if first is event:
+            if key in _IDENTITY:
+                _check_identity(_IDENTITY[key], event.value, place, identity, report)
+        elif key in _ONCE and (first.time_ms, first.status) != (event.time_ms, event.status):
+            report(f"several-{key.replace('_', '-')}s", f"another one stands in line {first.line_number}", *place, "error")
+
+
+def _check_identity(
+    part: str, stated: str | None, place: tuple[int, int, int | None], identity: Mapping[str, Any], report: Report
+) -> None:
+    """The path is right where a file says another submitter or benchmark (placeholders, copied files)."""
+    folder = identity[part]
+    if stated is not None and folder is not None and stated.strip().casefold() != folder.casefold():
+        report(f"{part}-mismatch", f"the file says {stated[:120]!r}, the folder {folder!r}; the folder is taken", *place)
+
+
+def _batches(found: Block, tables: Mapping[str, pa.Schema], run: _Run, digest: str) -> _Batches:
+    for table, columns, count in (
+        ("mlperf_training_event", found.event_columns(), len(found.keys)),
+        ("mlperf_training_stat", found.stat_columns(), len(found.stats)),
+    ):
+        if count == 0:
+            continue
+        schema = tables[table]
+        constant = {"run_id": run.run_id, "artifact_manifest_digest": digest, "raw_path": run.raw_path}
+        arrays = [
+            pa.repeat(constant[name], count) if name in constant else pa.array(columns[name], type)
+            for name, type in zip(schema.names, schema.types, strict=True)
+        ]
+        yield table, pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _add_run(bundle: Bundle, buffer: RowBuffer, run: _Run, group: str, identity: Mapping[str, Any]) -> None:
+    named = run.stated.get("submission_benchmark")
+    benchmark = identity["benchmark"] or (named.value if named else None)
+    document, digest = workload_of(benchmark, run.stated)
+    raw_offset, raw_length = _place(bundle, run)
+    buffer.add(
+        "mlperf_training_run", run.raw_path, raw_offset, raw_length,
+        run_id=run.run_id, repeat_set=group, round=identity["round"], submitter=identity["submitter"],
+        platform=identity["platform"], benchmark=benchmark, result_name=run.result_name, repeat_index=run.repeat_index,
+        event_count=run.event_count,
+        workload_document=document, workload_spec_digest=digest,
+    )
+
+
+def _place(bundle: Bundle, run: _Run) -> tuple[int, int]:
+    """The lines that state the workload; the whole file where there are none."""
+    stated = [event for key, event in run.stated.items() if key not in _ONCE]
+    if not stated:
+        return 0, bundle.manifest.by_path[run.raw_path].bytes
+    start = min(event.offset for event in stated)
+    return start, max(event.offset + event.length for event in stated) - start

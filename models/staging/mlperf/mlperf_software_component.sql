@@ -1,0 +1,91 @@
+/*
+description: >
+  One row per software component that an MLPerf submission's system description names: the pieces of its framework and
+  software strings, at commas and semicolons, each a name with a version at its end, and the pairs of a software object. A
+  piece with a version elsewhere is a component by its whole text, without version; a piece that is nothing but a
+  version names no component.
+grain: [run_id, artifact_manifest_digest, component, version]
+feeds: software_component
+*/
+with run as (
+    select
+        run_id,
+        artifact_manifest_digest
+    from mlperf_inference_run
+    union all
+    select
+        run_id,
+        artifact_manifest_digest
+    from mlperf_training_run
+),
+
+statement as (
+    select
+        artifact_manifest_digest,
+        key,
+        value
+    from mlperf_inference_entry
+    where source = 'system'
+    union all
+    select
+        artifact_manifest_digest,
+        key,
+        value
+    from mlperf_training_entry
+    where source = 'system'
+),
+
+piece as (
+    select
+        artifact_manifest_digest,
+        trim(unnest(string_split_regex(value, '[,;]'))) as stated_as
+    from statement
+    where
+        key in ('framework', 'other_software_stack')
+        and not starts_with(value, '{')
+        and not starts_with(value, '[')
+),
+
+split_piece as (
+    select
+        artifact_manifest_digest,
+        stated_as,
+        regexp_extract(
+            stated_as,
+            '^(.*?[^ =:@-])[ =:@-]+(?:(?i:release|version) +)?([vV]?[0-9][^ ]*|[0-9a-f]{7,40})$',
+            ['name', 'version']
+        ) as part,
+        regexp_matches(stated_as, ' [vV]?[0-9][^ ]* ') as has_inner_version
+    from piece
+    where not regexp_full_match(stated_as, '[vV]?[0-9.]*[0-9][^ ]*')
+),
+
+component as (
+    select
+        artifact_manifest_digest,
+        lower(case when part.name = '' or has_inner_version then stated_as else part.name end) as component,
+        case when not has_inner_version then nullif(part.version, '') end as version,
+        stated_as
+    from split_piece
+    union all
+    select
+        artifact_manifest_digest,
+        lower(regexp_replace(key, '^other_software_stack/(.*?)(_version)?$', '\1')) as component,
+        trim(value) as version,
+        regexp_replace(key, '^other_software_stack/', '') || ' ' || trim(value) as stated_as
+    from statement
+    where
+        starts_with(key, 'other_software_stack/')
+        and value is not null
+)
+
+select distinct
+    run.run_id,
+    component.artifact_manifest_digest,
+    component.component,
+    component.version,
+    component.stated_as
+from component
+inner join run
+    on run.artifact_manifest_digest = component.artifact_manifest_digest
+where lower(coalesce(component.version, component.stated_as)) not in ('', '-', 'n/a', 'na', 'none', 'null', 'unknown', 'tbd')

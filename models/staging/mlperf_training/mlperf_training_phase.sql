@@ -1,0 +1,67 @@
+/*
+description: >
+  One row per run and bundle: the time it spent evaluating, in all and while the run's clock ran, and the quality of its last
+  evaluation. Evaluations that the log opens more or less often than it closes have no time. Where a benchmark has several
+  quality metrics there is no single one.
+grain: [run_id, artifact_manifest_digest]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  eval_count: {type: bigint, description: "Evaluations closed", tests: [not_null]}
+  eval_ms: {type: bigint, unit: ms, description: "Sum of eval_start to eval_stop"}
+  clocked_eval_ms: {type: bigint, unit: ms, description: "The same between run_start and run_stop"}
+  quality: {type: double, description: "Last eval_accuracy, of a benchmark with one metric"}
+*/
+with evaluation as (
+    select
+        event.run_id,
+        event.artifact_manifest_digest,
+        event.line_number,
+        event.key,
+        event.time_ms,
+        event.value_number,
+        event.metric,
+        event.time_ms between clock.run_start_ms and clock.run_stop_ms as is_clocked
+    from mlperf_training_event as event
+    left join mlperf_training_clock as clock
+        on
+            clock.run_id = event.run_id
+            and clock.artifact_manifest_digest = event.artifact_manifest_digest
+    where event.key in ('eval_start', 'eval_stop', 'eval_accuracy')
+),
+
+total as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        count(*) filter (where key = 'eval_start') as start_count,
+        count(*) filter (where key = 'eval_stop') as stop_count,
+        sum(case when key = 'eval_stop' then time_ms else -time_ms end) filter (where key <> 'eval_accuracy') as ms,
+        count(*) filter (where key = 'eval_start' and is_clocked) as clocked_start_count,
+        count(*) filter (where key = 'eval_stop' and is_clocked) as clocked_stop_count,
+        sum(case when key = 'eval_stop' then time_ms else -time_ms end)
+            filter (where key <> 'eval_accuracy' and is_clocked) as clocked_ms,
+        max(line_number) filter (where key = 'eval_accuracy') as last_accuracy_line,
+        count(metric) as metric_count
+    from evaluation
+    group by
+        run_id,
+        artifact_manifest_digest
+)
+
+select
+    total.run_id,
+    total.artifact_manifest_digest,
+    total.stop_count as eval_count,
+    case when total.start_count = total.stop_count then total.ms end::bigint as eval_ms,
+    case
+        when total.clocked_start_count = total.clocked_stop_count then coalesce(total.clocked_ms, 0)
+    end::bigint as clocked_eval_ms,
+    case when total.metric_count = 0 then accuracy.value_number end as quality
+from total
+left join evaluation as accuracy
+    on
+        accuracy.run_id = total.run_id
+        and accuracy.artifact_manifest_digest = total.artifact_manifest_digest
+        and accuracy.key = 'eval_accuracy'
+        and accuracy.line_number = total.last_accuracy_line

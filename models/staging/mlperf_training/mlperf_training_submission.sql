@@ -1,0 +1,74 @@
+/*
+description: >
+  One row per run, read from the bundle that the run is read from: whose it is, which repeat set it belongs to, on how many
+  accelerators, and its time to train where it reached the target.
+grain: [run_id]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  repeat_set: {type: varchar, description: "The runs that are one result", tests: [not_null]}
+  round: {type: varchar, description: "Round, e.g. v5.1; NULL where the path does not tell"}
+  division: {type: varchar, description: "closed or open, as the log or else the system description says"}
+  submitter: {type: varchar, description: "Submitter folder, else as the log says"}
+  platform: {type: varchar, description: "Platform folder, else as the log says"}
+  benchmark: {type: varchar, description: "Benchmark folder, else as the log says"}
+  system_name: {type: varchar, description: "System name"}
+  accelerator: {type: varchar, description: "Accelerator model"}
+  node_count: {type: bigint, description: "Nodes"}
+  accelerator_count: {type: bigint, description: "Accelerators in all nodes"}
+  framework: {type: varchar, description: "Framework string"}
+  global_batch_size: {type: double, description: "Samples per optimiser step"}
+  scaling_factor: {type: double, description: "What the RCP checker multiplies the result with; NULL: nothing"}
+  time_to_train_ms: {type: bigint, unit: ms, description: "run_stop - run_start of a run that succeeded, else NULL"}
+*/
+select
+    run.run_id,
+    run.artifact_manifest_digest,
+    run.repeat_set,
+    run.round,
+    lower(coalesce(division.value, system.division)) as division,
+    coalesce(run.submitter, org.value) as submitter,
+    coalesce(run.platform, platform.value) as platform,
+    run.benchmark,
+    system.system_name,
+    system.accelerator_model_name as accelerator,
+    system.number_of_nodes as node_count,
+    system.number_of_nodes * system.accelerators_per_node as accelerator_count,
+    system.framework,
+    batch.value_number as global_batch_size,
+    system.scaling_factor,
+    case
+        when clock.run_status = 'success' and clock.run_start_ms <= clock.run_stop_ms
+            then clock.run_stop_ms - clock.run_start_ms
+    end as time_to_train_ms
+from mlperf_training_run as run
+inner join run_bundle
+    on
+        run_bundle.run_id = run.run_id
+        and run_bundle.artifact_manifest_digest = run.artifact_manifest_digest
+left join mlperf_training_clock as clock
+    on
+        clock.run_id = run.run_id
+        and clock.artifact_manifest_digest = run.artifact_manifest_digest
+left join mlperf_training_system as system
+    on system.artifact_manifest_digest = run.artifact_manifest_digest
+left join mlperf_training_statement as division
+    on
+        division.run_id = run.run_id
+        and division.artifact_manifest_digest = run.artifact_manifest_digest
+        and division.key = 'submission_division'
+left join mlperf_training_statement as org
+    on
+        org.run_id = run.run_id
+        and org.artifact_manifest_digest = run.artifact_manifest_digest
+        and org.key = 'submission_org'
+left join mlperf_training_statement as platform
+    on
+        platform.run_id = run.run_id
+        and platform.artifact_manifest_digest = run.artifact_manifest_digest
+        and platform.key = 'submission_platform'
+left join mlperf_training_statement as batch
+    on
+        batch.run_id = run.run_id
+        and batch.artifact_manifest_digest = run.artifact_manifest_digest
+        and batch.key = 'global_batch_size'

@@ -1,0 +1,124 @@
+/*
+description: >
+  The official MLPerf Training results, recomputed from the logs: one row per repeat set. The fastest and the slowest run are
+  dropped, the result is the mean of the rest, in minutes, times the scaling factor that the RCP checker left; of three runs
+  it is the median. A run that did not reach the target counts as one of the slowest; when more runs failed than are
+  dropped there is no result (NULL). unet3d drops four at each end. Not rounded: results are published with varying digits.
+grain: [repeat_set]
+claim:
+  what: the time to train of one submitted benchmark on one system, by the rules of MLPerf Training
+  population: all runs of every repeat set in the warehouse, failed ones too, without conflict
+columns:
+  repeat_set: {type: varchar, description: "The runs that are one result"}
+  round: {type: varchar, description: "Round; NULL where the path does not tell"}
+  division: {type: varchar, description: "closed or open"}
+  submitter: {type: varchar, description: "Submitter"}
+  platform: {type: varchar, description: "Platform"}
+  benchmark: {type: varchar, description: "Benchmark"}
+  system: {type: varchar, description: "System name"}
+  accelerator: {type: varchar, description: "Accelerator model"}
+  node_count: {type: bigint, description: "Nodes"}
+  accelerator_count: {type: bigint, description: "Accelerators in all nodes"}
+  official_minutes: {type: double, unit: min, description: "The result: mean of the runs used, times the scaling factor"}
+  unscaled_minutes: {type: double, unit: min, description: "Mean of the runs used"}
+  scaling_factor: {type: double, description: "Factor of scaling.json; 1 without one"}
+  run_count: {type: bigint, description: "Runs started"}
+  required_run_count: {type: bigint, description: "Runs that the rules ask for; NULL: not known"}
+  succeeded_count: {type: bigint, description: "Runs that reached the target"}
+  failed_count: {type: bigint, description: "Runs that did not"}
+  used_count: {type: bigint, description: "Runs in the mean"}
+  used_run_ids: {type: varchar, description: "Those, fastest first"}
+  dropped_fastest_run_ids: {type: varchar, description: "Dropped as the fastest"}
+  dropped_slowest_run_ids: {type: varchar, description: "Dropped as the slowest, failed runs included"}
+  failed_run_ids: {type: varchar, description: "Runs that did not reach the target"}
+  fastest_minutes: {type: double, unit: min, description: "Fastest run"}
+  slowest_minutes: {type: double, unit: min, description: "Slowest run that reached the target"}
+  variation_pct: {type: double, unit: "%", description: "Sample standard deviation / mean of the runs that reached the target"}
+*/
+with ranked as (
+    select
+        submission.*,
+        rule.run_count as required_run_count,
+        coalesce(rule.dropped_count, 1) as dropped_count,
+        row_number() over (
+            partition by submission.repeat_set
+            order by submission.time_to_train_ms nulls last, submission.run_id
+        ) as place,
+        count(*) over (partition by submission.repeat_set) as run_count
+    from mlperf_training_submission as submission
+    inner join benchmark_run_fact as run
+        on run.run_id = submission.run_id
+    left join mlperf_training_rule as rule
+        on rule.benchmark = lower(submission.benchmark)
+    where not run.has_conflict
+),
+
+scored as (
+    select
+        *,
+        case
+            when place <= dropped_count then 'fastest'
+            when place > run_count - dropped_count then 'slowest'
+            else 'used'
+        end as part
+    from ranked
+),
+
+result as (
+    select
+        repeat_set,
+        min(round) as round,
+        min(division) as division,
+        min(submitter) as submitter,
+        min(platform) as platform,
+        min(benchmark) as benchmark,
+        min(system_name) as system,
+        min(accelerator) as accelerator,
+        min(node_count) as node_count,
+        min(accelerator_count) as accelerator_count,
+        coalesce(min(scaling_factor), 1) as scaling_factor,
+        count(*) as run_count,
+        min(required_run_count) as required_run_count,
+        count(time_to_train_ms) as succeeded_count,
+        count(*) filter (where time_to_train_ms is null) as failed_count,
+        count(*) filter (where part = 'used') as used_count,
+        count(*) filter (where part = 'used' and time_to_train_ms is null) as used_failed_count,
+        sum(time_to_train_ms) filter (where part = 'used') as used_ms,
+        string_agg(run_id, ', ' order by place) filter (where part = 'used') as used_run_ids,
+        string_agg(run_id, ', ' order by place) filter (where part = 'fastest') as dropped_fastest_run_ids,
+        string_agg(run_id, ', ' order by place) filter (where part = 'slowest') as dropped_slowest_run_ids,
+        string_agg(run_id, ', ' order by place) filter (where time_to_train_ms is null) as failed_run_ids,
+        min(time_to_train_ms) as fastest_ms,
+        max(time_to_train_ms) as slowest_ms,
+        100 * stddev_samp(time_to_train_ms) / avg(time_to_train_ms) as variation_pct
+    from scored
+    group by repeat_set
+)
+
+select
+    repeat_set,
+    round,
+    division,
+    submitter,
+    platform,
+    benchmark,
+    system,
+    accelerator,
+    node_count,
+    accelerator_count,
+    case when used_failed_count = 0 then used_ms / used_count / 60000 * scaling_factor end as official_minutes,
+    case when used_failed_count = 0 then used_ms / used_count / 60000 end as unscaled_minutes,
+    scaling_factor,
+    run_count,
+    required_run_count,
+    succeeded_count,
+    failed_count,
+    case when used_failed_count = 0 then used_count else 0 end as used_count,
+    case when used_failed_count = 0 then used_run_ids end as used_run_ids,
+    dropped_fastest_run_ids,
+    dropped_slowest_run_ids,
+    failed_run_ids,
+    fastest_ms / 60000 as fastest_minutes,
+    slowest_ms / 60000 as slowest_minutes,
+    variation_pct
+from result

@@ -1,0 +1,394 @@
+"""The MLPerf Training ingestor: recognition, landing rows, exact byte ranges, damaged logs, real evidence."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import shutil
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import mlperf_inference
+from samples import mlperf_training as sample
+
+from warehouse.digest import bytes_digest
+from warehouse.evidence.manifest import Manifest, ManifestFile
+from warehouse.evidence.tree import list_tree
+from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft
+from warehouse.landing.registry import load_ingestors
+from warehouse.landing.rows import ISSUE_SCHEMA
+from warehouse.project import init_project
+
+PACKAGE = Path(__file__).resolve().parents[1] / "ingest" / "mlperf_training"
+SET = "mlperf-training/v5.1/Acme/box_n1/llama31_8b"
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def _ingestor() -> Any:
+    spec = importlib.util.spec_from_file_location(
+        "test_mlperf_training_package", PACKAGE / "__init__.py", submodule_search_locations=[str(PACKAGE)]
+    )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.INGESTOR
+
+
+INGESTOR = _ingestor()
+
+
+def drafts(path: Path) -> list[BundleDraft]:
+    return list(INGESTOR.bundles(list_tree(path)))
+
+
+def stored(draft: BundleDraft, folder: Path, changed: dict[str, bytes] | None = None) -> Bundle:
+    files = []
+    for file in draft.files:
+        data = (changed or {}).get(file.raw_path, file.file.source.read_bytes())
+        sample.write(folder / file.raw_path, data)
+        files.append(ManifestFile(file.raw_path, len(data), bytes_digest(data), file.media_type, file.role))
+    manifest = Manifest("mlperf_training", tuple(files), draft.identity, draft.source)
+    return Bundle(manifest.digest, manifest, folder)
+
+
+def parsed(bundle: Bundle) -> Rows:
+    rows: Rows = {name: [] for name in (*INGESTOR.tables, ISSUE_TABLE)}
+    for table, batch in INGESTOR.parse(bundle):
+        assert batch.schema == {**INGESTOR.tables, ISSUE_TABLE: ISSUE_SCHEMA}[table]
+        rows[table] += batch.to_pylist()
+    return rows
+
+
+def rows_of(path: Path, folder: Path) -> Rows:
+    (draft,) = drafts(path)
+    return parsed(stored(draft, folder))
+
+
+def rows_of_text(text: str | bytes, tmp_path: Path) -> Rows:
+    """The rows of a lone result file beside a whole one, which makes it recognised whatever is in it."""
+    folder = sample.write_set(tmp_path / "tree", [sample.Run()])
+    sample.write(folder / "result_1.txt", text)
+    rows = rows_of(folder, tmp_path / "store")
+    return {table: [row for row in found if row["raw_path"].endswith("result_1.txt")] for table, found in rows.items()}
+
+
+def codes(rows: Rows) -> Counter:
+    return Counter(row["code"] for row in rows[ISSUE_TABLE])
+
+
+class TestRecognition:
+    def test_one_bundle_a_repeat_set_with_its_documents(self, tmp_path: Path) -> None:
+        sample.write_set(tmp_path, [sample.Run()] * 11, scaling_factor=1.25)
+        sample.write_set(tmp_path, [sample.Run()], benchmark="bert")
+        found = {draft.identity["benchmark"]: draft for draft in drafts(tmp_path)}
+        assert sorted(found) == ["bert", "llama31_8b"]
+        draft = found["llama31_8b"]
+        assert draft.identity == {"round": "v5.1", "submitter": "Acme", "platform": "box_n1", "benchmark": "llama31_8b"}
+        top = "Acme/results/box_n1/llama31_8b/"
+        results = [f"{top}result_{number}.txt" for number in range(11)]
+        assert [(file.raw_path, file.role) for file in draft.files] == sorted([
+            *((path, "result_log") for path in results), (f"{top}scaling.json", "scaling"), ("Acme/systems/box_n1.json", "system"),
+        ])
+        assert draft.runs == tuple(f"{SET}/result_{number}" for number in range(11))  # 10 is after 9
+
+    @pytest.mark.parametrize("cut", ["../../../..", "../..", "..", "."])
+    def test_the_cut_does_not_matter(self, tmp_path: Path, cut: str) -> None:
+        folder = sample.write_set(tmp_path, [sample.Run()])
+        (draft,) = drafts((folder / cut).resolve())
+        assert draft.runs == (f"{SET}/result_0",)
+        assert "Acme/results/box_n1/llama31_8b/result_0.txt" in {file.raw_path for file in draft.files}
+
+    def test_a_lone_folder_is_known_by_its_lines_and_named_by_its_digest(self, tmp_path: Path) -> None:
+        texts = {"result_7.txt": sample.result_log(), "result_3.txt": "", "notes.txt": "nothing", "checker.log": sample.result_log()}
+        for name, text in texts.items():
+            sample.write(tmp_path / "somewhere" / name, text)
+        (draft,) = drafts(tmp_path)
+        assert [file.raw_path for file in draft.files] == ["result_3.txt", "result_7.txt"]
+        assert set(draft.identity.values()) == {None}
+        bundle = stored(draft, tmp_path / "store")
+        rows = parsed(bundle)
+        assert {row["run_id"] for row in rows["mlperf_training_run"]} == {
+            f"mlperf-training/{bundle.digest[:12]}/result_3", f"mlperf-training/{bundle.digest[:12]}/result_7"
+        }
+        assert {row["benchmark"] for row in rows["mlperf_training_run"]} == {"llama31_8b", None}  # the log's own word
+
+    def test_logs_of_other_names_are_known_by_their_lines(self, tmp_path: Path) -> None:
+        for name in ("train_a.log", "train_b.out", "stdout.txt"):
+            sample.write(tmp_path / name, sample.result_log())
+        sample.write(tmp_path / "other.log", "step 1: loss 8.0\n")
+        (draft,) = drafts(tmp_path)
+        assert [file.raw_path for file in draft.files] == ["stdout.txt", "train_a.log", "train_b.out"]
+
+    def test_two_files_of_one_stem_are_two_runs(self, tmp_path: Path) -> None:
+        for name in ("result_1.txt", "result_1.log"):
+            sample.write(tmp_path / "x" / name, sample.result_log())
+        (draft,) = drafts(tmp_path)
+        assert len(set(draft.runs)) == 2
+
+    def test_platform_descriptions_are_found_without_regard_to_case(self, tmp_path: Path) -> None:
+        folder = sample.write_set(tmp_path, [sample.Run()])
+        systems = folder.parents[2] / "systems"
+        (systems / "box_n1.json").rename(systems / "BOX_n1.json")
+        (draft,) = drafts(tmp_path)
+        assert [file.raw_path for file in draft.files if file.role == "system"] == ["Acme/systems/BOX_n1.json"]
+
+    def test_the_load_generators_logs_are_left_to_mlperf_inference(self, tmp_path: Path) -> None:
+        mlperf_inference.write_submission(tmp_path / "inference")
+        sample.write_set(tmp_path / "training", [sample.Run()])
+        assert [draft.identity["benchmark"] for draft in drafts(tmp_path)] == ["llama31_8b"]
+        others = [one for one in load_ingestors(init_project(tmp_path / "project")).values() if one.name != "mlperf_training"]
+        tree = list_tree(tmp_path / "training")
+        assert [draft for one in others for draft in one.bundles(tree)] == []
+
+    def test_hpc_has_a_level_more(self, tmp_path: Path) -> None:
+        sample.write(tmp_path / "hpc_results_v3.0/Acme/results/box/strong/deepcam/result_0.txt", sample.result_log())
+        (draft,) = drafts(tmp_path)
+        assert draft.identity == {"round": "v3.0", "submitter": "Acme", "platform": "box", "benchmark": "deepcam"}
+        assert draft.runs == ("mlperf-training/v3.0/Acme/box/strong/deepcam/result_0",)
+
+
+class TestRows:
+    @pytest.mark.parametrize("prefix", ["", "0: ", "  12: ", "host-3: [rank0]"])
+    def test_every_line_lands_with_its_very_bytes(self, tmp_path: Path, prefix: str) -> None:
+        text = sample.result_log(sample.Run(prefix=prefix)).replace("\n", "\r\n", 7)
+        rows = rows_of_text(text, tmp_path)
+        data = text.encode()
+        stated = [(line.partition(b":::MLLOG ")[2], number) for number, line in enumerate(data.split(b"\n"), 1) if b":::MLLOG" in line]
+        events = rows["mlperf_training_event"]
+        assert [row["line_number"] for row in events] == [number for _, number in stated]
+        for row, (document, _) in zip(events, stated, strict=True):
+            fields = json.loads(document)
+            assert data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]] == b":::MLLOG " + document.rstrip()
+            assert (row["key"], row["time_ms"], row["event_type"]) == (fields["key"], fields["time_ms"], fields["event_type"])
+            metadata = fields["metadata"]
+            assert (row["step"], row["samples_count"], row["status"], row["producer"]) == (
+                metadata.get("step"), metadata.get("samples_count"), metadata.get("status"), metadata["file"]
+            )
+        assert not rows[ISSUE_TABLE]
+
+    def test_values_are_as_written_and_numbers_where_they_are_numbers(self, tmp_path: Path) -> None:
+        values = {"a": "1.50E3", "b": "-7", "c": "null", "d": "true", "e": '"adam\\u0077"', "f": "[1, 2]", "g": '"12"'}
+        lines = [sample.event(f"opt_{key}", "@").replace('"@"', value) for key, value in values.items()]
+        rows = rows_of_text("\n".join(lines), tmp_path)
+        found = {row["key"][4:]: (row["value"], row["value_number"]) for row in rows["mlperf_training_event"]}
+        assert found == {
+            "a": ("1.50E3", 1500.0), "b": ("-7", -7.0), "c": (None, None), "d": ("true", None), "e": ("adamw", None),
+            "f": ("[1, 2]", None), "g": ("12", None),
+        }
+
+    def test_statistics_are_rows_of_their_lines(self, tmp_path: Path) -> None:
+        rows = rows_of_text(sample.result_log(sample.Run(step_times_s=(0.5, 0.125), eval_s=())), tmp_path)
+        assert [(row["stat"], row["value_number"]) for row in rows["mlperf_training_stat"]] == [
+            ("train_step_time", 0.5), ("reduced_train_loss", 8.0), ("train_step_time", 0.125), ("reduced_train_loss", 7.0)
+        ]
+        lines = {row["line_number"] for row in rows["mlperf_training_event"] if row["key"] == "tracked_stats"}
+        assert {row["line_number"] for row in rows["mlperf_training_stat"]} == lines
+
+    def test_seed_and_spread_are_no_part_of_the_workload(self, tmp_path: Path) -> None:
+        one = rows_of_text(sample.result_log(sample.Run(seed=1)), tmp_path / "a")["mlperf_training_run"][0]
+        two = rows_of_text(sample.result_log(sample.Run(seed=2, minutes=3)), tmp_path / "b")["mlperf_training_run"][0]
+        assert one["workload_spec_digest"] == two["workload_spec_digest"]
+        assert json.loads(one["workload_document"]) == {
+            "benchmark": "llama31_8b", "global_batch_size": 32, "max_sequence_length": 8192, "opt_base_learning_rate": 0.0004,
+            "opt_name": "adamw",
+        }
+
+    def test_documents_land_pair_by_pair_also_from_a_list_of_one(self, tmp_path: Path) -> None:
+        folder = sample.write_set(tmp_path / "tree", [sample.Run()], scaling_factor=1.0105)
+        path = folder.parents[2] / "systems/box_n1.json"
+        path.write_text(json.dumps(sample.system(other_software_stack=[{"cuda_version": "12.8", "nccl_version": "TBD"}])))
+        entries = {(row["source"], row["key"]): row for row in rows_of(tmp_path / "tree", tmp_path / "store")["mlperf_training_entry"]}
+        assert entries["scaling", "scaling_factor"]["value_number"] == 1.0105
+        assert entries["system", "accelerators_per_node"]["value_number"] == 8
+        row = entries["system", "other_software_stack/cuda_version"]
+        start = row["raw_offset"]
+        assert path.read_bytes()[start : start + row["raw_length"]] == b'"cuda_version": "12.8"'
+
+    def test_the_path_is_right_and_other_words_are_told(self, tmp_path: Path) -> None:
+        folder = sample.write_set(tmp_path, [sample.Run()])
+        log = folder / "result_0.txt"
+        log.write_text(log.read_text().replace('"Acme"', '"SUBMISSION_ORG_PLACEHOLDER"'))
+        rows = rows_of(folder, tmp_path / "store")
+        (run,) = rows["mlperf_training_run"]
+        assert (run["submitter"], run["platform"], run["round"]) == ("Acme", "box_n1", "v5.1")
+        (issue,) = rows[ISSUE_TABLE]
+        assert issue["code"] == "submitter-mismatch" and "PLACEHOLDER" in issue["message"]
+
+
+class TestDamage:
+    def test_an_empty_file_is_a_run_that_left_nothing(self, tmp_path: Path) -> None:
+        rows = rows_of_text(b"", tmp_path)
+        assert [row["event_count"] for row in rows["mlperf_training_run"]] == [0]
+        assert codes(rows) == {"empty-log": 1}
+
+    def test_a_cut_line_is_told_with_its_place(self, tmp_path: Path) -> None:
+        text = sample.result_log()
+        cut = text[: text.index('"run_stop"') + 20]
+        rows = rows_of_text(cut, tmp_path)
+        assert codes(rows) == {"truncated-log-line": 1, "truncated-log": 1}
+        (issue,) = [row for row in rows[ISSUE_TABLE] if row["code"] == "truncated-log-line"]
+        assert issue["line_number"] == cut.count("\n") + 1
+        assert cut[issue["raw_offset"] :].startswith(":::MLLOG")
+        assert "run_stop" not in {row["key"] for row in rows["mlperf_training_event"]}
+
+    @pytest.mark.parametrize(("written", "code"), [
+        ('"time_ms": NaN', "malformed-time"), ('"time_ms": 1e999', "malformed-time"), ('"time_ms": null', "malformed-time"),
+        ('"time_ms": 1, "time_ms": 2', "duplicate-json-key"), ('"time_ms": 1, "key": "seed"', "duplicate-json-key"),
+        ('"time_ms": 1 "x"', "malformed-log-line"), ("[" * 5000, "malformed-log-line"),
+    ])
+    def test_a_bad_line_is_told_and_the_others_land(self, tmp_path: Path, written: str, code: str) -> None:
+        bad = sample.event("seed", 5).replace(f'"time_ms": {sample.START_MS}', written)
+        rows = rows_of_text("\n".join([sample.event("seed", 4), bad, sample.event("seed", 6)]) + "\n", tmp_path)
+        assert codes(rows)[code] == 1
+        values = [row["value_number"] for row in rows["mlperf_training_event"]]
+        assert values[0] == 4 and values[-1] == 6
+
+    @pytest.mark.parametrize("written", ["NaN", "Infinity", "-1e999"])
+    def test_a_number_that_is_not_finite_is_no_number(self, tmp_path: Path, written: str) -> None:
+        stats = sample.event("tracked_stats", {"train_step_time": 0.5, "reduced_train_loss": 7}).replace("7}", written + "}")
+        accuracy = sample.event("eval_accuracy", "@").replace('"@"', written)
+        rows = rows_of_text(f"{stats}\n{accuracy}\n", tmp_path)
+        assert [row["value_number"] for row in rows["mlperf_training_stat"]] == [0.5, None]
+        assert [row["value_number"] for row in rows["mlperf_training_event"]] == [None, None]
+        assert codes(rows)["non-finite-number"] == 2
+
+    def test_numbers_as_text_in_metadata_are_numbers(self, tmp_path: Path) -> None:
+        rows = rows_of_text(sample.event("eval_start", None, samples_count="96", step=None, status=7), tmp_path)
+        (row,) = rows["mlperf_training_event"]
+        assert (row["samples_count"], row["step"], row["status"]) == (96, None, None)
+
+    def test_text_that_is_not_utf8_is_told(self, tmp_path: Path) -> None:
+        line = sample.event("opt_name", "ad@m").encode().replace(b"@", b"\xff")
+        rows = rows_of_text(b"\xff noise\n" + line, tmp_path)
+        assert [row["value"] for row in rows["mlperf_training_event"]] == ["ad\ufffdm"]
+        assert codes(rows)["invalid-utf8"] == 1
+
+    def test_a_line_without_end_is_told_and_not_held(self, tmp_path: Path) -> None:
+        whole = sample.result_log().encode()
+        rows = rows_of_text(whole + b":::MLLOG " + b"x" * (20 << 20) + b"\n" + sample.event("seed", 9).encode(), tmp_path)
+        assert codes(rows) == {"line-too-long": 1}
+        assert rows["mlperf_training_event"][-1]["value_number"] == 9
+        assert rows["mlperf_training_event"][-1]["line_number"] == whole.count(b"\n") + 2
+
+    def test_lines_across_blocks_keep_their_places(self, tmp_path: Path) -> None:
+        lines = [sample.event("seed", number) for number in range(40_000)]
+        rows = rows_of_text("\n".join(lines), tmp_path)["mlperf_training_event"]
+        assert [row["value_number"] for row in rows] == list(range(40_000))
+        assert [row["line_number"] for row in rows] == list(range(1, 40_001))
+        offset = 0
+        for row, line in zip(rows, lines, strict=True):
+            assert (row["raw_offset"], row["raw_length"]) == (offset, len(line))
+            offset += len(line) + 1
+
+    def test_two_ends_are_told(self, tmp_path: Path) -> None:
+        text = sample.result_log() + sample.event("run_stop", None, 9e6, "INTERVAL_END", status="aborted")
+        assert codes(rows_of_text(text, tmp_path)) == {"several-run-stops": 1}
+
+    def test_damaged_samples_never_raise(self, tmp_path: Path) -> None:
+        sample.write_set(tmp_path / "tree", [sample.Run(), sample.Run(prefix="3: ", status="aborted")], scaling_factor=1.1)
+        (draft,) = drafts(tmp_path / "tree")
+        for seed in range(150):
+            _fuzz(draft, tmp_path / "store", seed)
+
+
+def _fuzz(draft: BundleDraft, folder: Path, seed: int) -> None:
+    """Every file of a bundle damaged; parsing must not raise, and every range must lie in its file."""
+    chance = random.Random(seed)
+    changed = {file.raw_path: _damaged(file.file.source.read_bytes(), chance) for file in draft.files}
+    bundle = stored(draft, folder, changed)
+    for table in parsed(bundle).values():
+        for row in table:
+            size = bundle.manifest.by_path[row["raw_path"]].bytes
+            assert 0 <= row["raw_offset"] <= row["raw_offset"] + row["raw_length"] <= size
+
+
+def _damaged(data: bytes, chance: random.Random) -> bytes:
+    kind = chance.randrange(4)
+    at = chance.randrange(len(data) or 1)
+    if kind == 0:
+        return data[:at]
+    if kind == 1:
+        noise = bytearray(data)
+        for _ in range(30):
+            noise[chance.randrange(len(noise))] = chance.randrange(256)
+        return bytes(noise)
+    if kind == 2:
+        return data[:at] + chance.choice([b"\n", b"{" * 3000, b'"key": 1, ', b"NaN", b"\x00", b'\\ud800', b"1" * 400]) + data[at:]
+    return data.replace(chance.choice([b": ", b'"', b"}", b"e"]), chance.choice([b"", b": NaN", b'""', b"\xff"]))
+
+
+@pytest.fixture(scope="module")
+def parsed_all(mlperf_training_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[BundleDraft], Rows]:
+    found = drafts(mlperf_training_evidence)
+    store = tmp_path_factory.mktemp("store")
+    rows: Rows = {name: [] for name in (*INGESTOR.tables, ISSUE_TABLE)}
+    for number, draft in enumerate(found):
+        for table, part in parsed(stored(draft, store / str(number))).items():
+            rows[table] += part
+        shutil.rmtree(store / str(number))
+    return found, rows
+
+
+class TestRealEvidence:
+    def test_every_result_file_is_a_run(self, mlperf_training_evidence: Path, parsed_all: tuple) -> None:
+        files = list(mlperf_training_evidence.rglob("result_*.txt"))
+        runs = parsed_all[1]["mlperf_training_run"]
+        assert len(runs) == len(files) == len({run["run_id"] for run in runs}) == 763
+        assert len(parsed_all[0]) == len({path.parent for path in files})
+
+    def test_every_marked_line_is_an_event(self, mlperf_training_evidence: Path, parsed_all: tuple) -> None:
+        """Counted with the text search of the standard library, key by key."""
+        plain: Counter = Counter()
+        for path in mlperf_training_evidence.rglob("result_*.txt"):
+            for line in path.read_bytes().split(b"\n"):
+                if b":::MLLOG" in line:
+                    plain[json.loads(line.partition(b":::MLLOG")[2])["key"]] += 1
+        assert Counter(row["key"] for row in parsed_all[1]["mlperf_training_event"]) == plain
+
+    def test_only_copied_names_are_odd(self, parsed_all: tuple) -> None:
+        assert codes(parsed_all[1]).keys() <= {"submitter-mismatch", "duplicate-json-key"}
+        assert not [row for row in parsed_all[1][ISSUE_TABLE] if row["severity"] == "error"]
+
+    def test_units_follow_from_the_logs_own_clock(self, parsed_all: tuple) -> None:
+        """models/reference/mlperf_training_stat_unit.sql says how each unit is known: here it is looked at."""
+        lines = {(row["run_id"], row["line_number"]): row for row in parsed_all[1]["mlperf_training_event"]}
+        once = {(row["run_id"], row["key"]): row for row in lines.values()}
+        block_start: dict[str, dict[str, Any]] = {}
+        of_step: dict[str, tuple[dict[str, Any], float]] = {}
+        stats = {}
+        for row in parsed_all[1]["mlperf_training_stat"]:
+            stats.setdefault((row["run_id"], row["line_number"]), {})[row["stat"]] = row["value_number"]
+        of_blocks = {"code/src/callbacks/custom_callbacks.py", "code/src/callbacks.py", "ft-llm/custom_callbacks.py"}
+        ratios: dict[str, list[float]] = {name: [] for name in ("step", "block", "phase", *of_blocks)}
+        for place, event in lines.items():
+            run_id = event["run_id"]
+            if event["key"] == "block_start":
+                block_start[run_id] = event
+                of_step.pop(run_id, None)
+            values = stats.get(place, {})
+            producer = (event["producer"] or "").rpartition("/workspace/")[2]
+            if producer == "llm/custom_callbacks.py" and "train_step_time" in values and event["step"] is not None:
+                before = of_step.get(run_id)
+                if before and event["step"] - before[0]["step"] == 1:
+                    ratios["step"].append((event["time_ms"] - before[0]["time_ms"]) / 1000 / values["train_step_time"])
+                of_step[run_id] = (event, values["train_step_time"])
+            if producer in of_blocks and "throughput" in values and run_id in block_start:
+                start = block_start[run_id]
+                if (start["samples_count"] or 0) > 0:
+                    seconds = (event["time_ms"] - start["time_ms"]) / 1000
+                    ratios[producer].append(values["throughput"] * seconds / (event["step"] - start["samples_count"]))
+            if (event["producer"] or "").endswith("mlperf_common/callbacks/logging.py") and "train_step_time" in values:
+                if "throughput" not in values and event["samples_count"] and run_id in block_start:
+                    steps = (event["time_ms"] - block_start[run_id]["time_ms"]) / 1000 / values["train_step_time"]
+                    ratios["block"].append(steps / round(steps))
+            if producer == "dlrm/mlperf_logger/callbacks.py" and "throughput" in values:
+                samples = event["step"] * once[run_id, "train_samples"]["value_number"]
+                clock_ms = once[run_id, "run_stop"]["time_ms"] - once[run_id, "run_start"]["time_ms"]
+                ratios["phase"].append(values["throughput"] * clock_ms / 1000 / samples)
+        for name, found in ratios.items():
+            assert len(found) > 100, name
+            assert sorted(found)[len(found) // 2] == pytest.approx(1, abs=0.01), name

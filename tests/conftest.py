@@ -57,6 +57,12 @@ def mlperf_evidence() -> Path:
 
 
 @pytest.fixture(scope="session")
+def fabric_evidence() -> Path:
+    """Logs of fabric and node checks."""
+    return unpacked_evidence("fabric")
+
+
+@pytest.fixture(scope="session")
 def mlperf_training_evidence() -> Path:
     """MLPerf Training submissions of rounds v5.0 and v5.1."""
     return unpacked_evidence("mlperf-training")

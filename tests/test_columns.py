@@ -620,10 +620,10 @@ def test_every_column_of_the_standard_project_reaches_what_has_landed(standard: 
 # Read off the models' SQL: a column, and the landing columns that flow into its value.
 ENTRY = "mlperf_inference_entry"
 BY_HAND: dict[str, set[str]] = {
-    "benchmark_run_fact.duration_s": {"recorded_run.wall_s"},
-    "benchmark_run_fact.run_id": {"mlperf_inference_run.run_id", "recorded_run.run_id"},
-    "benchmark_run_fact.status": {f"{ENTRY}.value", f"{ENTRY}.raw_offset", "recorded_run.status"},
-    "benchmark_run_fact.outcome_digest": {"evidence_file.sha256"},
+    "benchmark_run_fact.duration_s": {"recorded_run.wall_s", "fabric_check_run.duration_s"},
+    "benchmark_run_fact.run_id": {"mlperf_inference_run.run_id", "recorded_run.run_id", "fabric_check_run.run_id"},
+    "benchmark_run_fact.status": {f"{ENTRY}.value", f"{ENTRY}.raw_offset", "recorded_run.status", "fabric_check_run.status"},
+    "benchmark_run_fact.outcome_digest": {"evidence_file.sha256", "fabric_check_run.raw_offset", "fabric_check_run.raw_length"},
     "benchmark_run_fact.has_conflict": {"evidence_file.sha256"},
     "benchmark_run_fact.bundle_count": set(),
     "raw_artifact.family": {"evidence_bundle.family"},
@@ -631,8 +631,9 @@ BY_HAND: dict[str, set[str]] = {
     "ingest_issue.issue_number": set(),
     "ingest_issue.message": {"evidence_issue.message"},
     "serving_outcome_fact.ttft_p99_ms": {f"{ENTRY}.value_number", f"{ENTRY}.raw_offset"},
+    "fabric_outcome_fact.avg_bus_bandwidth_gb_per_s": {"fabric_check_entry.value_number"},
     "telemetry_slice_fact.power_w": {"mlperf_inference_power_sample.watts"},
-    "hardware_topology_dim.gpu_model": {f"{ENTRY}.value", "recorded_run.gpu_model"},
+    "hardware_topology_dim.gpu_model": {f"{ENTRY}.value", "recorded_run.gpu_model", "fabric_check_run.gpu_model"},
     "mlperf_inference_result.power": {
         f"{ENTRY}.value", f"{ENTRY}.value_number", f"{ENTRY}.raw_offset", "mlperf_inference_power_sample.watts",
         "mlperf_inference_run.scenario",

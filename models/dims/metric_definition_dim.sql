@@ -40,6 +40,10 @@ from (
     ('scaling_efficiency_pct', 1, 'Samples per second per accelerator of the run / the mean of that over the succeeded runs at the fewest accelerators of the same round, submitter, benchmark, accelerator and framework; NULL with one scale point', '%', 'higher'),
     ('reliability_pct', 1, 'Runs that reached the target / runs started, in the run''s repeat set', '%', 'higher'),
     ('official_minutes', 1, 'MLPerf Training: mean of a repeat set''s times to train without the fastest and the slowest, failed runs being the slowest, * scaling factor', 'min', 'lower'),
+    ('alg_bandwidth_gb_per_s', 1, 'Message size / time of one collective operation', 'GB/s', 'higher'),
+    ('bus_bandwidth_gb_per_s', 1, 'Algorithm bandwidth * the factor of the collective and its ranks, e.g. 2(n-1)/n for all-reduce', 'GB/s', 'higher'),
+    ('avg_bus_bandwidth_gb_per_s', 1, 'Mean of bus bandwidth over all sizes and placements of one test, as nccl-tests states it', 'GB/s', 'higher'),
+    ('latency_*_us', 1, 'Time of one operation or message, over the iterations of one test', 'us', 'lower'),
     ('cpu_util_mean_pct', 1, 'Busy share of all CPUs of the host, weighted by time', '%', 'neither'),
     ('median', 1, 'Median over runs; the run is the unit of replication', null, 'neither')
 ) as definition (metric, version, definition, unit, better)

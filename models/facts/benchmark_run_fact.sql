@@ -12,10 +12,11 @@ columns:
   workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [{relationships: main.workload_dim.workload_spec_digest}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle this row is read from", tests: [not_null]}
   raw_folder: {type: varchar, description: "The run's own folder in its bundle, with its closing slash, or its own file", tests: [not_null]}
+  raw_section: {type: varchar, description: "Which bytes of its file are the run's, where a file holds several runs: offset+length; NULL: all"}
   family: {type: varchar, description: "The evidence family, as its ingestor is named", tests: [not_null]}
   mode: {type: varchar, description: "What the run is for: performance, or a run that supports one", tests: [not_null, {accepted_values: [performance, accuracy, compliance, ranging]}]}
   supports_run_id: {type: varchar, description: "The performance run that this run backs; NULL for a performance run"}
-  intent: {type: varchar, description: "publication or exploratory; NULL where the evidence does not say"}
+  intent: {type: varchar, description: "publication, exploratory or validation; NULL where the evidence does not say"}
   cadence: {type: varchar, description: "canary, nightly, pre_release or a round's name; NULL where the evidence does not say"}
   benchmark_grade: {type: varchar, description: "publication_grade or realism_grade; NULL where nobody declared it"}
   status: {type: varchar, description: "How the run ended", tests: [not_null, {accepted_values: [succeeded, invalid, failed, interrupted, unknown]}]}

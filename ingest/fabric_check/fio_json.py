@@ -1,0 +1,143 @@
+"""The JSON of fio (`--output-format=json`), versions 2 and 3: a test a job, a point a direction that did I/O.
+
+Bandwidth is `bw_bytes` (bytes/s) where the version has it, else `bw` (KiB/s). Latency is the block that has percentiles,
+completion before total, in the unit its key ends with; version 2 has no suffix and means microseconds
+(https://fio.readthedocs.io/en/latest/fio_doc.html#json-output). A direction without I/O was not measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from warehouse.landing.json_text import Element, json_text
+from warehouse.landing.text import Data, Report, clean
+
+from .check import Check, Rows, at, end, entry, point, test
+from .json_tree import Document, by_key, integer, number, text
+
+MARK = re.compile(rb'"fio version"\s*:')
+
+_DIRECTIONS = ("read", "write", "trim")
+# Options that say where, not what.
+_PLACES = frozenset({
+    "filename", "directory", "filename_format", "hostname", "name", "description", "randseed", "output", "ioscheduler",
+})
+_PERCENTILES = {"latency_p50": 50.0, "latency_p90": 90.0, "latency_p95": 95.0, "latency_p99": 99.0, "latency_p999": 99.9}
+_LATENCIES = {"latency_mean": "mean", "latency_min": "min", "latency_max": "max", "latency_stdev": "stddev"}
+
+
+def rows(data: Data, report: Report, file_name: str) -> Rows:
+    """The check of a document."""
+    document = Document(data, report)
+    check = Check("fio", "fio", *at(document.whole))
+    found = by_key(document.pairs())
+    version = found.get("fio version")
+    check.tool_version = clean(json_text(version.value) or "").removeprefix("fio-")[:256] or None if version else None
+    for key, element in found.items():
+        if not isinstance(element.value, (dict, list)):
+            yield entry(check, document.line(element), key, json_text(element.value))
+    _times(check, found)
+    common = _options(found["global options"].value) if "global options" in found else {}
+    failures: list[str] = []
+    jobs: list[dict[str, Any]] = []
+    for index, job in enumerate(_jobs(document, found), 1):
+        jobs.append({**common, **_options(job.value.get("job options")), "job": text(job.value, "jobname") or ""})
+        yield from _job(check, document, job, index, failures)
+    check.parameters["jobs"] = jobs
+    if failures or not jobs:
+        check.fail(failures[0] if failures else "the document has no jobs")
+    else:
+        check.status = "succeeded"
+    yield end(check)
+
+
+def _jobs(document: Document, found: dict[str, Element]) -> Iterator[Element]:
+    """The jobs; of a client's document, those of all its servers, without their sum."""
+    for key in ("jobs", "client_stats"):
+        if key in found:
+            for job in document.inside(found[key]):
+                if isinstance(job.value, dict) and text(job.value, "jobname") != "All clients":
+                    yield job
+
+
+def _times(check: Check, found: dict[str, Element]) -> None:
+    """fio writes its time when it has ended: seconds, and since version 3 milliseconds, of the epoch."""
+    values = {key: element.value for key, element in found.items()}
+    seconds = number(values, "timestamp")
+    thousandths = number(values, "timestamp_ms")
+    stamp = thousandths / 1000 if thousandths is not None else seconds
+    if stamp is not None and 0 < stamp < 1e11:
+        check.ended_at, check.is_zone_assumed = datetime.fromtimestamp(stamp, UTC), False
+
+
+def _options(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict):
+        return {}
+    return {
+        clean(key)[:256]: stated
+        for key in value if key not in _PLACES and (stated := text(value, key)) is not None
+    }
+
+
+def _job(check: Check, document: Document, job: Element, index: int, failures: list[str]) -> Rows:
+    name = text(job.value, "jobname") or None
+    host = text(job.value, "hostname")
+    if host and host not in check.nodes:
+        check.nodes.append(host)
+    error = integer(job.value, "error")
+    points = 0
+    for key, element in by_key(document.inside(job)).items():
+        if key in _DIRECTIONS and isinstance(element.value, dict) and _did_io(element.value):
+            points += 1
+            yield point(
+                check, document.line(element), index, points, scope_name=host, direction=key,
+                **_measured(element.value),
+            )
+        elif key in ("error", "elapsed", "usr_cpu", "sys_cpu"):
+            yield entry(check, document.line(element), key, json_text(element.value), index)
+    reason = f"error {error}" if error else None if points else "no I/O was done"
+    if reason:
+        failures.append(f"{name}: {reason}")
+    yield test(check, job.offset, job.length, index, name, "failed" if reason else "measured", reason)
+
+
+def _did_io(direction: dict[str, Any]) -> bool:
+    counts = (number(direction, "total_ios"), number(direction, "io_bytes"))
+    return any(count is not None and count > 0 for count in counts)
+
+
+def _measured(direction: dict[str, Any]) -> dict[str, Any]:
+    per_second = number(direction, "bw_bytes")
+    unit = "B/s"
+    if per_second is None:
+        per_second, unit = number(direction, "bw"), "KiB/s"
+    columns: dict[str, Any] = {
+        "bandwidth": per_second, "bandwidth_unit": None if per_second is None else unit, "io_per_s": number(direction, "iops"),
+    }
+    runtime = number(direction, "runtime")
+    if runtime is not None:
+        columns["time_us"] = runtime * 1000  # fio's runtime is in milliseconds
+    return {**columns, **_latency(direction)}
+
+
+def _latency(direction: dict[str, Any]) -> dict[str, Any]:
+    blocks = [
+        (kind, unit, direction[kind + suffix])
+        for suffix, unit in (("_ns", "ns"), ("", "us"))
+        for kind in ("clat", "lat") if isinstance(direction.get(kind + suffix), dict)
+    ]
+    chosen = next((block for block in blocks if isinstance(block[2].get("percentile"), dict)), blocks[0] if blocks else None)
+    if chosen is None:
+        return {}
+    kind, unit, block = chosen
+    columns: dict[str, Any] = {"latency_kind": kind, "latency_unit": unit}
+    columns |= {column: number(block, key) for column, key in _LATENCIES.items()}
+    percentiles = block.get("percentile")
+    for key in percentiles if isinstance(percentiles, dict) else ():
+        for column, percentile in _PERCENTILES.items():
+            if re.fullmatch(r"\d+\.\d+", key) and float(key) == percentile:
+                columns[column] = number(percentiles, key)
+    return columns

@@ -1,0 +1,176 @@
+"""The text of fio, version 3 (`BW=333MiB/s (349MB/s)`) and 2 (`bw=340570KB/s`, where KB is 1024 bytes: `kb_base`).
+
+Figures are rounded for people: where the JSON is there, it is better evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from warehouse.landing.text import Data, Line, Report, clean, number_in
+
+from .check import Check, Rows, at, end, integer_in, point, test
+from .streams import Told, told_lines
+
+MARK = re.compile(rb"^fio-\d+\.\d|\(groupid=\d+, jobs=\d+\): err=", re.MULTILINE)
+
+_VERSION = re.compile(r"fio-(\d[\w.-]*)")
+_SETUP = re.compile(r"(.+?): \(g=\d+\): rw=(\w+), (.*)")
+_OPTION = re.compile(r"\b(bs|ioengine|iodepth)=(?:\(R\) )?([\w.]+)")
+_JOB = re.compile(r"(.+?): \(groupid=\d+, jobs=(\d+)\): err=\s*(\d+)(.*)")
+_NEW = re.compile(r"(read|write|trim): IOPS=([\d.]+)([kKMG]?), BW=([\d.]+)([kKMGT]?i?B/s)")
+_OLD = re.compile(r"(read|write|trim)\s*: io=.*?bw=([\d.]+)([KMGT]?B/s), iops=\s*([\d.]+)([kKMG]?)")
+_BLOCK = re.compile(
+    r"(lat|clat)\s+\((nsec|usec|msec)\):\s*min=\s*([\d.]+)([kMG]?), max=\s*([\d.]+)([kMG]?), "
+    r"avg=\s*([\d.]+)([kMG]?), stdev=\s*([\d.]+)([kMG]?)"
+)
+_PERCENTILES = re.compile(r"(lat|clat) percentiles \((nsec|usec|msec)\):")
+_PERCENTILE = re.compile(r"(\d+\.\d+)th=\[\s*(\d+)\]")
+_SCALE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_NANOSECONDS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6}
+_WANTED = {
+    "50.00": "latency_p50", "90.00": "latency_p90", "95.00": "latency_p95", "99.00": "latency_p99", "99.90": "latency_p999",
+}
+
+
+@dataclass
+class _Direction:
+    """A direction of a job under way, its latencies in nanoseconds by kind."""
+
+    line: Line
+    name: str
+    columns: dict[str, Any]
+    latencies: dict[str, dict[str, float]] = field(default_factory=dict)
+    reading: tuple[str, float] | None = None  # percentiles: kind, nanoseconds a unit
+
+
+@dataclass
+class _Job:
+    """A job under way."""
+
+    index: int
+    name: str
+    error: int
+    offset: int
+    length: int
+    points: int = 0
+    direction: _Direction | None = None
+
+
+@dataclass
+class _State:
+    """A run under way."""
+
+    check: Check
+    job: _Job | None = None
+    jobs: int = 0
+    setups: dict[str, dict[str, str]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+
+def rows(data: Data, report: Report, file_name: str) -> Rows:
+    """The check of a log."""
+    state: _State | None = None
+    for told in told_lines(data, report):
+        if state is None:
+            state = _State(Check("fio", "fio", told.line.offset))
+        yield from _line(state, told)
+        state.check.cover(*at(told.line))
+    if state is not None:
+        yield from _finished(state)
+
+
+def _line(state: _State, told: Told) -> Rows:
+    text, job = told.text, state.job
+    if match := _SETUP.fullmatch(text):
+        setup = {"rw": match[2], **{option[1]: option[2] for option in _OPTION.finditer(match[3])}}
+        state.setups[clean(match[1])[:256]] = {key: clean(value)[:64] for key, value in setup.items()}
+    elif match := _JOB.fullmatch(text):
+        yield from _ended(state)
+        state.jobs += 1
+        state.job = _Job(state.jobs, clean(match[1])[:256], int(match[3][:9]), *at(told.line))
+    elif match := _VERSION.fullmatch(text):
+        state.check.tool_version = match[1]
+    elif job is not None:
+        job.length = told.line.offset + len(told.line.data) - job.offset
+        if (direction := _direction(told)) is not None:
+            yield from _told(state)
+            job.direction = direction
+        elif job.direction is not None:
+            _latency(job.direction, text)
+
+
+def _direction(told: Told) -> _Direction | None:
+    """The direction that a line begins. Version 2 writes KB for 1024 bytes, version 3 KiB."""
+    if new := _NEW.match(told.text):
+        name, rate, scale, bandwidth, unit = new.groups()
+    elif old := _OLD.match(told.text):
+        name, bandwidth, unit, rate, scale = old.groups()
+        unit = re.sub(r"([KMGT])B", r"\1iB", unit)
+    else:
+        return None
+    columns = {"bandwidth": number_in(bandwidth), "bandwidth_unit": unit, "io_per_s": _scaled(rate, scale)}
+    return _Direction(told.line, name, columns)
+
+
+def _scaled(text: str, scale: str) -> float | None:
+    found = number_in(text)
+    return None if found is None else found * _SCALE[scale]
+
+
+def _latency(direction: _Direction, text: str) -> None:
+    if match := _BLOCK.match(text):
+        unit = _NANOSECONDS[match[2]]
+        block = direction.latencies.setdefault(match[1], {})
+        for column, index in (("latency_min", 3), ("latency_max", 5), ("latency_mean", 7), ("latency_stdev", 9)):
+            found = _scaled(match[index], match[index + 1])
+            if found is not None:
+                block[column] = found * unit
+    elif match := _PERCENTILES.match(text):
+        direction.reading = (match[1], _NANOSECONDS[match[2]])
+    elif direction.reading is not None and text.startswith("|"):
+        kind, unit = direction.reading
+        for found_percentile in _PERCENTILE.finditer(text):
+            if found_percentile[1] in _WANTED and (value := integer_in(found_percentile[2])) is not None:
+                direction.latencies.setdefault(kind, {})[_WANTED[found_percentile[1]]] = value * unit
+    else:
+        direction.reading = None
+
+
+def _told(state: _State) -> Rows:
+    """The direction under way is told whole."""
+    job = state.job
+    if job is None or job.direction is None:
+        return
+    direction, job.direction = job.direction, None
+    job.points += 1
+    kinds = sorted(direction.latencies, key=lambda kind: ("latency_p99" not in direction.latencies[kind], kind))
+    latency: dict[str, Any] = {}
+    if kinds:
+        latency = {**direction.latencies[kinds[0]], "latency_kind": kinds[0], "latency_unit": "ns"}
+    yield point(state.check, direction.line, job.index, job.points, direction=direction.name, **direction.columns, **latency)
+
+
+def _ended(state: _State) -> Rows:
+    """The job under way is over."""
+    yield from _told(state)
+    job, state.job = state.job, None
+    if job is None:
+        return
+    reason = f"error {job.error}" if job.error else None if job.points else "no I/O was done"
+    if reason:
+        state.failures.append(f"{job.name}: {reason}")
+    yield test(state.check, job.offset, job.length, job.index, job.name, "failed" if reason else "measured", reason)
+
+
+def _finished(state: _State) -> Rows:
+    yield from _ended(state)
+    check = state.check
+    check.parameters["jobs"] = [{"job": name, **setup} for name, setup in state.setups.items()]
+    if state.failures or not state.jobs:
+        check.fail(state.failures[0] if state.failures else "the log has no results")
+    else:
+        check.status = "succeeded"
+    yield end(check)

@@ -1,0 +1,139 @@
+"""The text of gpu_burn: progress that overwrites itself, then a verdict a GPU. The last progress counts; errors count
+whenever they are printed. Source: wilicc/gpu-burn, gpu_burn-drv.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from warehouse.landing.text import MAX_LINE_BYTES, Data, Line, Report, clean, number_in
+
+from .check import Check, Rows, at, end, endpoint, entry, integer_in, point, test
+from .streams import Told, told_lines
+
+MARK = re.compile(rb"\d%\s+proc'd: -?\d+ \(-?[\d.]+ Gflop/s\)|Tested \d+ GPUs:|Burning for \d+ seconds")
+
+_GPU = re.compile(r"GPU (\d{1,6}): (.*?) \(UUID: ([^)]*)\)")
+_VERDICT = re.compile(r"GPU (\d{1,6}): (OK|FAULTY)")
+_BURNING = re.compile(r"Burning for (\d+) seconds")
+_DEVICE = re.compile(r"Initialized device \d+ .*using (FLOATS|DOUBLES)(, using Tensor Cores)?")
+_PROGRESS = re.compile(r"\d+(?:\.\d+)?%\s+proc'd: ")
+_WORK = re.compile(r"(-?\d+) \((-?[\d.]+|-?inf|-?nan) Gflop/s\)")
+_ERROR = re.compile(r"No CUDA devices|No clients are alive|Couldn't init a GPU test|Could not|Error", re.ASCII)
+# A line of progress may be the whole run: only its end is read.
+_TAIL = 64 << 10
+
+
+@dataclass
+class _Gpu:
+    """What the last progress says of a GPU."""
+
+    gflop_per_s: float | None = None
+    errors: int | None = None
+    most_errors: int = 0
+    temperature_c: float | None = None
+    power_w: float | None = None
+    has_died: bool = False
+    verdict: str | None = None
+
+
+@dataclass
+class _State:
+    """A run under way."""
+
+    check: Check
+    gpus: dict[int, _Gpu] = field(default_factory=dict)
+    progress: Line | None = None
+    error: str | None = None
+
+
+def rows(data: Data, report: Report, file_name: str) -> Rows:
+    """The check of a log."""
+    state: _State | None = None
+    for told in told_lines(data, report, longest=MAX_LINE_BYTES):
+        if state is None:
+            state = _State(Check("gpu_burn", "gpu_burn", told.line.offset))
+        yield from _line(state, told)
+        state.check.cover(*at(told.line))
+    if state is not None:
+        yield from _finished(state)
+
+
+def _line(state: _State, told: Told) -> Rows:
+    check, text = state.check, told.text
+    if match := _GPU.fullmatch(text):
+        number = int(match[1])
+        state.gpus.setdefault(number, _Gpu())
+        model, uuid = clean(match[2])[:256], clean(match[3])[:256]
+        yield endpoint(check, told.line, "gpu", number, device=number, model=model, uuid=uuid)
+    elif match := _VERDICT.fullmatch(text):
+        state.gpus.setdefault(int(match[1]), _Gpu()).verdict = match[2]
+        yield entry(check, told.line, f"GPU {int(match[1])}", match[2], 1)
+    elif _PROGRESS.search(text):
+        _progress(state, told.line)
+    elif match := _BURNING.search(text):
+        check.parameters["seconds"] = integer_in(match[1])
+    elif _ERROR.search(text):
+        state.error = state.error or text
+    if match := _DEVICE.search(text[-_TAIL:]):
+        check.parameters |= {"precision": match[1].casefold(), "tensor_cores": match[2] is not None}
+
+
+def _progress(state: _State, line: Line) -> None:
+    """Take the last complete progress of a line, and the errors of all that is read."""
+    begin = max(0, len(line.data) - _TAIL)
+    text = line.data[begin:].decode("latin-1")
+    starts = [match.start() for match in _PROGRESS.finditer(text)]
+    for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
+        work, _, rest = text[start:stop].partition("errors: ")
+        errors, _, rest = rest.partition("temps: ")
+        temperatures, _, powers = rest.partition("power: ")
+        found = _WORK.findall(work)
+        if not found or not rest:
+            continue  # cut off
+        length = len(text[start:stop].rstrip())
+        state.progress = Line(line.number, line.offset + begin + start, line.data[begin + start : begin + start + length])
+        for number, (processed, rate) in enumerate(found):
+            gpu = state.gpus.setdefault(number, _Gpu())
+            gpu.has_died = gpu.has_died or processed == "-1"
+            gpu.gflop_per_s = None if processed in ("-1", "0") else number_in(rate)  # nothing done is nothing measured
+            gpu.errors = _part(errors, number, integer=True)
+            gpu.most_errors = max(gpu.most_errors, gpu.errors or 0)
+            gpu.temperature_c, gpu.power_w = _part(temperatures, number), _part(powers, number)
+
+
+def _part(text: str, number: int, *, integer: bool = False) -> Any:
+    """The number at the head of a part of `0 - 2  (WARNING!) - 0`; None for `--`."""
+    parts = re.split(r"\s-\s|\s-$", text)
+    word = parts[number].split()[:1] if number < len(parts) else []
+    return (integer_in if integer else number_in)(word[0]) if word else None
+
+
+def _finished(state: _State) -> Rows:
+    check = state.check
+    faults: list[str] = []
+    for number, gpu in sorted(state.gpus.items()):
+        fault = "FAULTY" if gpu.verdict == "FAULTY" else "DIED" if gpu.has_died else (
+            f"{gpu.most_errors} errors" if gpu.most_errors else None
+        )
+        if fault:
+            faults.append(f"GPU {number}: {fault}")
+        if state.progress is not None:
+            yield point(
+                check, state.progress, 1, number + 1, "gpu", scope_name=f"GPU {number}", gpu_number=number,
+                status="failed" if fault else "measured", status_reason=fault, gflop_per_s=gpu.gflop_per_s,
+                error_count=None if gpu.errors is None else gpu.most_errors,
+                temperature_c=gpu.temperature_c, power_w=gpu.power_w,
+            )
+    has_verdict = any(gpu.verdict for gpu in state.gpus.values())
+    reason = faults[0] if faults else state.error if not has_verdict else None
+    if reason is None and not has_verdict:
+        reason = "the log ends before the verdict"
+    if reason is not None:
+        check.fail(reason)
+    else:
+        check.status = "succeeded"
+    yield test(check, check.offset, check.length, 1, "gpu_burn", "measured" if reason is None else "failed", reason)
+    yield end(check)

@@ -1,0 +1,101 @@
+"""The JSON of iperf3 (`-J`): the sums of both sides and each stream of the end report. Rates are bits a second, round-trip
+times microseconds, jitter milliseconds. Source: esnet/iperf, src/iperf_api.c.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from warehouse.landing.json_text import Element, json_text
+from warehouse.landing.text import Data, Report, clean
+
+from .check import Check, Rows, at, end, entry, point, test
+from .json_tree import Document, by_key, integer, number, text
+
+MARK = re.compile(rb'"version"\s*:\s*"iperf 3|"start"\s*:\s*\{\s*"connected"\s*:')
+
+_FROZEN = ("protocol", "num_streams", "blksize", "omit", "duration", "bytes", "blocks", "reverse", "bidir", "target_bitrate")
+_SUMS = {
+    "sum_sent": "sent", "sum_received": "received", "sum": None,
+    "sum_sent_bidir_reverse": "sent_reverse", "sum_received_bidir_reverse": "received_reverse",
+}
+_SIDES = {"sender": "sent", "receiver": "received", "udp": None}
+
+
+def rows(data: Data, report: Report, file_name: str) -> Rows:
+    """The check of a document."""
+    document = Document(data, report)
+    check = Check("iperf3", "iperf3", *at(document.whole))
+    found = by_key(document.pairs())
+    begun = by_key(document.inside(found["start"])) if "start" in found else {}
+    ended = by_key(document.inside(found["end"])) if "end" in found else {}
+    yield from _begun(check, document, begun)
+    ends = _ends(begun)
+    is_udp = check.parameters.get("protocol") == "UDP"
+    check.nodes = [name for name in ends if name] if all(ends) else []
+    count = 0
+    for key, direction in _SUMS.items():
+        if key in ended and number(ended[key].value, "bits_per_second") is not None and not (is_udp and key != "sum"):
+            count += 1
+            yield _point(check, document, ended[key], count, "pair", direction, ends)
+    for stream in document.inside(ended["streams"]) if "streams" in ended else ():
+        for key, element in by_key(document.inside(stream)).items():
+            if key in _SIDES and number(element.value, "bits_per_second") is not None:
+                count += 1
+                yield _point(check, document, element, count, "stream", _SIDES[key], ends)
+    if cpu := ended.get("cpu_utilization_percent"):
+        for element in document.inside(cpu):
+            yield entry(check, document.line(element), f"{cpu.key}/{element.key}", json_text(element.value), 1)
+    error = json_text(found["error"].value) if "error" in found else None
+    reason = error or (None if count else "the document has no end report")
+    if reason:
+        check.fail(reason)
+    else:
+        check.status = "succeeded"
+    yield test(check, check.offset, check.length, 1, "iperf3", "failed" if reason else "measured", reason)
+    yield end(check)
+
+
+def _begun(check: Check, document: Document, begun: dict[str, Element]) -> Rows:
+    for key in ("version", "system_info"):
+        if key in begun:
+            yield entry(check, document.line(begun[key]), key, json_text(begun[key].value))
+    if "version" in begun:
+        check.tool_version = clean(json_text(begun["version"].value) or "").removeprefix("iperf ")[:256] or None
+    asked = begun["test_start"].value if "test_start" in begun else {}
+    check.parameters |= {key: value for key in _FROZEN if (value := text(asked, key)) is not None}
+    check.duration_s = number(asked, "duration") or None
+    if stamp := begun.get("timestamp"):
+        seconds = number(stamp.value, "timesecs")
+        if seconds is not None and 0 < seconds < 1e11:
+            check.started_at, check.is_zone_assumed = datetime.fromtimestamp(seconds, UTC), False
+            check.started_at_text = text(stamp.value, "time")
+
+
+def _ends(begun: dict[str, Element]) -> tuple[str | None, str | None]:
+    """This host and the other one, as the first connection names them."""
+    connected: Any = begun["connected"].value if "connected" in begun else None
+    first = connected[0] if isinstance(connected, list) and connected else {}
+    return text(first, "local_host") or None, text(first, "remote_host") or None
+
+
+def _point(
+    check: Check, document: Document, element: Element, index: int, scope: str, direction: str | None,
+    ends: tuple[str | None, str | None],
+) -> Any:
+    value = element.value
+    is_reverse = check.parameters.get("reverse") == "1" or (direction or "").endswith("_reverse")
+    source, target = ends[::-1] if is_reverse else ends
+    socket = integer(value, "socket")
+    has_round_trips = number(value, "mean_rtt") is not None
+    return point(
+        check, document.line(element), 1, index, scope, direction=direction,
+        scope_name=f"stream {socket}" if scope == "stream" else f"{source} -> {target}" if all(ends) else None,
+        source=source, target=target, bandwidth=number(value, "bits_per_second"), bandwidth_unit="bits/s",
+        retransmit_count=integer(value, "retransmits"), jitter_ms=number(value, "jitter_ms"),
+        lost_pct=number(value, "lost_percent"), latency_mean=number(value, "mean_rtt"), latency_min=number(value, "min_rtt"),
+        latency_max=number(value, "max_rtt"), latency_unit="us" if has_round_trips else None,
+        latency_kind="rtt" if has_round_trips else None,
+    )

@@ -1,0 +1,72 @@
+"""The JSON of nvbandwidth (`-j`): cells are text, `N/A` where there is none. Source: NVIDIA/nvbandwidth, json_output.cpp."""
+
+from __future__ import annotations
+
+import re
+
+from warehouse.landing.json_text import Element, json_text
+from warehouse.landing.text import Data, Report, clean
+
+from .check import Check, Rows, at, end, endpoint, entry, point, table_number, test
+from .json_tree import Document, by_key, text
+from .matrix import cell_columns, matrix_of
+
+MARK = re.compile(rb'^\s*\{\s*"nvbandwidth"\s*:', re.MULTILINE)
+
+_DEVICE = re.compile(r"(?:(\d{1,6}):\s*)?(.*?)(?: \(([0-9a-fA-F:.]+)\))?", re.DOTALL)
+_STATUSES = {"Passed": "measured", "Waived": "waived", "Error": "failed", "Not Found": "failed"}
+
+
+def rows(data: Data, report: Report, file_name: str) -> Rows:
+    """The check of a document."""
+    document = Document(data, report)
+    check = Check("nvbandwidth", "nvbandwidth", *at(document.whole))
+    root = by_key(document.pairs()).get("nvbandwidth")
+    found = by_key(document.inside(root)) if root else {}
+    version = found.get("version")
+    check.tool_version = clean(json_text(version.value) or "")[:256] or None if version else None
+    for key, element in found.items():
+        if not isinstance(element.value, (dict, list)):
+            yield entry(check, document.line(element), key, json_text(element.value))
+    if devices := found.get("GPU Device list"):
+        for number, device in enumerate(document.inside(devices)):
+            if isinstance(device.value, str) and (named := _DEVICE.fullmatch(device.value)):
+                yield endpoint(
+                    check, document.line(device), "gpu", int(named[1] or number), device=int(named[1] or number),
+                    model=clean(named[2])[:256], bus_id=named[3],
+                )
+    failures: list[str] = []
+    cases = list(document.inside(found["testcases"])) if "testcases" in found else []
+    for index, case in enumerate(cases, 1):
+        yield from _case(check, document, case, index, failures, report)
+    if "error" in found:
+        failures.append(json_text(found["error"].value) or "error")
+    check.parameters["tests"] = sorted({name for case in cases if (name := text(case.value, "name"))})
+    if failures or not cases:
+        check.fail(failures[0] if failures else "the document has no tests")
+    else:
+        check.status = "succeeded"
+    yield end(check)
+
+
+def _case(check: Check, document: Document, case: Element, index: int, failures: list[str], report: Report) -> Rows:
+    name, stated = text(case.value, "name"), text(case.value, "status")
+    status = _STATUSES.get(stated or "", "unknown")
+    reason = text(case.value, "error")
+    if status == "failed":
+        failures.append(f"{name}: {reason or stated}")
+    found = by_key(document.inside(case))
+    for key in ("sum", "min", "max", "average"):
+        if key in found:
+            yield entry(check, document.line(found[key]), key.upper(), json_text(found[key].value), index)
+    matrix = matrix_of(text(case.value, "bandwidth_description") or "")
+    points = 0
+    rows_of_matrix = document.inside(found["bandwidth_matrix"]) if "bandwidth_matrix" in found else ()
+    for number, row in enumerate(rows_of_matrix):
+        for column, cell in enumerate(document.inside(row)):
+            line = document.line(cell)
+            value = table_number(json_text(cell.value) or "", name or "", line, report)
+            if value is not None and matrix is not None:
+                points += 1
+                yield point(check, line, index, points, "pair", **cell_columns(matrix, str(number), str(column), value))
+    yield test(check, case.offset, case.length, index, name, status, reason)

@@ -1,0 +1,178 @@
+"""Turns a bundle into landing rows: each log's checks, then what a summary says of them.
+
+Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); everything else becomes an issue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import Data, Report, clean, landed_text, lines, number_in
+
+from . import nccl_summary
+from .bundles import SILENT_LOG, SUMMARY
+from .check import Check, Row, Rows, end, is_missing, test
+from .nccl_summary import Measured, Stated
+from .nccl_text import ERROR, test_named
+from .place import file_name
+from .runs import run_columns, run_name
+from .tables import ENTRY, POINT, RUN
+from .tools import HEAD_BYTES, TOOLS, tools_of
+
+_Batches = Iterator[tuple[str, pa.RecordBatch]]
+_ROWS_BETWEEN_BATCHES = 5_000
+_LOG_ROLES = {tool.role for tool in TOOLS} | {SILENT_LOG}
+
+
+@dataclass
+class _Run:
+    """A run that has been told, and what a summary may say of it."""
+
+    run_id: str
+    index: int
+    test: str | None
+    nodes: tuple[str, ...] = ()
+    average: float | None = None
+    peak: float | None = None
+    is_summarised: bool = False
+
+
+@dataclass
+class _Parse:
+    """One bundle's parse: where rows go, and the runs of each log by the log's file name."""
+
+    bundle: Bundle
+    buffer: RowBuffer
+    has_summary: bool
+    runs: dict[str, list[_Run]] = field(default_factory=dict)
+    rows: int = 0
+
+
+def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
+    """All landing rows of a bundle, in batches."""
+    files = sorted(bundle.manifest.by_path.items())
+    has_summary = any(file.role == SUMMARY for _, file in files)
+    parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest), has_summary)
+    for raw_path, file in files:
+        if file.role in _LOG_ROLES:
+            yield from _log(parse, raw_path)
+    for raw_path, file in files:
+        if file.role == SUMMARY:
+            yield from _summary(parse, raw_path)
+    yield from parse.buffer.rest()
+
+
+def _log(parse: _Parse, raw_path: str) -> _Batches:
+    data, identity = parse.bundle.map(raw_path), parse.bundle.manifest.identity
+    name = raw_path.rpartition("/")[2]
+    report = Report(parse.buffer, raw_path, None)
+    owner = raw_path if identity.get("is_named_by_path") else f"{parse.bundle.digest[:12]}/{raw_path}"
+    under_way: dict[Check, _Run] = {}
+    count = 0
+    sources = [tool.rows(data, report, name) for tool in tools_of(data[:HEAD_BYTES])] or [_silent(data, report, name)]
+    for rows in sources:
+        for row in rows:
+            run = under_way.get(row.check)
+            if run is None:
+                count += 1
+                run = _Run(run_name(owner, count, row.check.test), count, row.check.test)
+                under_way[row.check] = run
+            if row.table is None:
+                _add_run(parse, raw_path, row.check, run)
+                del under_way[row.check]
+            else:
+                parse.buffer.add(row.table, raw_path, row.offset, row.length, run_id=run.run_id, **row.columns)
+                _note(run, row)
+            parse.rows += 1
+            if parse.rows % _ROWS_BETWEEN_BATCHES == 0:
+                yield from parse.buffer.full()
+
+
+def _silent(data: Data, report: Report, name: str) -> Rows:
+    """A log that ended before any test began is a failed test, not a missing one."""
+    check = Check("nccl-tests", test_named(name), 0, len(data))
+    check.fail("the log is empty" if len(data) == 0 else "the log holds no test")
+    for line in lines(data, report):
+        text = line.data.decode(errors="replace")
+        if ERROR.search(text):
+            check.status_reason = clean(text.strip())[:500]
+            break
+    yield test(check, 0, len(data), 1, check.test, "failed", check.status_reason)
+    yield end(check)
+
+
+def _note(run: _Run, row: Row) -> None:
+    """Remember what a summary repeats."""
+    if row.table == ENTRY and row.columns["key"] == "Avg bus bandwidth":
+        run.average = row.columns["value_number"]
+    elif row.table == POINT and (number := row.columns.get("bus_bandwidth_gb_per_s")) is not None:
+        run.peak = number if run.peak is None else max(run.peak, number)
+
+
+def _add_run(parse: _Parse, raw_path: str, check: Check, run: _Run) -> None:
+    _check_nodes(parse, raw_path, check, run)
+    if parse.has_summary:
+        run.nodes = tuple(check.nodes)
+        parse.runs.setdefault(raw_path.rpartition("/")[2], []).append(run)
+    parse.buffer.add(
+        RUN, raw_path, check.offset, check.length,
+        run_id=run.run_id, run_index=run.index, cluster=parse.bundle.manifest.identity.get("cluster"), **run_columns(check),
+    )
+
+
+def _check_nodes(parse: _Parse, raw_path: str, check: Check, run: _Run) -> None:
+    """A campaign's file name says which nodes were to be measured; where the log is silent it stands alone."""
+    named = file_name(raw_path.rpartition("/")[2])
+    if named is None:
+        return
+    if not check.nodes:
+        check.nodes = list(named.nodes)
+    elif (named.nodes and set(named.nodes) != set(check.nodes)) or named.node_count != len(check.nodes):
+        message = f"the log has {','.join(check.nodes)[:200]}, its name {','.join(named.nodes)[:200] or named.node_count}"
+        parse.buffer.issue(
+            "nodes-mismatch", clean(message), raw_path, check.offset, check.length, run_id=run.run_id
+        )
+
+
+def _summary(parse: _Parse, raw_path: str) -> _Batches:
+    report = Report(parse.buffer, raw_path, None)
+    for stated in nccl_summary.statements(parse.bundle.map(raw_path), report):
+        run = _summarised(parse, stated)
+        _add_statement(parse, raw_path, stated, run)
+        if run is None:
+            report.at("summary-without-log", f"{stated.cells.get('file')}: {stated.cells.get('test')}"[:300], stated.line)
+        else:
+            for message in nccl_summary.disagreements(stated, Measured(run.nodes, run.average, run.peak)):
+                parse.buffer.issue(
+                    "summary-disagrees", clean(message), raw_path, stated.line.offset, len(stated.line.data),
+                    severity="error", line_number=stated.line.number, run_id=run.run_id,
+                )
+        parse.rows += 1
+        if parse.rows % _ROWS_BETWEEN_BATCHES == 0:
+            yield from parse.buffer.full()
+
+
+def _summarised(parse: _Parse, stated: Stated) -> _Run | None:
+    """The run that a line summarises: of its log, the next of its test."""
+    for run in parse.runs.get(stated.cells.get("file") or "", ()):
+        if run.test == stated.cells.get("test") and not run.is_summarised:
+            run.is_summarised = True
+            return run
+    return None
+
+
+def _add_statement(parse: _Parse, raw_path: str, stated: Stated, run: _Run | None) -> None:
+    columns: dict[str, Any] = {"run_id": run.run_id if run else None, "test_index": 1 if run else None, "source": "summary"}
+    for key, value in stated.cells.items():
+        value = None if value is None or is_missing(value) else value
+        parse.buffer.add(
+            ENTRY, raw_path, stated.line.offset, len(stated.line.data), key=clean(key)[:256],
+            value=None if value is None else landed_text(value),
+            value_number=None if value is None else number_in(value), line_number=stated.line.number, **columns,
+        )

@@ -1,0 +1,147 @@
+"""The text of perftest (ib_write_bw, ib_read_lat, ib_send_bw and their kin): a parameter block, then a table of sizes.
+
+The unit of bandwidth is the header's: `MB/sec` is 2^20 bytes a second, `MiB/sec` is what newer versions call the same,
+`Gb/sec` is 10^9 bits (linux-rdma/perftest, src/perftest_parameters.c, format_factor). A peak of 0.00 is not measured:
+tests that run for a time, and --noPeak, print it. Client and server of a loopback may share a log, line by line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from warehouse.landing.text import Data, Report, clean
+
+from .check import Check, Rows, at, end, entry, integer_in, point, table_number, test
+from .streams import Told, told_lines
+
+MARK = re.compile(rb"(?:RDMA_Write|RDMA_Read|Send|Atomic)\b[^\n]{0,60}\b(?:BW|Latency)\b[^\n]{0,60}\bTest\b")
+
+_TITLE = re.compile(r"(RDMA_Write|RDMA_Read|Send|Atomic)\b(.{0,60}?)\b(BW|Latency)\b(.{0,60}?)\bTest\b")
+_VERBS = {"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send", "Atomic": "atomic"}
+_PARAMETER = re.compile(r"([A-Za-z][A-Za-z0-9*_./ -]{0,40}?)\s*:\s*(\S+)")
+_COLUMN = re.compile(r"#\w+|[A-Za-z0-9][\w.% ]*\[[^\]]*\]")
+_ERROR = re.compile(r"Couldn't|Failed|Unable to|Completion with error|[Ee]rror|not found|Problems", re.ASCII)
+_FROZEN = {
+    "Number of qps": "qps", "Connection type": "connection", "Mtu": "mtu", "TX depth": "tx_depth",
+    "CQ Moderation": "cq_moderation",
+}
+_LATENCIES = {
+    "t_min": "latency_min", "t_max": "latency_max", "t_typical": "latency_p50", "t_avg": "latency_mean",
+    "t_stdev": "latency_stdev", "99% percentile": "latency_p99", "99.9% percentile": "latency_p999",
+}
+
+
+@dataclass
+class _Section:
+    """A test under way."""
+
+    check: Check
+    title: str
+    columns: list[tuple[str, str]] = field(default_factory=list)  # name and unit
+    points: int = 0
+    sizes: list[int] = field(default_factory=list)
+    is_waiting: bool = False
+    error: str | None = None
+
+
+def rows(data: Data, report: Report, file_name: str) -> Rows:
+    """The checks of a log."""
+    section: _Section | None = None
+    is_waiting = False
+    for told in told_lines(data, report):
+        if title := _TITLE.search(told.text):
+            # The other side of a loopback prints the same title before the table begins.
+            if section is None or section.points or section.title != title[0]:
+                if section is not None:
+                    yield from _finished(section)
+                section = _Section(_check(title, told), title[0], is_waiting=is_waiting)
+                is_waiting = False
+        elif "Waiting for client" in told.text:
+            is_waiting = True
+        elif section is not None:
+            yield from _line(section, told, report)
+    if section is not None:
+        yield from _finished(section)
+
+
+def _check(title: re.Match[str], told: Told) -> Check:
+    name = f"ib_{_VERBS[title[1]]}_{'bw' if title[3] == 'BW' else 'lat'}"
+    check = Check("perftest", name, told.line.offset)
+    check.cover(*at(told.line))
+    kind = " ".join(f"{title[2]} {title[4]}".split())
+    if kind:
+        check.parameters["kind"] = clean(kind)  # Bidirectional, Post List, - Multicast, FETCH_AND_ADD
+    return check
+
+
+def _line(section: _Section, told: Told, report: Report) -> Rows:
+    text, check = told.text, section.check
+    if text.startswith("#bytes"):
+        section.columns = [_column(match[0]) for match in _COLUMN.finditer(text)]
+        check.cover(*at(told.line))
+    elif section.columns and text[:1].isdigit():
+        check.cover(*at(told.line))
+        yield from _table_row(section, told, report)
+    elif "address:" in text or text.startswith("GID"):
+        return
+    elif _ERROR.search(text):
+        section.error = section.error or text
+        check.cover(*at(told.line))
+    elif not section.columns:
+        for match in _PARAMETER.finditer(text):
+            key = match[1].strip()
+            check.cover(*at(told.line))
+            yield entry(check, told.line, key, match[2])
+            if key in _FROZEN:
+                check.parameters[_FROZEN[key]] = clean(match[2])[:64]
+
+
+def _column(text: str) -> tuple[str, str]:
+    name, _, unit = text.partition("[")
+    return name.strip(), unit.rstrip("]")
+
+
+def _table_row(section: _Section, told: Told, report: Report) -> Rows:
+    words = told.text.split()
+    size = integer_in(words[0])
+    if size is None or not 2 <= len(words) <= len(section.columns):
+        report.at("malformed-row", told.text[:200], told.line, "error")
+        return
+    if len(words) < len([name for name, _ in section.columns if name != "CPU_Util"]):
+        report.at("truncated-row", told.text[:200], told.line)
+    section.points += 1
+    if size not in section.sizes and len(section.sizes) < 1000:
+        section.sizes.append(size)
+    columns: dict[str, Any] = {"message_bytes": size}
+    for (name, unit), text in zip(section.columns, words, strict=False):
+        if name == "#iterations":
+            columns["iterations"] = integer_in(text)
+        elif name in _LATENCIES:
+            columns[_LATENCIES[name]] = table_number(text, name, told.line, report)
+            columns["latency_unit"] = clean(unit)[:64]
+        elif name == "BW average":
+            columns["bandwidth"] = table_number(text, name, told.line, report)
+            columns["bandwidth_unit"] = clean(unit)[:64]
+        elif name == "BW peak":
+            columns["bandwidth_peak"] = table_number(text, name, told.line, report) or None
+        elif name == "MsgRate":
+            columns["message_rate_mpps"] = table_number(text, name, told.line, report)
+    yield point(section.check, told.line, 1, section.points, **columns)
+
+
+def _finished(section: _Section) -> Rows:
+    check = section.check
+    check.parameters["sizes"] = sorted(section.sizes)
+    if section.points:
+        check.status, status, reason = "succeeded", "measured", None
+    elif section.error is not None or not section.is_waiting:
+        reason = section.error or "the log has no results"
+        check.fail(reason)
+        status = "failed"
+    else:
+        status, reason = "unknown", "the side that waited printed no results"
+        check.status_reason = reason
+    yield test(check, check.offset, check.length, 1, check.test, status, reason)
+    yield end(check)

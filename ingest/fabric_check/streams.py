@@ -1,0 +1,42 @@
+"""Lines of a job's log without what launchers put before them.
+
+mpirun, srun and container runtimes write `[1,0]<stdout>:`, `0: ` or a time before each line of a process; several processes may
+write into one log at the same time. The tag tells the processes apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from warehouse.landing.text import Data, Line, Report, decoded, lines
+
+_TIME = r"(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]?\s+)?"
+_TAG = r"(?P<tag>\[(?:[\w.@-]+@)?\d+,\d+\](?:<std(?:out|err)>)?:?|\[\d+\](?=\s)|\d+:(?=\s|$))?"
+_PREFIX = re.compile(rf"\s*{_TIME}{_TAG}", re.ASCII)
+MAX_LINE_BYTES = 64 << 10  # no tool here writes longer lines, but for gpu_burn, whose progress is one line
+
+
+class Told(NamedTuple):
+    """A line of one process: `text` is what it wrote, `tag` says which process where the launcher does."""
+
+    line: Line
+    tag: str
+    text: str
+
+
+def told_lines(
+    data: Data, report: Report, *, noise: bytes | None = None, longest: int = MAX_LINE_BYTES
+) -> Iterator[Told]:
+    """The lines without their prefixes; those that hold `noise` are left out unread, those above `longest` bytes reported."""
+    for line in lines(data, report):
+        if noise is not None and noise in line.data:
+            continue
+        if len(line.data) > longest:
+            report.at("line-too-long", f"{len(line.data)} bytes", line, "error")
+            continue
+        text = decoded(line, report)
+        prefix = _PREFIX.match(text)
+        assert prefix
+        yield Told(line, prefix["tag"] or "", text[prefix.end() :].strip())

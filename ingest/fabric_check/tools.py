@@ -1,0 +1,44 @@
+"""The tools whose output is known: how a file of each is recognised by its first bytes, and what reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from warehouse.landing.text import Data, Report
+
+from . import fio_json, fio_text, gpcnet, gpu_burn, iperf3, nccl_json, nccl_text, nvbandwidth_json, nvbandwidth_text, perftest
+from .check import Rows
+
+HEAD_BYTES = 64 << 10  # a launcher's own lines may come first
+
+
+class Tool(NamedTuple):
+    """`role` names the format in manifests; `rows` takes the bytes, a report, and the file's name."""
+
+    role: str
+    mark: re.Pattern[bytes]
+    rows: Callable[[Data, Report, str], Rows]
+
+
+TOOLS = (
+    Tool("nccl_tests_log", nccl_text.MARK, nccl_text.rows),
+    Tool("nccl_tests_json", nccl_json.MARK, nccl_json.rows),
+    Tool("perftest_log", perftest.MARK, perftest.rows),
+    Tool("nvbandwidth_log", nvbandwidth_text.MARK, nvbandwidth_text.rows),
+    Tool("nvbandwidth_json", nvbandwidth_json.MARK, nvbandwidth_json.rows),
+    Tool("gpcnet_log", gpcnet.MARK, gpcnet.rows),
+    Tool("gpu_burn_log", gpu_burn.MARK, gpu_burn.rows),
+    Tool("fio_json", fio_json.MARK, fio_json.rows),
+    Tool("fio_log", fio_text.MARK, fio_text.rows),
+    Tool("iperf3_json", iperf3.MARK, iperf3.rows),
+)
+
+
+def tools_of(head: bytes) -> list[Tool]:
+    """The tools whose output begins in these bytes, in the order in which they come."""
+    found = [(match.start(), tool) for tool in TOOLS if (match := tool.mark.search(head))]
+    names = {tool.role for _, tool in found}
+    # fio writes its text before the JSON when both are asked for, and an indented JSON may quote a line of text.
+    return [tool for _, tool in sorted(found, key=lambda pair: pair[0]) if tool.role != "fio_log" or "fio_json" not in names]

@@ -1,0 +1,108 @@
+/*
+description: >
+  One row per measured point of each test: a message size, a pair of ends, a GPU, a stream. What a tool prints is converted by
+  its unit: perftest's MB and fio's KiB are 2^20 and 2^10 bytes, Gb and bits are bits; an unlisted unit leaves the value out.
+grain: [run_id, artifact_manifest_digest, test_index, point_index, placement]
+feeds: fabric_outcome
+*/
+with bandwidth_unit as (
+    select
+        unit,
+        bytes
+    from (
+        values
+        ('B/s', 1.0::double),
+        ('kB/s', 1e3),
+        ('MB/s', 1e6),
+        ('GB/s', 1e9),
+        ('TB/s', 1e12),
+        ('KiB/s', 1024.0),
+        ('MiB/s', 1048576.0),
+        ('GiB/s', 1073741824.0),
+        ('TiB/s', 1099511627776.0),
+        ('MB/sec', 1048576.0),
+        ('MiB/sec', 1048576.0),
+        ('Gb/sec', 125000000.0),
+        ('bits/s', 0.125)
+    ) as unit (unit, bytes)
+),
+
+latency_unit as (
+    select
+        unit,
+        us
+    from (values ('us', 1.0::double), ('usec', 1.0), ('ns', 0.001)) as unit (unit, us)
+)
+
+select
+    point.run_id,
+    point.artifact_manifest_digest,
+    of_test.tool,
+    of_test.test,
+    point.test_index,
+    point.scope,
+    point.scope_name,
+    point.point_index,
+    point.placement,
+    point.direction,
+    point.status,
+    point.status_reason,
+    of_test.nodes,
+    of_test.node_count,
+    of_test.rank_count,
+    point.source,
+    point.target,
+    point.gpu_number,
+    gpu.model as gpu_model,
+    gpu.bus_id as gpu_bus_id,
+    gpu.uuid as gpu_uuid,
+    point.message_bytes,
+    point.element_count,
+    point.element_type,
+    point.redop,
+    point.root,
+    point.iterations,
+    point.time_us,
+    point.alg_bandwidth_gb_per_s,
+    point.bus_bandwidth_gb_per_s,
+    point.wrong_count,
+    point.max_error,
+    point.bandwidth * bandwidth_unit.bytes / 1e9 as bandwidth_gb_per_s,
+    point.bandwidth_peak * bandwidth_unit.bytes / 1e9 as peak_bandwidth_gb_per_s,
+    case when point.bandwidth_unit = 'MiB/s/rank' then point.bandwidth * 1048576 / 1e9 end as rank_bandwidth_gb_per_s,
+    case when point.bandwidth_unit = 'MiB/s/rank' then point.bandwidth_p99 * 1048576 / 1e9 end as rank_bandwidth_p99_gb_per_s,
+    point.message_rate_mpps * 1e6 as message_rate_per_s,
+    point.latency_kind,
+    point.latency_mean * latency_unit.us as latency_mean_us,
+    point.latency_min * latency_unit.us as latency_min_us,
+    point.latency_max * latency_unit.us as latency_max_us,
+    point.latency_stdev * latency_unit.us as latency_stdev_us,
+    point.latency_p50 * latency_unit.us as latency_p50_us,
+    point.latency_p90 * latency_unit.us as latency_p90_us,
+    point.latency_p95 * latency_unit.us as latency_p95_us,
+    point.latency_p99 * latency_unit.us as latency_p99_us,
+    point.latency_p999 * latency_unit.us as latency_p999_us,
+    point.io_per_s,
+    point.gflop_per_s,
+    point.error_count,
+    point.temperature_c,
+    point.power_w,
+    point.retransmit_count,
+    point.jitter_ms,
+    point.lost_pct
+from fabric_check_point as point
+inner join fabric_check_test_outcome as of_test
+    on
+        of_test.run_id = point.run_id
+        and of_test.artifact_manifest_digest = point.artifact_manifest_digest
+        and of_test.test_index = point.test_index
+left join bandwidth_unit
+    on bandwidth_unit.unit = point.bandwidth_unit
+left join latency_unit
+    on latency_unit.unit = point.latency_unit
+left join fabric_check_endpoint as gpu
+    on
+        gpu.run_id = point.run_id
+        and gpu.artifact_manifest_digest = point.artifact_manifest_digest
+        and gpu.number = point.gpu_number
+        and gpu.kind = 'gpu'

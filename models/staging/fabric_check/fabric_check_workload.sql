@@ -1,0 +1,14 @@
+/*
+description: One row per run, the workload that the tool was asked for. How many nodes and ranks took part is not of it.
+grain: [run_id, artifact_manifest_digest]
+feeds: workload
+*/
+select
+    run_id,
+    artifact_manifest_digest,
+    workload_spec_digest,
+    workload_document,
+    json_extract_string(workload_document, '$.test') as model,
+    json_extract_string(workload_document, '$.types[0]') as precision,
+    json_extract_string(workload_document, '$.tool') as protocol
+from fabric_check_run

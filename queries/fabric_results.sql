@@ -1,0 +1,51 @@
+/*
+description: >
+  Collective communication, test by test: one row per run of a fabric check that states an average bus bandwidth, or that
+  failed to. Pairs of nodes are the rows with node_count 2.
+grain: [run_id]
+claim:
+  what: the average bus bandwidth of one collective test on the nodes that took part
+  population: every run of nccl-tests and rccl-tests in the warehouse, failed ones too, without conflict
+  unit_of_replication: the run, one execution of one test
+columns:
+  run_id: {type: varchar, description: "The run whose log the result comes from"}
+  cluster: {type: varchar, description: "The cluster; NULL where no folder names it"}
+  test: {type: varchar, description: "The collective's program; NULL where the log does not say"}
+  nodes: {type: varchar, description: "The nodes that took part"}
+  node_count: {type: bigint, description: "How many nodes took part"}
+  rank_count: {type: bigint, description: "How many ranks took part"}
+  gpu_model: {type: varchar, description: "The GPUs' model"}
+  nccl_version: {type: varchar, description: "NCCL or RCCL"}
+  workload_spec_digest: {type: varchar, description: "The workload: sizes, steps, iterations, types"}
+  status: {type: varchar, description: "measured, reduced (not up to the size asked for) or failed"}
+  status_reason: {type: varchar, description: "The log's own words for the status"}
+  avg_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth, as the log states it; NULL: the test failed"}
+  peak_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Largest bus bandwidth of a size"}
+*/
+select
+    outcome.run_id,
+    cluster_region_dim.cluster,
+    outcome.test,
+    outcome.nodes,
+    outcome.node_count,
+    outcome.rank_count,
+    hardware_topology_dim.gpu_model,
+    software_version_dim.nccl_version,
+    run.workload_spec_digest,
+    outcome.status,
+    outcome.status_reason,
+    outcome.avg_bus_bandwidth_gb_per_s,
+    outcome.peak_bus_bandwidth_gb_per_s
+from fabric_outcome_fact as outcome
+inner join benchmark_run_fact as run
+    on run.run_id = outcome.run_id
+left join cluster_region_dim
+    on cluster_region_dim.cluster_region_key = run.cluster_region_key
+left join hardware_topology_dim
+    on hardware_topology_dim.hardware_topology_key = run.hardware_topology_key
+left join software_version_dim
+    on software_version_dim.software_version_key = run.software_version_key
+where
+    outcome.scope = 'test'
+    and outcome.tool in ('nccl-tests', 'rccl-tests')
+    and not run.has_conflict

@@ -1,0 +1,481 @@
+"""The fabric check ingestor: recognition, every tool's format, exact byte ranges, failed tests, damaged files."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import shutil
+import sys
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import fabric_check as sample
+
+from warehouse.digest import bytes_digest
+from warehouse.evidence.manifest import Manifest, ManifestFile
+from warehouse.evidence.tree import list_tree
+from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft
+
+PACKAGE = Path(__file__).resolve().parents[1] / "ingest" / "fabric_check"
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def _package() -> Any:
+    name = "test_fabric_check_package"
+    spec = importlib.util.spec_from_file_location(name, PACKAGE / "__init__.py", submodule_search_locations=[str(PACKAGE)])
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+INGESTOR = _package().INGESTOR
+NODES = sys.modules["test_fabric_check_package.nodes"]
+PLACE = sys.modules["test_fabric_check_package.place"]
+
+
+def drafts(path: Path) -> list[BundleDraft]:
+    return list(INGESTOR.bundles(list_tree(path)))
+
+
+def stored(draft: BundleDraft, folder: Path) -> Bundle:
+    files = []
+    for file in draft.files:
+        data = file.file.source.read_bytes()
+        path = folder / file.raw_path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        files.append(ManifestFile(file.raw_path, len(data), bytes_digest(data), file.media_type, file.role))
+    manifest = Manifest("fabric_check", tuple(files), draft.identity, draft.source)
+    return Bundle(manifest.digest, manifest, folder)
+
+
+def parsed(bundle: Bundle) -> Rows:
+    rows: Rows = {name: [] for name in (*INGESTOR.tables, ISSUE_TABLE)}
+    for table, batch in INGESTOR.parse(bundle):
+        rows[table] += batch.to_pylist()
+    return rows
+
+
+def landed(tree: Path) -> Rows:
+    """The rows of the only bundle in a tree."""
+    (draft,) = drafts(tree)
+    return parsed(stored(draft, tree.parent / "stored"))
+
+
+def of_log(tmp_path: Path, text: str, name: str = "check.log") -> Rows:
+    sample.write(tmp_path / "tree" / name, text)
+    return landed(tmp_path / "tree")
+
+
+def points(rows: Rows, *keys: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[key] for key in keys) for row in rows["fabric_check_point"]]
+
+
+def outcomes(rows: Rows) -> list[tuple[Any, ...]]:
+    return [(row["test"], row["status"], row["status_reason"]) for row in rows["fabric_check_test"]]
+
+
+def entries(rows: Rows, test_index: int | None = None) -> dict[str, str | None]:
+    return {row["key"]: row["value"] for row in rows["fabric_check_entry"] if row["test_index"] == test_index}
+
+
+def codes(rows: Rows) -> Counter[str]:
+    return Counter(row["code"] for row in rows[ISSUE_TABLE])
+
+
+class TestNccl:
+    def test_a_log_of_two_tests_is_two_runs(self, tmp_path: Path) -> None:
+        text = sample.nccl_section(average="8.15 ") + sample.nccl_section("sendrecv_perf", average="7.5 ", reduced_to=3000000)
+        rows = of_log(tmp_path, text)
+        assert [(run["test"], run["status"], run["nodes"], run["rank_count"], run["tool_version"]) for run in rows["fabric_check_run"]] == [
+            ("alltoall_perf", "succeeded", "gpu01,gpu02", 2, "2.17.8"), ("sendrecv_perf", "succeeded", "gpu01,gpu02", 2, "2.17.8"),
+        ]
+        assert [status for _, status, _ in outcomes(rows)] == ["measured", "reduced"]
+        averages = [(row["value_number"], row["run_id"].rpartition("/")[2]) for row in rows["fabric_check_entry"] if row["key"] == "Avg bus bandwidth"]
+        assert averages == [(8.15, "1-alltoall_perf"), (7.5, "2-sendrecv_perf")]
+        assert not rows[ISSUE_TABLE]
+
+    def test_points_in_both_placements_and_na_is_null(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.nccl_section())
+        assert points(rows, "point_index", "placement", "message_bytes", "time_us", "bus_bandwidth_gb_per_s", "wrong_count", "redop", "root") == [
+            (1, "out_of_place", 1048576, 100.5, 10.43, 0, "sum", None), (1, "in_place", 1048576, 90.0, 11.65, None, "sum", None),
+            (2, "out_of_place", 2097152, 200.25, 10.5, 0, "sum", None), (2, "in_place", 2097152, 1.2e8, 0.02, None, "sum", None),
+        ]
+
+    def test_ranks_name_node_device_bus_and_model(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.nccl_section(gpus=2))
+        assert [(row["number"], row["node_name"], row["device"], row["bus_id"], row["model"]) for row in rows["fabric_check_endpoint"]] == [
+            (0, "gpu01", 0, "0000:1b:00", "NVIDIA H900 80GB"), (1, "gpu01", 1, "0000:1c:00", "NVIDIA H900 80GB"),
+            (2, "gpu02", 0, "0000:1b:00", "NVIDIA H900 80GB"), (3, "gpu02", 1, "0000:1c:00", "NVIDIA H900 80GB"),
+        ]
+        (run,) = rows["fabric_check_run"]
+        assert (run["node_count"], run["gpu_count"], run["gpu_bus_ids"]) == (2, 4, "0000:1b:00 0000:1c:00")
+
+    def test_a_test_that_died_is_a_failed_row_with_the_tools_words(self, tmp_path: Path) -> None:
+        error = "gpu02: Test NCCL failure common.cu:958 'unhandled system error'"
+        rows = of_log(tmp_path, sample.nccl_section(average=None, error=error) + sample.nccl_section("sendrecv_perf"))
+        assert [(run["test"], run["status"], run["status_reason"]) for run in rows["fabric_check_run"]] == [
+            ("alltoall_perf", "failed", error), ("sendrecv_perf", "succeeded", None),
+        ]
+        assert outcomes(rows)[0] == ("alltoall_perf", "failed", error)
+
+    @pytest.mark.parametrize(
+        ("changes", "reason"),
+        [
+            ({"bounds": "7 FAILED"}, "Out of bounds values : 7 FAILED"), ({"average": "8.15 FAILED"}, "Avg bus bandwidth    : 8.15 FAILED"),
+            ({"average": "-nan "}, "the average bus bandwidth is -nan"), ({"average": None}, "the log has no average bus bandwidth"),
+        ],
+    )
+    def test_every_way_to_fail(self, tmp_path: Path, changes: dict[str, Any], reason: str) -> None:
+        assert outcomes(of_log(tmp_path, sample.nccl_section(**changes))) == [("alltoall_perf", "failed", reason)]
+
+    def test_old_format_takes_its_test_from_the_file_name_and_errors_are_no_counts(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.OLD_ALL_GATHER, "nccl_allgather.log")
+        assert outcomes(rows) == [("all_gather_perf", "measured", None)]
+        assert points(rows, "point_index", "message_bytes", "max_error", "wrong_count", "redop")[-2:] == [(3, 32, 1e-07, None, None), (3, 32, 2e-07, None, None)]
+        assert [row[0] for row in points(rows, "point_index")] == [1, 1, 2, 2, 3, 3]  # a size that stands twice is two points
+
+    def test_rccl_takes_its_test_from_the_command_and_wrong_values_fail(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.OLD_RCCL)
+        (run,) = rows["fabric_check_run"]
+        assert (run["tool"], run["tool_version"], run["test"], run["status"]) == ("rccl-tests", "develop:abc1234", "reduce_perf", "failed")
+        assert points(rows, "placement", "status", "wrong_count", "root") == [("out_of_place", "measured", 0, 0), ("in_place", "failed", 3, 0)]
+        assert entries(rows)["ROCm version"] == "7.0.1.0-42-9428210"
+
+    @pytest.mark.parametrize("prefix", ["[1,0]<stdout>:", "[1,0]<stdout>: ", "0: ", " 0: ", "2026-01-28T01:07:02.123Z ", "[host@1,0]<stdout>: "])
+    def test_launchers_prefixes(self, tmp_path: Path, prefix: str) -> None:
+        plain = of_log(tmp_path / "plain", sample.nccl_section())
+        lines = sample.nccl_section().splitlines()
+        noise = ["[1,1]<stdout>:gpu02:1:2 [0] NCCL INFO Bootstrap : Using eth0", "1: gpu02:1:2 [0] NCCL INFO cudaDriverVersion 12040"]
+        rows = of_log(tmp_path, "\n".join([*noise, *(prefix + line for line in lines)]) + "\n")
+        columns = ("placement", "message_bytes", "time_us", "wrong_count")
+        assert points(rows, *columns) == points(plain, *columns) and outcomes(rows) == outcomes(plain)
+
+    def test_processes_that_write_at_the_same_time_stay_apart(self, tmp_path: Path) -> None:
+        first, second = (sample.nccl_section(nodes=(node,), average=average).splitlines() for node, average in (("gpu01", "1.5 "), ("gpu02", "2.5 ")))
+        mixed = [line for a, b in zip(first, second, strict=True) for line in (f"[1,0]<stdout>:{a}", f"[1,1]<stdout>:{b}")]
+        rows = of_log(tmp_path, "\n".join(mixed))
+        found = {run["nodes"]: run["run_id"] for run in rows["fabric_check_run"]}
+        averages = {row["run_id"]: row["value_number"] for row in rows["fabric_check_entry"] if row["key"] == "Avg bus bandwidth"}
+        assert {node: averages[run] for node, run in found.items()} == {"gpu01": 1.5, "gpu02": 2.5}
+        assert len(rows["fabric_check_point"]) == 8
+
+    def test_per_iteration_columns_and_timestamps(self, tmp_path: Path) -> None:
+        text = sample.nccl_section().replace("busbw  #wrong     time", "busbw  #wrong  i_min i_max i_p99 i_cv%  time").replace(
+            "#wrong\n", "#wrong i_min i_max i_p99 i_cv%  timestamp\n"
+        )
+        lines = []
+        for line in text.splitlines():
+            words = line.split()
+            if words and words[0].isdigit():
+                cells = [*words[:9], "99.5", "110.0", "109.0", "2.5", *words[9:], "1.0", "2.0", "1.9", "3.5", "2026-01-28", "01:07:02"]
+                line = "  ".join(cells)
+            lines.append(line)
+        rows = of_log(tmp_path, "\n".join(lines))
+        assert points(rows, "time_us", "latency_min", "latency_p99", "latency_unit")[:2] == [(100.5, 99.5, 109.0, "us"), (90.0, 1.0, 1.9, "us")]
+        (run,) = rows["fabric_check_run"]
+        assert run["started_at"] == datetime(2026, 1, 28, 1, 7, 2, tzinfo=UTC) and run["is_zone_assumed"] is True
+
+    def test_a_row_cut_in_its_middle_keeps_the_whole_half(self, tmp_path: Path) -> None:
+        lines = sample.nccl_section().splitlines()
+        last = next(index for index, line in enumerate(lines) if line.startswith("     2097152"))
+        cut = lines[last][: lines[last].index("1.2e+08")]
+        rows = of_log(tmp_path, "\n".join([*lines[:last], cut]))
+        assert points(rows, "placement", "time_us")[2:] == [("out_of_place", 200.25)]
+        assert codes(rows) == {"truncated-row": 1} and outcomes(rows)[0][1] == "failed"
+
+    def test_a_host_that_begins_with_a_digit_is_no_row(self, tmp_path: Path) -> None:
+        warning = "10.0.0.1:77:88 [0] misc/socket.cc:48 NCCL WARN socketStartConnect: Connect to 10.0.0.2 failed"
+        rows = of_log(tmp_path, sample.nccl_section(average=None, error=warning))
+        assert outcomes(rows) == [("alltoall_perf", "failed", warning)] and codes(rows) == {}
+
+    def test_a_unit_that_is_not_known_is_told_and_gives_no_value(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.nccl_section().replace("(us)", "(ms)"))
+        assert {row[0] for row in points(rows, "time_us")} == {None} and codes(rows) == {"unknown-unit": 1}
+
+    def test_what_is_no_number_is_told_with_its_place_and_null(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.nccl_section().replace("  200.25", "     inf").replace("10.50", "1O.50"))
+        assert points(rows, "time_us", "bus_bandwidth_gb_per_s")[2] == (None, None)
+        assert codes(rows) == {"non-finite-number": 1, "not-a-number": 1}
+        assert all(row["line_number"] == 13 and row["raw_length"] > 0 for row in rows[ISSUE_TABLE])
+
+    def test_places_lead_to_the_very_bytes(self, tmp_path: Path) -> None:
+        text = "noise é\r\n" + sample.nccl_section().replace("\n", "\r\n")
+        rows = of_log(tmp_path, text)
+        data = text.encode()
+        for row in rows["fabric_check_point"]:
+            assert data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]].split()[0] == str(row["message_bytes"]).encode()
+        (average,) = [row for row in rows["fabric_check_entry"] if row["key"] == "Avg bus bandwidth"]
+        assert data[average["raw_offset"] : average["raw_offset"] + average["raw_length"]].strip() == b"# Avg bus bandwidth    : 8.15"
+
+    def test_json_has_times_and_no_environment(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.NCCL_JSON, "x.json")
+        (run,) = rows["fabric_check_run"]
+        assert (run["test"], run["nodes"], run["duration_s"], run["is_zone_assumed"]) == ("all_reduce_perf", "gpu01,gpu02", 10.0, True)
+        assert points(rows, "placement", "message_bytes", "time_us", "bus_bandwidth_gb_per_s", "wrong_count") == [
+            ("out_of_place", 1024, 12.5, 0.08, 0), ("in_place", 1024, 12.0, 0.09, None),
+        ]
+        assert entries(rows, 1)["Avg bus bandwidth"] == "0.085" and "hunter2" not in json.dumps(rows, default=str)
+
+    def test_text_and_json_of_one_workload_have_one_digest(self, tmp_path: Path) -> None:
+        document = json.loads(sample.NCCL_JSON)
+        document["args"][0] = "alltoall_perf"
+        document["config"] |= {"minimum_bytes": 1048576, "maximum_bytes": 4194304, "warmup_iters": 5}
+        of_json = of_log(tmp_path / "json", json.dumps(document, separators=(",", ":")), "x.json")
+        of_text = of_log(tmp_path / "text", sample.nccl_section())
+        assert of_json["fabric_check_run"][0]["workload_document"] == of_text["fabric_check_run"][0]["workload_document"]
+
+
+class TestCampaign:
+    def test_a_campaign_is_one_bundle_named_by_its_path_wherever_it_lies(self, tmp_path: Path) -> None:
+        sample.write_campaign(tmp_path / "here")
+        shutil.copytree(tmp_path / "here", tmp_path / "there" / "deeper")
+        inside = tmp_path / "here/benchmarks/cluster-x/nccl-benchmark-results/pairwise/runs"
+        found = [drafts(path) for path in (tmp_path / "here", tmp_path / "there", inside)]
+        assert [len(some) for some in found] == [1, 1, 1]
+        told = [(some[0].identity, some[0].runs, [(f.raw_path, f.role) for f in some[0].files]) for some in found]
+        assert told[0] == told[1] == told[2]
+        assert told[0][0] == {"cluster": "cluster-x", "is_named_by_path": True}
+        name = "fabric-check/cluster-x/nccl-benchmark-results/pairwise/runs/20260128-010702/without-debug/logs/nccl_N2_G1_gpu01_gpu02.log"
+        assert told[0][1][:2] == (f"{name}/1-alltoall_perf", f"{name}/2-sendrecv_perf") and len(told[0][1]) == 10
+
+    def test_the_summary_agrees_and_its_blank_is_the_failed_test(self, tmp_path: Path) -> None:
+        sample.write_campaign(tmp_path / "tree")
+        rows = landed(tmp_path / "tree")
+        assert codes(rows) == {}
+        stated = {(row["run_id"], row["key"]): row["value_number"] for row in rows["fabric_check_entry"] if row["source"] == "summary"}
+        failed = [run["run_id"] for run in rows["fabric_check_run"] if run["status"] == "failed"]
+        assert [run for (run, key), value in stated.items() if key == "avg_bus_bw_GBs" and value is None] == failed and len(failed) == 1
+
+    def test_a_summary_that_disagrees_is_told_where_it_says_so(self, tmp_path: Path) -> None:
+        sample.write_campaign(tmp_path / "tree", **{"nccl_N2_G1_gpu01_gpu04.log": "13.760000"})
+        rows = landed(tmp_path / "tree")
+        (issue,) = rows[ISSUE_TABLE]
+        assert issue["code"] == "summary-disagrees" and issue["raw_path"].endswith("summary.csv") and issue["line_number"] == 6
+        assert issue["message"] == "avg_bus_bw_GBs: the summary says 13.760000, the log 5.76"
+
+    def test_a_log_without_a_word_is_a_failed_run_on_the_nodes_of_its_name(self, tmp_path: Path) -> None:
+        sample.write_campaign(tmp_path / "tree")
+        (log,) = (tmp_path / "tree").rglob("nccl_N2_G1_gpu01_gpu02.log")
+        sample.write(log.with_name("nccl_N2_G1_gpu03_gpu04.log"), "srun: error: gpu04: task 1: Exited with exit code 1\n")
+        sample.write(log.with_name("nccl_N2_G1_gpu05_gpu06.log"), "")
+        rows = landed(tmp_path / "tree")
+        silent = [(run["nodes"], run["status"], run["status_reason"]) for run in rows["fabric_check_run"] if run["test"] is None]
+        assert silent == [
+            ("gpu03,gpu04", "failed", "srun: error: gpu04: task 1: Exited with exit code 1"), ("gpu05,gpu06", "failed", "the log is empty"),
+        ]
+
+    def test_nodes_that_the_name_says_otherwise_are_told(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.nccl_section(), "nccl_N2_G1_gpu01_gpu09.log")
+        assert codes(rows) == {"nodes-mismatch": 1} and rows["fabric_check_run"][0]["nodes"] == "gpu01,gpu02"
+
+    def test_a_summary_of_logs_that_are_not_here(self, tmp_path: Path) -> None:
+        sample.write_campaign(tmp_path / "tree")
+        for log in (tmp_path / "tree").rglob("nccl_N2_G1_gpu01_*.log"):
+            log.unlink()
+        rows = landed(tmp_path / "tree")
+        assert codes(rows) == {"summary-without-log": 6} and len(rows["fabric_check_run"]) == 4
+
+    @pytest.mark.parametrize(
+        ("text", "names"),
+        [
+            ("cnode2-[001,003]", ["cnode2-001", "cnode2-003"]), ("a[08-10],b1", ["a08", "a09", "a10", "b1"]), ("login", ["login"]),
+            ("r[1-2]n[1,2]x", ["r1n1x", "r1n2x", "r2n1x", "r2n2x"]), ("", []), ("a,b", ["a", "b"]),
+            ("a[1-", None), ("a[x]", None), ("a[3-1]", None), ("a[1-999999999]", None),
+        ],
+    )
+    def test_node_lists(self, text: str, names: list[str] | None) -> None:
+        assert NODES.expanded(text) == names
+
+    @pytest.mark.parametrize(
+        ("path", "kept", "cluster"),
+        [
+            ("x/benchmarks/c1/nccl-benchmarks-results/pairwise/with-debug/logs/a.log", "c1/nccl-benchmarks-results/pairwise/with-debug/logs/a.log", "c1"),
+            ("x/benchmarks/c2/pairwise/runs/20260128-010702/logs/a.log", "c2/pairwise/runs/20260128-010702/logs/a.log", "c2"),
+            ("tmp/somewhere/pairwise/runs/77/logs/a.log", "pairwise/runs/77/logs/a.log", None),
+            ("home/me/2024-11-08-21-24-51/gpu-07/a.log", "2024-11-08-21-24-51/gpu-07/a.log", None),
+            ("home/me/data/a.log", "a.log", None), ("home/user1/a.log", "a.log", None), ("tmp/tmpabcd12/a.log", "a.log", None),
+        ],
+    )
+    def test_only_telling_folders_are_kept(self, path: str, kept: str, cluster: str | None) -> None:
+        place = PLACE.place_of(path.split("/"))
+        assert (place.raw_path, place.cluster) == (kept, cluster)
+
+
+class TestOtherTools:
+    @pytest.mark.parametrize("unit", ["MB/sec", "MiB/sec", "Gb/sec"])
+    def test_perftest_lands_the_unit_of_the_header(self, tmp_path: Path, unit: str) -> None:
+        rows = of_log(tmp_path, sample.WRITE_BW.format(unit=unit, peak="0.00"))
+        assert outcomes(rows) == [("ib_write_bw", "measured", None)]
+        assert points(rows, "message_bytes", "iterations", "bandwidth", "bandwidth_peak", "bandwidth_unit", "message_rate_mpps") == [
+            (65536, 5000, 100.0, None, unit, 0.190735)  # a peak of 0.00 was not measured
+        ]
+        assert entries(rows)["Device"] == "mlx5_9" and entries(rows)["Number of qps"] == "4"
+
+    def test_perftest_latencies(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.READ_LAT)
+        assert outcomes(rows) == [("ib_read_lat", "measured", None)]
+        names = ("min", "max", "p50", "mean", "stdev", "p99", "p999", "unit")
+        assert points(rows, *(f"latency_{name}" for name in names)) == [(0.87, 4.7, 0.89, 0.9, 0.08, 0.95, 1.25, "usec")]
+
+    def test_perftest_several_tests_in_a_log_and_one_that_failed(self, tmp_path: Path) -> None:
+        head = sample.WRITE_BW.partition(" #bytes")[0]
+        rows = of_log(tmp_path, sample.WRITE_BW.format(unit="Gb/sec", peak="110.5") + sample.READ_LAT + head + "Couldn't connect to 10.0.0.9:18515\n")
+        assert outcomes(rows) == [("ib_write_bw", "measured", None), ("ib_read_lat", "measured", None), ("ib_write_bw", "failed", "Couldn't connect to 10.0.0.9:18515")]
+
+    def test_perftest_the_side_that_waited_states_no_results(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, "* Waiting for client to connect... *\n" + sample.WRITE_BW.partition(" #bytes")[0])
+        assert outcomes(rows) == [("ib_write_bw", "unknown", "the side that waited printed no results")]
+
+    def test_nvbandwidth_pairs_sums_waived_and_failed(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.NVBANDWIDTH)
+        assert outcomes(rows) == [
+            ("host_to_device_memcpy_ce", "measured", None), (None, "waived", "no such thing here"), ("device_to_device_memcpy_read_ce", "measured", None),
+            ("host_device_latency_sm", "measured", None), ("multinode_thing", "waived", "needs more nodes"),
+            ("device_local_copy", "failed", "[CUDA_ERROR_LAUNCH_FAILED] unspecified launch failure in expression cuStreamSynchronize(stream) in main() : memcpy.cpp:1"),
+        ]
+        assert points(rows, "test_index", "source", "target", "bandwidth", "latency_mean") == [
+            (1, "CPU 0", "GPU 0", 55.5, None), (1, "CPU 0", "GPU 1", 44.25, None), (3, "GPU 1", "GPU 0", 276.07, None),
+            (3, "GPU 0", "GPU 1", 276.19, None), (4, "CPU 0", "GPU 0", None, 772.5), (4, "CPU 0", "GPU 1", None, 800.0),
+        ]
+        assert entries(rows, 3)["SUM"] == "552.26" and rows["fabric_check_run"][0]["status"] == "failed"
+
+    def test_nvbandwidth_json_says_what_the_text_says(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.NVBANDWIDTH_JSON, "nv.json")
+        assert outcomes(rows) == [("device_to_device_memcpy_read_ce", "measured", None), ("multinode_thing", "waived", None)]
+        assert points(rows, "source", "target", "bandwidth", "bandwidth_unit") == [("GPU 1", "GPU 0", 276.07, "GB/s"), ("GPU 0", "GPU 1", 276.19, "GB/s")]
+        data = sample.NVBANDWIDTH_JSON.encode()
+        assert [data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]] for row in rows["fabric_check_point"]] == [b'"276.07"', b'"276.19"']
+
+    def test_gpcnet_tables_units_and_impact(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.GPCNET_LOAD)
+        assert [(test, status) for test, status, _ in outcomes(rows)] == [
+            ("Isolated Network Tests: RR Two-sided Lat (8 B)", "measured"), ("Isolated Network Tests: RR Two-sided BW+Sync (131072 B)", "measured"),
+            ("Network Tests running with Congestion Tests - Key Results: RR Two-sided Lat (8 B)", "measured"),
+        ]
+        assert points(rows, "message_bytes", "latency_mean", "latency_p99", "bandwidth", "bandwidth_unit") == [
+            (8, 2.9, 4.3, None, None), (131072, None, None, 4000.0, "MiB/s/rank"),
+        ]
+        assert entries(rows, 3) == {"Avg": "1.5", "99%": "2.0"}
+        (run,) = rows["fabric_check_run"]
+        assert (run["test"], run["node_count"], run["rank_count"]) == ("network_load_test", 64, 2048)
+
+    def test_gpcnet_that_would_not_run_is_a_failed_row(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, "ERROR: this application must be run on at least 2 nodes\n")
+        assert outcomes(rows) == [(None, "failed", "ERROR: this application must be run on at least 2 nodes")]
+
+    def test_gpu_burn_last_progress_most_errors_and_verdicts(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.GPU_BURN)
+        assert points(rows, "gpu_number", "status", "gflop_per_s", "error_count", "temperature_c") == [
+            (0, "measured", 16500.0, 0, 62.0), (1, "failed", 15500.0, 7, 63.0),
+        ]
+        assert outcomes(rows) == [("gpu_burn", "failed", "GPU 1: FAULTY")]
+        assert [row["uuid"] for row in rows["fabric_check_endpoint"]] == ["GPU-aaaa", "GPU-bbbb"]
+        whole = sample.GPU_BURN.encode()
+        place = rows["fabric_check_point"][0]
+        assert whole[place["raw_offset"] : place["raw_offset"] + place["raw_length"]].startswith(b"100.0%  proc'd: 6783")
+
+    def test_gpu_burn_without_a_verdict_has_not_passed(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.GPU_BURN.partition("Killing")[0].replace("7  (WARNING!)", "0"))
+        assert outcomes(rows) == [("gpu_burn", "failed", "the log ends before the verdict")]
+
+    def test_fio_text(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.FIO_TEXT)
+        assert outcomes(rows) == [("randread", "measured", None)]
+        assert points(rows, "direction", "bandwidth", "bandwidth_unit", "io_per_s", "latency_kind", "latency_mean", "latency_p99", "latency_unit") == [
+            ("read", 263.0, "MiB/s", 67400.0, "clat", 144900.0, 742000.0, "ns")
+        ]
+
+    def test_fio_2_json_counts_in_kib_and_microseconds_and_a_direction_without_io_is_no_zero(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, "fio: notice\n" + sample.FIO_JSON, "fio.log")
+        assert points(rows, "direction", "bandwidth", "bandwidth_unit", "io_per_s", "latency_mean", "latency_p50", "latency_p90", "latency_unit") == [
+            ("read", 2048.0, "KiB/s", 512.5, 20.5, 19.0, None, "us")
+        ]
+        (run,) = rows["fabric_check_run"]
+        assert run["ended_at"] == datetime(2021, 7, 20, 6, 41, 18, tzinfo=UTC) and run["started_at"] is None
+        assert json.loads(run["workload_document"])["jobs"] == [{"rw": "read", "bs": "1M", "job": "seq"}]
+
+    def test_iperf3(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.IPERF3, "iperf.json")
+        assert points(rows, "scope", "scope_name", "direction", "bandwidth", "retransmit_count", "latency_mean") == [
+            ("pair", "10.0.0.1 -> 10.0.0.2", "sent", 8e9, 3, None), ("pair", "10.0.0.1 -> 10.0.0.2", "received", 7.2e9, None, None),
+            ("stream", "stream 5", "sent", 8e9, 3, 250.0), ("stream", "stream 5", "received", 7.2e9, None, None),
+        ]
+        assert rows["fabric_check_run"][0]["started_at"] == datetime(2021, 7, 20, 6, 41, 18, tzinfo=UTC)
+
+    def test_iperf3_that_could_not_connect(self, tmp_path: Path) -> None:
+        document = json.dumps({"start": {"connected": [], "version": "iperf 3.9"}, "intervals": [], "end": {}, "error": "error - unable to connect to server"})
+        assert outcomes(of_log(tmp_path, document, "iperf.json")) == [("iperf3", "failed", "error - unable to connect to server")]
+
+
+class TestRecognition:
+    def test_others_files_stay_unclaimed(self, tmp_path: Path) -> None:
+        sample.write(tmp_path / "README.md", sample.nccl_section())
+        sample.write(tmp_path / "summary.csv", "file,test\na,b\n")
+        sample.write(tmp_path / "train.log", "step 1 loss 2.0\n")
+        sample.write(tmp_path / "nccl_N2_G1_a_b.log", "nothing, and no campaign near\n")
+        sample.write(tmp_path / "recording/recording.json", "{}")
+        sample.write(tmp_path / "recording/run-01/stdout.txt", sample.nccl_section())
+        assert drafts(tmp_path) == []
+
+    def test_a_log_alone_is_a_bundle_and_so_is_each_of_two(self, tmp_path: Path) -> None:
+        for name in ("gpu-01/check.log", "gpu-02/check.log"):
+            sample.write(tmp_path / name, sample.nccl_section())
+        found = drafts(tmp_path)
+        assert [[file.raw_path for file in draft.files] for draft in found] == [["gpu-01/check.log"], ["gpu-02/check.log"]]
+        first, second = (parsed(stored(draft, tmp_path / str(n)))["fabric_check_run"][0]["run_id"] for n, draft in enumerate(found))
+        assert first != second and first.endswith("/gpu-01/check.log/1-alltoall_perf")
+
+    def test_a_log_of_two_tools_holds_both(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, sample.NVBANDWIDTH + sample.nccl_section())
+        assert [run["tool"] for run in rows["fabric_check_run"]] == ["nvbandwidth", "nccl-tests"]
+        assert len({run["run_id"] for run in rows["fabric_check_run"]}) == 2
+
+    def test_a_single_file(self, tmp_path: Path) -> None:
+        (draft,) = drafts(sample.write(tmp_path / "one.log", sample.nccl_section()))
+        assert [file.raw_path for file in draft.files] == ["one.log"]
+
+
+SAMPLES = (
+    sample.nccl_section(reduced_to=5), sample.OLD_ALL_GATHER, sample.OLD_RCCL, sample.NCCL_JSON, sample.WRITE_BW.format(unit="Gb/sec", peak="1.5"), sample.READ_LAT,
+    sample.NVBANDWIDTH, sample.NVBANDWIDTH_JSON, sample.GPCNET_LOAD, sample.GPU_BURN, sample.FIO_TEXT, sample.FIO_JSON, sample.IPERF3,
+)
+_BITES = (b"nan", b"-inf", b"1e999", b"9" * 400, b'"' * 9, b"[" * 3000, b"{" * 3000, b"\xff\xfe", b"\n", b"\r", b"\0", b"#", b"|" * 50)
+
+
+def _parse_bytes(data: bytes, role: str, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "x.log").write_bytes(data)
+    manifest = Manifest("fabric_check", (ManifestFile("x.log", len(data), bytes_digest(data), None, role),), {"cluster": None, "is_named_by_path": False}, {})
+    for rows in parsed(Bundle(manifest.digest, manifest, folder)).values():
+        for row in rows:
+            assert 0 <= row["raw_offset"] <= row["raw_offset"] + row["raw_length"] <= len(data)
+
+
+@pytest.mark.parametrize("text", SAMPLES, ids=range(len(SAMPLES)))
+def test_damaged_samples_never_raise(tmp_path: Path, text: str) -> None:
+    data = text.encode()
+    (draft,) = drafts(sample.write(tmp_path / "x.log", text))
+    role = draft.files[0].role
+    ends = [index + 1 for index, byte in enumerate(data) if byte == ord("\n")]
+    generator = random.Random(7)
+    for end in [*ends, *(generator.randrange(len(data)) for _ in range(20))]:
+        _parse_bytes(data[:end], role, tmp_path / "store")
+    for _ in range(60):
+        damaged = bytearray(data)
+        for _ in range(generator.randrange(1, 12)):
+            damaged[generator.randrange(len(damaged))] = generator.randrange(256)
+        start = generator.randrange(len(damaged))
+        damaged[start : start + generator.randrange(40)] = generator.choice(_BITES)
+        _parse_bytes(bytes(damaged), role, tmp_path / "store")
+
+
+def test_a_line_without_an_end_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+    rows = of_log(tmp_path, "# nccl-tests version 2.17.8\n" + "x" * (20 << 20) + "\n" + sample.nccl_section())
+    assert codes(rows) == {"line-too-long": 1} and outcomes(rows)[-1] == ("alltoall_perf", "measured", None)

@@ -101,10 +101,13 @@ def accelerators_used(sizes: Iterable[int | None]) -> int | None:
 
 def _add_accelerator(told: dict[str, str | int], name: str) -> None:
     found = _ACCELERATOR.search(_separated(name))
-    if found and "accelerator" not in told:
-        told["accelerator"] = _spelled(found)
-        if count := found["before"] or found["after"]:
-            told["accelerator_count"] = int(count)
+    if not found:
+        return
+    spelled, known = _spelled(found), told.get("accelerator")
+    if known is None or spelled.startswith(f"{known} "):  # an H100 in a folder of the H100 SXM is one
+        told["accelerator"] = spelled
+    if count := found["before"] or found["after"]:
+        told.setdefault("accelerator_count", int(count))
 
 
 def _add_settings(told: dict[str, str | int], name: str) -> None:

@@ -147,22 +147,22 @@ def _add_statistics(
     if not record.is_whole:
         return
     failed = float(detail.columns["status"].count("failed"))
-    for key, value in (("failed", failed), *statistics(detail)):
-        entry = Entry(detail.offset, detail.length, record.line_number, key, repr(value), value)
+    for key, value, place in (("failed", failed, detail.places["all"]), *statistics(detail)):
+        entry = Entry(*place, record.line_number, key, repr(value), value)
         _add_entry(parse, name, "requests", raw_path, entry)
     for entry, message in disagreements(stated, detail):
         report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)
 
 
 def _request_batches(parse: _Parse, name: str, raw_path: str, detail: Detail) -> _Batches:
-    schema = parse.tables[_REQUEST]
+    schema, place = parse.tables[_REQUEST], detail.places["all"]
     for first in range(0, detail.count, BATCH_ROWS):
         stop = min(first + BATCH_ROWS, detail.count)
         size = stop - first
         columns = {
             **rows_of(detail, name, first, stop),
             "artifact_manifest_digest": [parse.bundle.digest] * size, "raw_path": [raw_path] * size,
-            "raw_offset": [detail.offset] * size, "raw_length": [detail.length] * size,
+            "raw_offset": [place.offset] * size, "raw_length": [place.length] * size,
         }
         arrays = [pa.array(columns[field.name], field.type) for field in schema]
         yield _REQUEST, pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -23,14 +23,18 @@ PERCENTILES = (50, 90, 95, 99)
 _Column = list[Any]
 
 
+class Place(NamedTuple):
+    offset: int
+    length: int
+
+
 class Detail(NamedTuple):
-    """All requests of a record: columns of equal length, the gaps of the requests that succeeded, and the bytes from
-    the first array's key to the last one's end."""
+    """All requests of a record: columns of equal length, the gaps of the requests that succeeded, and where the arrays
+    are: each with its key, and `all` from the first one's key to the last one's end."""
 
     columns: Mapping[str, _Column]
     gaps_ms: pa.ChunkedArray
-    offset: int
-    length: int
+    places: Mapping[str, Place]
 
     @property
     def count(self) -> int:
@@ -44,7 +48,7 @@ class Detail(NamedTuple):
 
 def detail_of(data: Data, pairs: Mapping[str, Pair], report: Report) -> Detail | None:
     """The requests in a record's arrays; None where it has none."""
-    places = [pairs[name] for name in ARRAYS if name in pairs]
+    places = {name: pairs[name] for name in ARRAYS if name in pairs}
     if "ttfts" not in pairs and "output_lens" not in pairs:
         return None
     read = {name: numbers_in(data, pairs[name], report) for name in _NUMBERS if name in pairs}
@@ -55,17 +59,19 @@ def detail_of(data: Data, pairs: Mapping[str, Pair], report: Report) -> Detail |
     lengths = {name: len(column) for name, column in found.items()} | ({"itls": len(gaps.counts)} if gaps else {})
     count = max(lengths.values(), default=0)
     if len(set(lengths.values())) > 1:
-        place = places[0]
+        place = next(iter(places.values()))
         stated = ", ".join(f"{name} {length}" for name, length in lengths.items())
         report("array-lengths-differ", stated, place.offset, place.stop - place.offset, place.line_number, "error")
     column = {name: _padded(found.get(name, []), count) for name in (*_NUMBERS, "errors")}
-    offset, stop = min(place.offset for place in places), max(place.stop for place in places)
     if count == 0:
         return None
-    return _detail(column, gaps or Gaps(pa.chunked_array([], pa.float64()), []), count, (offset, stop - offset))
+    offset, stop = min(pair.offset for pair in places.values()), max(pair.stop for pair in places.values())
+    bytes_of = {name: Place(pair.offset, pair.stop - pair.offset) for name, pair in places.items()}
+    bytes_of["all"] = Place(offset, stop - offset)
+    return _detail(column, gaps or Gaps(pa.chunked_array([], pa.float64()), []), count, bytes_of)
 
 
-def _detail(column: Mapping[str, _Column], gaps: Gaps, count: int, place: tuple[int, int]) -> Detail:
+def _detail(column: Mapping[str, _Column], gaps: Gaps, count: int, places: Mapping[str, Place]) -> Detail:
     status = [_status(*values) for values in zip(column["errors"], column["output_lens"], column["ttfts"], strict=True)]
     counts = _padded(gaps.counts, count)
     sums = _sums(gaps, count)
@@ -90,17 +96,19 @@ def _detail(column: Mapping[str, _Column], gaps: Gaps, count: int, place: tuple[
         rows["input_token_count"].append(_whole(column["input_lens"][index]))
         rows["output_token_count"].append(tokens)
         rows["output_token_throughput_per_s"].append(tokens / e2e if e2e and tokens is not None else None)
-    return Detail({"status": status, **rows}, _succeeded(gaps, counts, status), *place)
+    return Detail({"status": status, **rows}, _succeeded(gaps, counts, status), places)
 
 
-def statistics(detail: Detail) -> Iterator[tuple[str, float]]:
-    """(key as the client writes it, milliseconds) for each statistic over the requests that succeeded: percentiles by
-    linear interpolation, the population's standard deviation, as numpy's defaults are."""
+def statistics(detail: Detail) -> Iterator[tuple[str, float, Place]]:
+    """(key as the client writes it, milliseconds, the bytes it was computed from) for each statistic over the requests that
+    succeeded: percentiles by linear interpolation, the population's standard deviation, as numpy's defaults are."""
     succeeded = pa.array([status == "succeeded" for status in detail.columns["status"]])
     for metric, column in (("ttft", "ttft_ms"), ("tpot", "tpot_ms"), ("e2el", "e2e_ms")):
         values = pa.array(detail.columns[column], pa.float64()).filter(succeeded)
-        yield from _described(metric, values)
-    yield from _described("itl", detail.gaps_ms)
+        place = detail.places["ttfts" if metric == "ttft" and "ttfts" in detail.places else "all"]
+        yield from ((key, value, place) for key, value in _described(metric, values))
+    if "itls" in detail.places:
+        yield from ((key, value, detail.places["itls"]) for key, value in _described("itl", detail.gaps_ms))
 
 
 def rows_of(detail: Detail, run_id: str, first: int, stop: int) -> dict[str, Sequence[Any]]:

@@ -148,7 +148,8 @@ def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stat
     )
     document = {name: columns[name] for name in names if columns[name] is not None}
     rate = columns["request_rate_per_s"]
-    document |= {"request_rate": rate if rate is not None else text(stated, "request_rate") or "inf"}
+    if rate is not None or text(stated, "request_rate"):
+        document["request_rate"] = rate if rate is not None else "inf"  # written inf, Infinity or "inf"
     ratio = number(stated, "random_range_ratio")
     ratio = ratio if ratio is not None else number(console, "client/random_range_ratio")
     return document if ratio is None else {**document, "random_range_ratio": ratio}

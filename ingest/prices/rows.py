@@ -35,15 +35,15 @@ def looks_like_prices(path: str, tree: Tree) -> bool:
         return False
     if path.endswith(".toml"):
         return _TABLE in head and b"price_usd_per_hour" in head
-    first = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0].decode(errors="replace")
-    return _NEEDED <= {name.strip().casefold() for name in next(csv.reader([first]), [])}
+    stated = (line for line in head.decode(errors="replace").lstrip("\ufeff").splitlines() if line.strip() and line[0] != "#")
+    return _NEEDED <= set(_names(next(stated, "").split(",")))
 
 
 def csv_rows(data: Data, report: Report) -> Iterator[Row]:
     """A row a line; a line that has not as many cells as the header is told and left out. Comments begin with #."""
     header: list[str] | None = None
     for line in lines(data, report):
-        text = decoded(line, report)
+        text = decoded(line, report).lstrip("\ufeff")
         if text.startswith("#"):
             continue
         try:
@@ -52,7 +52,7 @@ def csv_rows(data: Data, report: Report) -> Iterator[Row]:
             report.at("malformed-row", str(error), line, "error")
             continue
         if header is None:
-            header = [cell.strip().strip("\ufeff").casefold() for cell in cells]
+            header = _names(cells)
             _report_unknown(header, line.offset, len(line.data), line.number, report)
         elif len(cells) != len(header):
             report.at("malformed-row", f"{len(cells)} cells, the header has {len(header)}", line, "error")
@@ -106,6 +106,10 @@ def typed(row: Row, report: Report) -> dict[str, Any]:
     if lacking:
         report("unusable-price", f"without {', '.join(lacking)}", row.offset, row.length, row.line_number, "error")
     return values
+
+
+def _names(cells: list[str]) -> list[str]:
+    return [cell.strip(' \t"\ufeff').casefold() for cell in cells]
 
 
 def _report_unknown(names: list[str], offset: int, length: int, line_number: int, report: Report) -> None:

@@ -16,23 +16,26 @@ from warehouse.landing.text import Entry
 
 from .requests import Detail
 
-_STATED = re.compile(r"(mean|median|std|p\d{1,2}(?:\.\d{1,6})?)_(ttft|itl)_ms")
+_STATED = re.compile(r"(mean|median|std|p(?:100|\d{1,2}(?:\.\d{1,6})?))_(ttft|itl)_ms")
 
 
-def disagreements(stated: Mapping[str, Entry], detail: Detail) -> Iterator[tuple[Entry, str]]:
-    """(the aggregate, what is wrong with it) for each that its requests contradict beyond the rounding it was written with."""
+def disagreements(
+    stated: Mapping[str, Entry], detail: Detail, computed: Mapping[str, float]
+) -> Iterator[tuple[Entry, str]]:
+    """(the aggregate, what is wrong with it) for each that its requests contradict beyond the rounding it was written with.
+    `computed` is what was computed of them anyhow."""
     columns = detail.columns
-    computed = {
+    counts = {
         "completed": columns["status"].count("succeeded"),
         "failed": columns["status"].count("failed"),
         "total_input_tokens": detail.total("input_token_count"),
         "total_output_tokens": detail.total("output_token_count"),
     }
     if all(length is None for length in columns["input_token_count"]):
-        del computed["total_input_tokens"]
+        del counts["total_input_tokens"]
     if all(length is None for length in columns["output_token_count"]):
-        del computed["total_output_tokens"]
-    for key, count in computed.items():
+        del counts["total_output_tokens"]
+    for key, count in counts.items():
         entry = stated.get(key)
         if entry and entry.number is not None and entry.number != count:
             yield entry, f"{key} is stated as {entry.value}, its requests give {count}"
@@ -40,22 +43,17 @@ def disagreements(stated: Mapping[str, Entry], detail: Detail) -> Iterator[tuple
     ttfts = pa.array(columns["ttft_ms"], pa.float64()).filter(succeeded)
     for key, entry in stated.items():
         if (found := _STATED.fullmatch(key)) and entry.number is not None:
-            value = _statistic(found[1], ttfts if found[2] == "ttft" else detail.gaps_ms)
+            values = ttfts if found[2] == "ttft" else detail.gaps_ms
+            value = computed[key] if key in computed else _percentile(found[1], values)
             if value is not None and abs(value - entry.number) > _rounding(entry.value or "") + 1e-6 * abs(value):
                 yield entry, f"{key} is stated as {entry.value}, its requests give {value!r}"
 
 
-def _statistic(name: str, values: pa.Array | pa.ChunkedArray) -> float | None:
+def _percentile(name: str, values: pa.Array | pa.ChunkedArray) -> float | None:
+    """The percentile `p25` and the like; None of nothing."""
     if len(values) == values.null_count:
         return None
-    if name == "mean":
-        found = pc.mean(values).as_py()
-    elif name == "std":
-        found = pc.stddev(values, ddof=0).as_py()
-    else:
-        rank = 50.0 if name == "median" else float(name[1:])
-        found = pc.quantile(values, q=rank / 100, interpolation="linear")[0].as_py()
-    return float(found)
+    return float(pc.quantile(values, q=float(name[1:]) / 100, interpolation="linear")[0].as_py())
 
 
 def _rounding(written: str) -> float:

@@ -6,6 +6,7 @@ What is no finite number is NULL and reported; its neighbours stay in their plac
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -20,12 +21,12 @@ from warehouse.landing.text import Data, Report, clean
 from .records import Pair
 
 _PIECE = 4 << 20  # bytes parsed at once
-_PLAIN = re.compile(rb"[0-9eE+\-., \t\r\n]*+")
-_ROW = re.compile(rb"[ \t\r\n,]*+\[([^\[\]]*+)\]")
+_BLANK = b" \t\r\n"
 _END = re.compile(rb"[ \t\r\n,]*+\]\Z")
 _TEXT = re.compile(rb'[ \t\r\n,]*+("(?:[^"\\]++|\\.)*+"|[^ \t\r\n,\[\]{}":]++)', re.DOTALL)
 _ONE_COLUMN = pyarrow.csv.ReadOptions(column_names=["number"], use_threads=False)
-_DOUBLE = pyarrow.csv.ConvertOptions(column_types={"number": pa.float64()}, null_values=[], strings_can_be_null=False)
+_NO_QUOTES = pyarrow.csv.ParseOptions(quote_char=False)
+_DOUBLE = pyarrow.csv.ConvertOptions(column_types={"number": pa.float64()}, null_values=[])
 
 
 class Gaps(NamedTuple):
@@ -40,7 +41,8 @@ def numbers_in(data: Data, pair: Pair, report: Report) -> pa.Array | None:
     if data[pair.start : pair.start + 1] != b"[":
         report("not-an-array", pair.key[:120], pair.offset, pair.stop - pair.offset, pair.line_number, "error")
         return None
-    return _numbers(data[pair.start + 1 : pair.stop - 1], pair, report)
+    written = data[pair.start + 1 : pair.stop - 1].strip(_BLANK)
+    return _numbers(written, written.count(b",") + 1 if written else 0, pair, report)
 
 
 def gaps_in(data: Data, pair: Pair, report: Report) -> Gaps | None:
@@ -51,21 +53,25 @@ def gaps_in(data: Data, pair: Pair, report: Report) -> Gaps | None:
     chunks: list[pa.Array] = []
     counts: list[int | None] = []
     rows: list[bytes] = []
-    size, position = 0, pair.start + 1
-    while found := _ROW.match(data, position, pair.stop - 1):
-        position = found.end()
-        row = found[1].strip()
+    size, gaps, position = 0, 0, pair.start + 1
+    while (stop := data.find(b"]", position, pair.stop - 1)) >= 0:
+        before, bracket, row = data[position:stop].partition(b"[")
+        if before.strip(b" \t\r\n,") or not bracket or b"[" in row:
+            return _odd_gaps(data, pair, report)
+        position = stop + 1
+        row = row.strip(_BLANK)
         counts.append(row.count(b",") + 1 if row else 0)
         if row:
             rows.append(row)
             size += len(row)
+            gaps += counts[-1] or 0
         if size > _PIECE:
-            chunks.append(_numbers(b",".join(rows), pair, report))
-            rows, size = [], 0
+            chunks.append(_numbers(b",".join(rows), gaps, pair, report))
+            rows, size, gaps = [], 0, 0
     if not _END.match(data, position, pair.stop):
         return _odd_gaps(data, pair, report)
     if rows:
-        chunks.append(_numbers(b",".join(rows), pair, report))
+        chunks.append(_numbers(b",".join(rows), gaps, pair, report))
     numbers = pa.chunked_array(chunks, type=pa.float64())
     if len(numbers) != sum(count or 0 for count in counts):
         return _odd_gaps(data, pair, report)
@@ -74,6 +80,9 @@ def gaps_in(data: Data, pair: Pair, report: Report) -> Gaps | None:
 
 def texts_in(data: Data, pair: Pair) -> Iterator[str | None]:
     """The texts of an array, NULL where an element is none."""
+    if pair.stop - pair.start < _PIECE and not (written := data[pair.start : pair.stop]).strip(b'[]", \t\r\n'):
+        yield from [""] * (written.count(b'"') // 2)  # the common case: no errors at all
+        return
     position = pair.start + 1
     while found := _TEXT.match(data, position, pair.stop - 1):
         position = found.end()
@@ -87,29 +96,36 @@ def texts_in(data: Data, pair: Pair) -> Iterator[str | None]:
         yield clean(value) if isinstance(value, str) else None
 
 
-def _numbers(written: bytes, pair: Pair, report: Report) -> pa.Array:
-    """The comma-separated numbers in `written`."""
-    if _BLANK_ONLY.fullmatch(written):
+def _numbers(written: bytes, count: int, pair: Pair, report: Report) -> pa.Array:
+    """The `count` comma-separated numbers in `written`."""
+    if not written:
         return pa.array([], pa.float64())
-    if _PLAIN.fullmatch(written):
-        try:
-            column = pyarrow.csv.read_csv(
-                pa.BufferReader(written.translate(None, b" \t\r\n").replace(b",", b"\n")),
-                read_options=_ONE_COLUMN, convert_options=_DOUBLE,
-            ).column(0)
-            if len(column) == written.count(b",") + 1 and pc.all(pc.is_finite(column)).as_py():
-                return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        except pa.ArrowInvalid:  # such as 1.2.3: looked at one by one below
-            pass
-    return _careful(_decoded(b"[" + written + b"]"), pair, report)
+    try:
+        column = pyarrow.csv.read_csv(
+            pa.BufferReader(written.replace(b",", b"\n")),
+            read_options=_ONE_COLUMN, parse_options=_NO_QUOTES, convert_options=_DOUBLE,
+        ).column(0)
+        if len(column) == count and math.isfinite(pc.sum(column).as_py()):
+            return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    except pa.ArrowInvalid:  # such as null or 1.2.3: looked at one by one below
+        pass
+    return _careful([_element(text) for text in written.split(b",")], pair, report)
 
 
-def _careful(values: list[Any] | None, pair: Pair, report: Report) -> pa.Array:
-    numbers = [json_number(value) for value in values or ()]
-    lost = sum(number is None and value is not None for number, value in zip(numbers, values or (), strict=True))
-    if values is None or lost:
-        what = f"{pair.key}: {lost} values are no finite numbers" if lost else f"{pair.key} is no array of numbers"
-        report("not-a-number", what, pair.offset, pair.stop - pair.offset, pair.line_number, "error")
+def _element(written: bytes) -> Any:
+    """One element by itself, so that a broken one leaves its neighbours."""
+    try:
+        return json.loads(written)
+    except (ValueError, RecursionError):
+        return written
+
+
+def _careful(values: list[Any], pair: Pair, report: Report) -> pa.Array:
+    numbers = [json_number(value) for value in values]
+    lost = sum(number is None and value is not None for number, value in zip(numbers, values, strict=True))
+    if lost:
+        message = f"{pair.key}: {lost} values are no finite numbers"
+        report("not-a-number", message, pair.offset, pair.stop - pair.offset, pair.line_number, "error")
     return pa.array(numbers, pa.float64())
 
 
@@ -133,5 +149,3 @@ def _decoded(written: bytes) -> list[Any] | None:
         return None
     return value if isinstance(value, list) else None
 
-
-_BLANK_ONLY = re.compile(rb"[ \t\r\n]*+")

@@ -146,11 +146,12 @@ def _add_statistics(
     """What the requests give, beside what the record states. A record that breaks off has not all of its requests."""
     if not record.is_whole:
         return
+    found = list(statistics(detail))
     failed = float(detail.columns["status"].count("failed"))
-    for key, value, place in (("failed", failed, detail.places["all"]), *statistics(detail)):
+    for key, value, place in (("failed", failed, detail.places["all"]), *found):
         entry = Entry(*place, record.line_number, key, repr(value), value)
         _add_entry(parse, name, "requests", raw_path, entry)
-    for entry, message in disagreements(stated, detail):
+    for entry, message in disagreements(stated, detail, {key: value for key, value, _ in found}):
         report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)
 
 

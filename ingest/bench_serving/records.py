@@ -50,6 +50,7 @@ def records(data: Data, report: Report) -> Iterator[Record]:
     while (position := walk.past(_BETWEEN)) < len(data):
         line_number = walk.line_number(position)
         pairs: list[Pair] = []
+        walk.begun = position
         try:
             walk.expect(b"{")
             for pair in walk.pairs():
@@ -58,7 +59,7 @@ def records(data: Data, report: Report) -> Iterator[Record]:
                 pairs.append(pair)
         except ValueError as error:
             report("malformed-json", str(error), walk.position, 0, walk.line_number(walk.position), "error")
-            following = data.find(b"\n{", walk.position)
+            following = data.find(b"\n{", walk.begun)
             walk.position = len(data) if following < 0 else following + 1
             if pairs:
                 yield Record(position, walk.position, line_number, tuple(pairs), False)
@@ -71,6 +72,7 @@ class _Walk:
 
     def __init__(self, data: Data) -> None:
         self.position = 0
+        self.begun = 0  # where the pair begins that is being read
         self._data = data
         self._counted, self._lines = 0, 1
 
@@ -105,7 +107,7 @@ class _Walk:
             return
         while True:
             self.past(_BLANK)
-            offset = self.position
+            offset = self.begun = self.position
             if self._data[offset : offset + 1] != b'"':
                 raise ValueError("expected a key")
             self.position = self._string_stop(offset)
@@ -158,7 +160,8 @@ class _Walk:
         while position < end:
             quote = self._data.find(b'"', position, position + _WINDOW)
             chunk = self._data[position : quote if quote >= 0 else position + _WINDOW]
-            for bracket in _BRACKET.finditer(chunk):
+            # Between the texts of an array stands a comma, thousands of times.
+            for bracket in () if chunk == b", " else _BRACKET.finditer(chunk):
                 depth += 1 if bracket[0] in b"[{" else -1
                 if depth == 0:
                     return position + bracket.end()

@@ -36,7 +36,7 @@ with metric as (
         case when completed_count > 0 or completed_count is null then output_token_throughput_per_s end as output_token_throughput_per_s,
         case when completed_count > 0 or completed_count is null then total_token_throughput_per_s end as total_token_throughput_per_s,
         case when completed_count > 0 or completed_count is null then input_token_throughput_per_s end as input_token_throughput_per_s,
-        case when itl_mean_ms is not null and (completed_count > 0 or completed_count is null) then itl_std_ms end as jitter_ms,
+        case when coalesce(itl_mean_ms, itl_p50_ms, itl_p99_ms) is not null and (completed_count > 0 or completed_count is null) then itl_std_ms end as jitter_ms,
         output_token_throughput_per_accelerator,
         total_token_throughput_per_accelerator
     from bench_serving_metric

@@ -50,7 +50,8 @@ class TestRecognition:
         "content",
         [
             '{"completed": 3, "duration": 2}', "[]", "", "no JSON at all", '{"name": "MyBench", "@result": {"duration": 1}}',
-            '{"benchmarks": [{"completed": 1}], "duration": 1}', '{"hw": "an object that says so", "model": 1}',
+            json.dumps({"benchmarks": [sample.vllm_record(REQUESTS, False)], "duration": 1}),
+            json.dumps([{"benchmark": {"extra_info": sample.vllm_record(REQUESTS, False)}, "metric": {"name": "mean_ttft_ms"}}]), '{"hw": "an object that says so", "model": 1}',
         ],
     )
     def test_what_is_not_ours_is_left(self, tmp_path: Path, content: str) -> None:
@@ -207,6 +208,23 @@ class TestVllm:
         assert entries["client/label"]["value"] is None
         argument = entries["client/random_input_len"]
         assert path.read_bytes()[argument["raw_offset"] :][: argument["raw_length"]] == b"random_input_len=2048"
+
+    def test_what_a_person_or_a_sweep_put_into_the_record(self, tmp_path: Path) -> None:
+        of_a_person = {"gpu": "4xNVIDIA_L40S", "input_len": "1000", "output_len": "500", "tensor_parallel_size": 4}
+        sample.write(tmp_path / "tree/tp8_in7_out7/a.json", sample.vllm_record(REQUESTS, False, **of_a_person))
+        run = one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))
+        assert (run["accelerator"], run["accelerator_count"], run["system_name"]) == ("L40S", 4, "4xNVIDIA_L40S")
+        assert run["workload_point"] == "isl1000/osl500"
+
+    def test_records_of_before_the_first_release_with_a_server(self, tmp_path: Path) -> None:
+        old = {
+            "backend": "vllm", "version": "N/A", "model_id": "facebook/opt-125m", "best_of": 1, "num_prompts": 40,
+            "duration": 2.0, "completed": 40, "total_input_tokens": 9, "total_output_tokens": 9, "request_inthroughput": 20.0,
+            "input_throughput": 4.5, "output_throughput": 4.5, "mean_ttft_ms": 3.5, "median_ttft_ms": 3.0, "p99_ttft_ms": 9.0,
+        }
+        sample.write(tmp_path / "tree/a.json", old)
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        assert one_run(rows)["run_id"] == "vllm-bench/a/2.0" and values(rows, "result")["request_inthroughput"] == 20
 
     @pytest.mark.parametrize("between", ["\n", "", " ,\n"])
     def test_a_file_that_was_appended_to_holds_several_runs(self, tmp_path: Path, between: str) -> None:

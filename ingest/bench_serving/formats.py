@@ -14,13 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from .records import first_keys
+
 HEAD_BYTES = 16_384
 
-_KEY = re.compile(rb'"([A-Za-z0-9_.]{1,64})"[ \t\r\n]*:')
 _CLIENT_KEYS = frozenset({
     "date", "backend", "endpoint_type", "model_id", "num_prompts", "request_rate", "burstiness", "max_concurrency",
     "completed", "duration", "request_throughput", "request_inthroughput", "output_throughput", "total_input_tokens",
-    "total_input", "dataset_name", "server_info", "random_range_ratio", "failed", "mean_ttft_ms", "mean_tpot_ms",
+    "total_input", "dataset_name", "concurrency", "server_info", "random_range_ratio", "failed", "mean_ttft_ms", "mean_tpot_ms",
 })
 _SECONDS_KEY = re.compile(r"(?:mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|intvty)")
 _ENOUGH_CLIENT_KEYS = 5
@@ -28,9 +29,7 @@ _ENOUGH_CLIENT_KEYS = 5
 
 def looks_like_results(head: bytes) -> bool:
     """Whether a file's first bytes are those of a result file of this family."""
-    if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
-        return False
-    return format_of({key.decode() for key in _KEY.findall(head)}) is not None
+    return format_of(first_keys(head)) is not None
 
 
 def is_list(head: bytes) -> bool:

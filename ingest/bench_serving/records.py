@@ -67,6 +67,19 @@ def records(data: Data, report: Report) -> Iterator[Record]:
         yield Record(position, walk.position, line_number, tuple(pairs), True)
 
 
+def first_keys(head: bytes) -> list[str]:
+    """The keys of a file's first record, as far as its first bytes go; none where it does not begin as a record."""
+    walk = _Walk(head)
+    keys: list[str] = []
+    try:
+        walk.past(_BETWEEN)
+        walk.expect(b"{")
+        keys.extend(pair.key for pair in walk.pairs())
+    except ValueError:  # the head ends, or it is no JSON
+        pass
+    return keys
+
+
 class _Walk:
     """A cursor in a file's bytes."""
 

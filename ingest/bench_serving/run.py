@@ -35,7 +35,7 @@ def identity_of(stated: Stated, sha256: str) -> str:
 
 def run_columns(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
     """The columns of the run's row, but for its name and place."""
-    columns = {**_load(kind, stated, console, told), **_deployment(kind, stated, told), **_software(kind, stated, console, told)}
+    columns = {**_load(stated, console, told), **_deployment(stated, told), **_software(kind, stated, console, told)}
     columns |= _times(stated)
     document = _workload_document(columns, stated, console)
     columns["workload_document"] = canonical_json(document).decode()
@@ -59,7 +59,7 @@ def whole(stated: Stated, *keys: str) -> int | None:
     return int(value) if value is not None and value.is_integer() and abs(value) < 2**53 else None
 
 
-def _load(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
+def _load(stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
     dataset = text(stated, "dataset_name") or text(console, "client/dataset_name")
     is_random = dataset is None or dataset.startswith("random")
     lengths = {}
@@ -87,10 +87,11 @@ def _load(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, A
     }
 
 
-def _deployment(kind: str, stated: Stated, told: Told) -> dict[str, Any]:
+def _deployment(stated: Stated, told: Told) -> dict[str, Any]:
     sizes = {}
     for name, short in (("tensor", "tp"), ("data", "dp"), ("pipeline", "pp"), ("expert", "ep")):
-        size = whole(stated, f"server_info/{short}_size", *((short,) if kind == "inferencex_agg" else ()))
+        # Beside SGLang's and InferenceX's own: what a sweep, or a person by --metadata, put into vLLM's record.
+        size = whole(stated, f"server_info/{short}_size", f"{name}_parallel_size", f"{short}_size", short)
         sizes[f"{name}_parallel"] = size if size is not None else getattr(told, f"{name}_parallel")
     # With attention data-parallel inside the tensor-parallel group, the replicas add no accelerators.
     replicas = None if text(stated, "server_info/enable_dp_attention") == "true" else sizes["data_parallel"]
@@ -98,7 +99,7 @@ def _deployment(kind: str, stated: Stated, told: Told) -> dict[str, Any]:
     split = [whole(stated, "num_prefill_gpu"), whole(stated, "num_decode_gpu")]
     if None not in split:
         used = sum(filter(None, split)) or None
-    system = text(stated, "hw")
+    system = text(stated, "hw", "gpu", "gpu_type", "accelerator", "hardware")
     return {
         **sizes,
         "system_name": system or told.system_name,
@@ -148,8 +149,9 @@ def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stat
     )
     document = {name: columns[name] for name in names if columns[name] is not None}
     rate = columns["request_rate_per_s"]
-    if rate is not None or text(stated, "request_rate"):
-        document["request_rate"] = rate if rate is not None else "inf"  # written inf, Infinity or "inf"
+    if written := text(stated, "request_rate"):
+        is_unlimited = written.casefold() in ("inf", "infinity")
+        document["request_rate"] = rate if rate is not None else "inf" if is_unlimited else written  # such as trace
     ratio = number(stated, "random_range_ratio")
     ratio = ratio if ratio is not None else number(console, "client/random_range_ratio")
     return document if ratio is None else {**document, "random_range_ratio": ratio}

@@ -27,7 +27,7 @@ from .run import identity_of, run_columns, run_id
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _ENTRY, _RUN, _REQUEST = "bench_serving_entry", "bench_serving_run", "bench_serving_request"
-_MAX_OBJECT_BYTES = 4 << 20  # of an object within a record: the server's state is some kilobytes
+_MAX_VALUE_BYTES = 4 << 20  # of a value that is no array: the server's state is some kilobytes
 
 
 @dataclass
@@ -111,10 +111,10 @@ def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> It
         first = data[pair.start : pair.start + 1]
         if first == b"[" or pair.key in ARRAYS:
             continue
+        if pair.stop - pair.start > _MAX_VALUE_BYTES:
+            report("value-too-large", f"{pair.key[:120]}: {pair.stop - pair.start} bytes", *place)
+            continue
         if first == b"{":
-            if pair.stop - pair.start > _MAX_OBJECT_BYTES:
-                report("object-too-large", f"{pair.key[:120]}: {pair.stop - pair.start} bytes", *place)
-                continue
             inner = data[pair.start : pair.stop]
             for entry in json_entries(inner, report, scalars_only=True, start=(pair.start, pair.line_number)):
                 yield entry._replace(key=f"{pair.key}/{entry.key}"[:MAX_KEY_CHARACTERS])

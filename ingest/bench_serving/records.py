@@ -173,11 +173,15 @@ class _Walk:
         while position < end:
             quote = self._data.find(b'"', position, position + _WINDOW)
             chunk = self._data[position : quote if quote >= 0 else position + _WINDOW]
-            # Between the texts of an array stands a comma, thousands of times.
-            for bracket in () if chunk == b", " else _BRACKET.finditer(chunk):
-                depth += 1 if bracket[0] in b"[{" else -1
-                if depth == 0:
-                    return position + bracket.end()
+            opened = chunk.count(b"[") + chunk.count(b"{")
+            closed = chunk.count(b"]") + chunk.count(b"}")
+            if closed and closed >= depth:  # it may end here: one by one
+                for bracket in _BRACKET.finditer(chunk):
+                    depth += 1 if bracket[0] in b"[{" else -1
+                    if depth == 0:
+                        return position + bracket.end()
+            else:
+                depth += opened - closed
             position += len(chunk)
             if quote >= 0:
                 position = self._string_stop(quote)

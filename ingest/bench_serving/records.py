@@ -18,7 +18,10 @@ _WINDOW = 1 << 20
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _BETWEEN = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n,\[\]]*+")  # appended with or without a line end, or elements of a list
 _SCALAR = re.compile(rb'[^ \t\r\n,\[\]{}":]++')
-_BRACKET = re.compile(rb"[\[\]{}]")
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_WHOLE_TEXTS = re.compile(rb'(?:[^"]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
+_TEXT_OR_BRACKET = re.compile(_TEXT.pattern + rb"|[\[\]{}]", re.DOTALL)
+_STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 _AFTER_NUMBERS = re.compile(rb"[ \t\r\n]*+(?:,[ \t\r\n]*+|\}[ \t\r\n]*+(?:,?[ \t\r\n]*+\{[ \t\r\n]*+)?)")
 _NESTED = re.compile(rb"\[[ \t\r\n]*+\[")
 _NESTED_END = re.compile(rb"\][ \t\r\n]*+\]\Z")
@@ -168,23 +171,25 @@ class _Walk:
         return stop if self._data.find(b"[", start + 1, stop) < 0 else None
 
     def _container_stop(self, start: int) -> int:
-        """The end of any array or object, by counting brackets outside of texts."""
-        depth, position, end = 0, start, len(self._data)
-        while position < end:
-            quote = self._data.find(b'"', position, position + _WINDOW)
-            chunk = self._data[position : quote if quote >= 0 else position + _WINDOW]
-            opened = chunk.count(b"[") + chunk.count(b"{")
-            closed = chunk.count(b"]") + chunk.count(b"}")
+        """The end of any array or object, by counting brackets outside of texts, a megabyte at a time."""
+        depth, position = 0, start
+        while window := self._data[position : position + _WINDOW]:
+            whole = _WHOLE_TEXTS.match(window)
+            assert whole
+            if not whole.end():  # a text longer than the window
+                position = self._string_stop(position)
+                continue
+            bare = _TEXT.sub(b"", whole[0])
+            opened = bare.count(b"[") + bare.count(b"{")
+            closed = bare.count(b"]") + bare.count(b"}")
             if closed and closed >= depth:  # it may end here: one by one
-                for bracket in _BRACKET.finditer(chunk):
-                    depth += 1 if bracket[0] in b"[{" else -1
+                for token in _TEXT_OR_BRACKET.finditer(whole[0]):
+                    depth += _STEPS.get(token[0], 0)
                     if depth == 0:
-                        return position + bracket.end()
+                        return position + token.end()
             else:
                 depth += opened - closed
-            position += len(chunk)
-            if quote >= 0:
-                position = self._string_stop(quote)
+            position += whole.end()
         raise ValueError("an array or object has no end")
 
 

@@ -49,9 +49,10 @@ class TestRecognition:
     @pytest.mark.parametrize(
         "content",
         [
-            '{"completed": 3, "duration": 2}', "[]", "", "no JSON at all", '{"name": "MyBench", "@result": {"duration": 1}}',
+            '{"completed": 3, "duration": 2}', "[]", "", "no JSON at all",
+            '{"name": "MyBench", "@result": {"duration": 1}}', '{"hw": "an object that says so", "model": 1}',
             json.dumps({"benchmarks": [sample.vllm_record(REQUESTS, False)], "duration": 1}),
-            json.dumps([{"benchmark": {"extra_info": sample.vllm_record(REQUESTS, False)}, "metric": {"name": "mean_ttft_ms"}}]), '{"hw": "an object that says so", "model": 1}',
+            json.dumps([{"benchmark": {"extra_info": sample.vllm_record(REQUESTS, False)}, "metric": {"name": "x"}}]),
         ],
     )
     def test_what_is_not_ours_is_left(self, tmp_path: Path, content: str) -> None:

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 from warehouse.landing.contract import Tree
 from warehouse.landing.text import Data, Report, clean, decoded, landed_text, lines, number_in
 
-COLUMNS = ("accelerator", "instance", "provider", "region", "unit", "accelerators", "price_usd_per_hour", "effective_date", "source")
+COLUMNS = (
+    "accelerator", "instance", "provider", "region", "unit", "accelerators", "price_usd_per_hour", "effective_date", "source",
+)
 _NEEDED = frozenset({"price_usd_per_hour", "unit", "effective_date"})
 _UNITS = frozenset({"accelerator_hour", "instance_hour"})
 _UNKNOWN = frozenset({"", "n/a", "na", "null", "none", "unknown"})
@@ -93,7 +95,10 @@ def typed(row: Row, report: Report) -> dict[str, Any]:
     if price is None or price < 0:
         reject("price_usd_per_hour")
     count = number_in(known["accelerators"] or "")
-    values["accelerators"] = int(count) if count is not None and count.is_integer() and 0 < count < 1 << 31 else reject("accelerators")
+    if count is not None and count.is_integer() and 0 < count < 1 << 31:
+        values["accelerators"] = int(count)
+    else:
+        reject("accelerators")
     try:
         values["effective_date"] = date.fromisoformat(known["effective_date"] or "")
     except ValueError:

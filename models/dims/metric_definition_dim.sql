@@ -18,11 +18,12 @@ select
     better
 from (
     values
+    ('*_p50_ms, *_p90_ms, *_p95_ms, *_p99_ms', 1, 'Percentile as the source states it; else of its requests by linear interpolation between order statistics: position (n - 1) * p', 'ms', 'lower'),
     ('ttft_*_ms', 1, 'Time from sending a request to its first token with content, over requests of one run', 'ms', 'lower'),
     ('tpot_*_ms', 1, 'Per request: (end to end - time to first token) / (output tokens - 1); over requests of one run', 'ms', 'lower'),
     ('itl_*_ms', 1, 'Time between consecutive tokens of a request, over all gaps of one run', 'ms', 'lower'),
     ('e2e_*_ms', 1, 'Time from sending a request to its last token or answer, over requests of one run', 'ms', 'lower'),
-    ('jitter_ms', 1, 'Population standard deviation of inter-token latency in one run', 'ms', 'lower'),
+    ('jitter_ms', 1, 'Population standard deviation (divisor n) of inter-token latency over all gaps of one run', 'ms', 'lower'),
     ('early_stopping_latency_ms', 1, 'MLPerf: 99 % confident upper bound of the scenario''s latency percentile (p90 SingleStream, p99 MultiStream)', 'ms', 'lower'),
     ('request_throughput_per_s', 1, 'Requests or queries completed / measured time', '1/s', 'higher'),
     ('sample_throughput_per_s', 1, 'Samples completed / measured time', 'samples/s', 'higher'),
@@ -32,8 +33,8 @@ from (
     ('error_rate', 1, 'Failed requests / (completed + failed)', null, 'lower'),
     ('power_w', 1, 'Mean of the power meter''s samples with power_begin <= t <= power_end', 'W', 'lower'),
     ('energy_per_query_mj', 1, 'Mean power * (power_end - power_begin) / queries', 'mJ', 'lower'),
-    ('cost_per_request_usd', 1, 'Price of the machine time / completed requests', 'USD', 'lower'),
-    ('cost_per_token_usd', 1, 'Price of the machine time / output tokens', 'USD', 'lower'),
+    ('cost_per_request_usd', 1, 'Hourly price of the run''s accelerators / 3600 / request throughput: their price over the measured time / completed requests', 'USD', 'lower'),
+    ('cost_per_token_usd', 1, 'Hourly price of the run''s accelerators / 3600 / output token throughput: their price over the measured time / output tokens', 'USD', 'lower'),
     ('time_to_train_s', 1, 'From run start to run stop with the target quality reached', 's', 'lower'),
     ('step_time_*_s', 1, 'Time of one optimiser step, over the tracked steps of one run; a mean may be of the means over blocks of steps, a percentile is of single steps only', 's', 'lower'),
     ('mfu_pct', 1, 'Tokens per second * parameters * model FLOP per parameter and token (6; 4 where the weights are frozen) / (accelerators * documented dense FP8 peak); attention''s products and recomputation are not counted', '%', 'higher'),

@@ -12,6 +12,7 @@ columns:
   workload_point: {type: varchar, description: "The point of the workload that was driven, e.g. a scenario or a token mix", tests: [not_null]}
   concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
   request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  deployment_model: {type: varchar, description: "Parallelism and placement of the server, e.g. TP4 DP2; NULL where unknown"}
   completed_count: {type: bigint, description: "Requests or queries completed"}
   failed_count: {type: bigint, description: "Requests that failed"}
   error_rate: {type: double, description: "failed / (completed + failed)", tests: [{range: {min: 0, max: 1}}]}
@@ -45,12 +46,19 @@ columns:
   queueing_delay_ms: {type: double, unit: ms, description: "Time a request waited before work on it began"}
   power_w: {type: double, unit: W, description: "Mean power of the system under test in the measured window"}
   energy_per_query_mj: {type: double, unit: mJ, description: "Mean energy per query in the measured window"}
-  cost_per_request_usd: {type: double, unit: USD, description: "Cost per request where a price is known"}
-  cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token where a price is known"}
+  cost_per_request_usd: {type: double, unit: USD, description: "Cost per completed request where the machine's price is known", feed: false}
+  cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token where the machine's price is known", feed: false}
 */
-select outcome.*
+select
+    outcome.*,
+    price.usd_per_hour / 3600 / nullif(outcome.request_throughput_per_s, 0) as cost_per_request_usd,
+    price.usd_per_hour / 3600 / nullif(outcome.output_token_throughput_per_s, 0) as cost_per_token_usd
 from feed.serving_outcome as outcome
 inner join run_bundle
     on
         run_bundle.run_id = outcome.run_id
         and run_bundle.artifact_manifest_digest = outcome.artifact_manifest_digest
+left join run_price as price
+    on
+        price.run_id = outcome.run_id
+        and price.artifact_manifest_digest = outcome.artifact_manifest_digest

@@ -1,0 +1,102 @@
+"""Serving benchmarks by vLLM's client and those forked from it: vLLM `bench serve`, SGLang bench_serving, InferenceX.
+
+One bundle is one result file with the console output beside it, or one sweep's folder of repeats. Landing keeps what the
+files state as written, and what the requests of a detailed file give beside it; which unit a key has is told by its format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.rows import landing_schema
+
+from .bundles import cut
+from .parse import landed
+
+_TIME = pa.timestamp("us", tz="UTC")
+
+TABLES: Mapping[str, pa.Schema] = {
+    "bench_serving_run": landing_schema(
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("format", pa.string(), nullable=False),  # vllm, sglang, inferencex or inferencex_agg
+        pa.field("is_whole", pa.bool_(), nullable=False),  # false: the record breaks off
+        pa.field("started_at", _TIME),  # ended_at less the duration
+        pa.field("ended_at", _TIME),  # the zone is assumed
+        pa.field("ended_at_text", pa.string()),
+        pa.field("model", pa.string()),
+        pa.field("dataset", pa.string()),
+        pa.field("input_length", pa.int64()),  # tokens asked for, as are output_length
+        pa.field("output_length", pa.int64()),
+        pa.field("num_prompts", pa.int64()),
+        pa.field("max_concurrency", pa.int64()),  # NULL: unlimited, or unknown
+        pa.field("request_rate_per_s", pa.float64()),  # NULL: all at once, or unknown
+        pa.field("burstiness", pa.float64()),
+        pa.field("protocol", pa.string()),
+        pa.field("workload_point", pa.string(), nullable=False),
+        pa.field("repeat_number", pa.int64()),  # of a sweep, from 0
+        pa.field("tensor_parallel", pa.int64()),
+        pa.field("data_parallel", pa.int64()),
+        pa.field("pipeline_parallel", pa.int64()),
+        pa.field("expert_parallel", pa.int64()),
+        pa.field("system_name", pa.string()),
+        pa.field("accelerator", pa.string()),
+        pa.field("accelerator_count", pa.int64()),
+        pa.field("decode_accelerator_count", pa.int64()),  # of a deployment that splits prefill and decode
+        pa.field("framework", pa.string()),
+        pa.field("framework_version", pa.string()),
+        pa.field("image", pa.string()),
+        pa.field("precision", pa.string()),
+        pa.field("driver_version", pa.string()),
+        pa.field("cuda_version", pa.string()),
+        pa.field("torch_version", pa.string()),
+        pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
+        pa.field("workload_spec_digest", pa.string(), nullable=False),
+    ),
+    "bench_serving_entry": landing_schema(
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),  # result; requests: computed from the bytes named; console
+        pa.field("key", pa.string(), nullable=False),
+        pa.field("value", pa.string()),  # as written; NULL when longer than 4096 characters
+        pa.field("value_number", pa.float64()),
+        pa.field("line_number", pa.int64()),  # 1-based
+    ),
+    "bench_serving_request": landing_schema(
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("request_index", pa.int64(), nullable=False),  # from 0
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("error", pa.string()),
+        pa.field("started_s", pa.float64()),  # since the first request was sent
+        pa.field("ttft_ms", pa.float64()),
+        pa.field("tpot_ms", pa.float64()),
+        pa.field("itl_mean_ms", pa.float64()),
+        pa.field("e2e_ms", pa.float64()),
+        pa.field("input_token_count", pa.int64()),
+        pa.field("output_token_count", pa.int64()),
+        pa.field("output_token_throughput_per_s", pa.float64()),
+    ),
+}
+
+
+class BenchServing:
+    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
+
+    name = "bench_serving"
+    version = 1
+    formats = (
+        "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
+        "SGLang bench_serving .jsonl, 0.3 to 0.5: aggregates and --output-details, several runs a file",
+        "InferenceX and InferenceMAX: the client's records in seconds, and agg_*.json",
+    )
+    tables = TABLES
+
+    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+        return cut(tree)
+
+    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
+        return landed(bundle, TABLES)
+
+
+INGESTOR = BenchServing()

@@ -1,0 +1,62 @@
+"""Whether a record's aggregates are those of its own requests. Both are kept; a disagreement is told.
+
+Only what the arrays state outright is compared: times to the first token, gaps, tokens and counts. When an end-to-end time
+ended differs between versions of the clients.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from warehouse.landing.text import Entry
+
+from .requests import Detail
+
+_STATED = re.compile(r"(mean|median|std|p(?:100|\d{1,2}(?:\.\d{1,6})?))_(ttft|itl)_ms")
+
+
+def disagreements(
+    stated: Mapping[str, Entry], detail: Detail, computed: Mapping[str, float]
+) -> Iterator[tuple[Entry, str]]:
+    """(the aggregate, what is wrong with it) for each that its requests contradict beyond the rounding it was written with.
+    `computed` is what was computed of them anyhow."""
+    columns = detail.columns
+    counts = {
+        "completed": columns["status"].count("succeeded"),
+        "failed": columns["status"].count("failed"),
+        "total_input_tokens": detail.total("input_token_count"),
+        "total_output_tokens": detail.total("output_token_count"),
+    }
+    if all(length is None for length in columns["input_token_count"]):
+        del counts["total_input_tokens"]
+    if all(length is None for length in columns["output_token_count"]):
+        del counts["total_output_tokens"]
+    for key, count in counts.items():
+        entry = stated.get(key)
+        if entry and entry.number is not None and entry.number != count:
+            yield entry, f"{key} is stated as {entry.value}, its requests give {count}"
+    succeeded = pa.array([status == "succeeded" for status in columns["status"]])
+    ttfts = pa.array(columns["ttft_ms"], pa.float64()).filter(succeeded)
+    for key, entry in stated.items():
+        if (found := _STATED.fullmatch(key)) and entry.number is not None:
+            values = ttfts if found[2] == "ttft" else detail.gaps_ms
+            value = computed[key] if key in computed else _percentile(found[1], values)
+            if value is not None and abs(value - entry.number) > _rounding(entry.value or "") + 1e-6 * abs(value):
+                yield entry, f"{key} is stated as {entry.value}, its requests give {value!r}"
+
+
+def _percentile(name: str, values: pa.Array | pa.ChunkedArray) -> float | None:
+    """The percentile `p25` and the like; None of nothing."""
+    if len(values) == values.null_count:
+        return None
+    return float(pc.quantile(values, q=float(name[1:]) / 100, interpolation="linear")[0].as_py())
+
+
+def _rounding(written: str) -> float:
+    """Half a unit of the last digit written."""
+    decimals = re.search(r"\.(\d+)$", written)
+    return 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.5 if re.fullmatch(r"-?\d+", written) else 0.0

@@ -1,0 +1,64 @@
+"""Cuts a tree into bundles: a result file with the console output beside it; a sweep's folder with all of its repeats."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+
+from .formats import HEAD_BYTES, is_list, looks_like_results
+from .names import is_telling
+
+RESULT, CONSOLE, SUMMARY = "result", "console", "summary"
+_REPEAT = re.compile(r"run=\d{1,9}\.json")
+_LEVELS = 4  # folders above a file that may tell of it
+_CONSOLE_SUFFIXES = (".txt", ".log", ".out")
+_MEDIA_TYPES = {RESULT: "application/json", SUMMARY: "application/json", CONSOLE: "text/plain"}
+
+
+def cut(tree: Tree) -> Iterator[BundleDraft]:
+    """One draft a result file, or a folder of repeats, in the order of their paths."""
+    sweeps: dict[str, list[str]] = defaultdict(list)
+    for path in _result_files(tree):
+        folder, _, name = path.rpartition("/")
+        if _REPEAT.fullmatch(name):
+            sweeps[folder].append(path)
+        else:
+            yield _draft(tree, [path])
+    for folder, paths in sweeps.items():
+        yield _draft(tree, paths, folder)
+
+
+def _result_files(tree: Tree) -> Iterator[str]:
+    for path in tree.files:
+        if not path.endswith((".json", ".jsonl")):
+            continue
+        try:
+            head = tree.head(path, HEAD_BYTES)
+        except OSError:  # the listing reports it
+            continue
+        # The runs in a list that is a sweep's summary are those of its other files.
+        if looks_like_results(head) and not (is_list(head) and path.rpartition("/")[2] == "summary.json"):
+            yield path
+
+
+def _draft(tree: Tree, paths: list[str], sweep: str | None = None) -> BundleDraft:
+    roles = dict.fromkeys(paths, RESULT)
+    for path in paths:
+        stem = path.rpartition(".")[0]
+        roles.update({stem + suffix: CONSOLE for suffix in _CONSOLE_SUFFIXES if stem + suffix in tree.files})
+    if sweep is not None and (summary := f"{sweep}/summary.json" if sweep else "summary.json") in tree.files:
+        roles[summary] = SUMMARY
+    files = [DraftFile(_raw_path(tree, path), tree.files[path], _MEDIA_TYPES[role], role) for path, role in roles.items()]
+    runs = tuple(file.raw_path.rpartition(".")[0] for file in files if file.role == RESULT)
+    return BundleDraft(tuple(files), runs=runs)
+
+
+def _raw_path(tree: Tree, path: str) -> str:
+    """The path from the outermost folder on that tells of the run, so that it does not depend on where the tree was cut."""
+    parts = tree.full_parts(path)
+    above = parts[:-1][-_LEVELS:]
+    first = next((index for index, folder in enumerate(above) if is_telling(folder)), len(above))
+    return "/".join((*above[first:], parts[-1]))

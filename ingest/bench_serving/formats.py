@@ -1,0 +1,50 @@
+"""The formats of this family, told by the keys that open a file and by the keys of a record.
+
+vLLM's benchmark client (`benchmarks/benchmark_serving.py`, since 0.10 `vllm bench serve`) has been forked by SGLang and by
+InferenceMAX/InferenceX; each has its own keys and units:
+
+- vllm: latencies end in `_ms`; detailed arrays are in seconds.
+- sglang: the same, with `e2e_latency` for `e2el`; the arguments and the server's state are in the record; it appends.
+- inferencex: vLLM's record without the suffix, then in seconds.
+- inferencex_agg: InferenceX's own record made of vLLM's (`utils/process_result.py`): seconds, throughputs per accelerator.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from .records import first_keys
+
+HEAD_BYTES = 16_384
+
+_CLIENT_KEYS = frozenset({
+    "date", "backend", "endpoint_type", "model_id", "num_prompts", "request_rate", "burstiness", "max_concurrency",
+    "completed", "duration", "request_throughput", "request_inthroughput", "output_throughput", "total_input_tokens",
+    "total_input", "dataset_name", "concurrency", "server_info", "random_range_ratio", "failed", "mean_ttft_ms", "mean_tpot_ms",
+})
+_SECONDS_KEY = re.compile(r"(?:mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|intvty)")
+_ENOUGH_CLIENT_KEYS = 5
+
+
+def looks_like_results(head: bytes) -> bool:
+    """Whether a file's first bytes are those of a result file of this family."""
+    return format_of(first_keys(head)) is not None
+
+
+def is_list(head: bytes) -> bool:
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+
+
+def format_of(keys: Collection[str]) -> str | None:
+    """The format of a record with these keys, or of one that begins with them; None when it is none of ours."""
+    if {"hw", "tput_per_gpu", "framework"} <= set(keys) or {"hw", "framework", "conc", "precision"} <= set(keys):
+        return "inferencex_agg"
+    if len(_CLIENT_KEYS.intersection(keys)) < _ENOUGH_CLIENT_KEYS:
+        return None
+    # The server's state, tens of kilobytes, may stand before what was measured.
+    if "server_info" in keys or "sharegpt_output_len" in keys or any("e2e_latency" in key for key in keys):
+        return "sglang"
+    if not {"duration", "completed"} & set(keys):
+        return None
+    return "inferencex" if any(_SECONDS_KEY.fullmatch(key) for key in keys) else "vllm"

@@ -1,0 +1,169 @@
+"""Turns a bundle into landing rows: the console beside a result, then each of its records.
+
+Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); everything else becomes an issue.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle
+from warehouse.landing.json_text import Json, is_lost_number, json_entries, json_number, json_text
+from warehouse.landing.rows import BATCH_ROWS, RowBuffer
+from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Entry, Report, landed_text
+
+from .agreement import disagreements
+from .bundles import CONSOLE, RESULT
+from .console import console_entries
+from .formats import format_of
+from .names import told_by
+from .records import Pair, Record, records
+from .requests import ARRAYS, Detail, detail_of, rows_of, statistics
+from .run import identity_of, run_columns, run_id
+
+_Batches = Iterator[tuple[str, pa.RecordBatch]]
+_ENTRY, _RUN, _REQUEST = "bench_serving_entry", "bench_serving_run", "bench_serving_request"
+_MAX_VALUE_BYTES = 4 << 20  # of a value that is no array: the server's state is some kilobytes
+
+
+@dataclass
+class _Parse:
+    """One bundle's parse: where rows go."""
+
+    bundle: Bundle
+    buffer: RowBuffer
+    tables: Mapping[str, pa.Schema]
+
+
+def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
+    """All landing rows of a bundle, in batches."""
+    parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest), tables)
+    for file in bundle.manifest.files:
+        if file.role == RESULT:
+            yield from _result(parse, file.raw_path, file.sha256)
+    yield from parse.buffer.rest()
+
+
+def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
+    unnamed = Report(parse.buffer, raw_path, None)
+    data = parse.bundle.map(raw_path)
+    console, console_path = _console(parse, raw_path)
+    names: Counter[str] = Counter()
+    for record in records(data, unnamed):
+        pairs = _by_key(record.pairs, unnamed)
+        kind = format_of(pairs.keys())
+        if kind is None:
+            message = "a record that no known client writes"
+            unnamed("unknown-record", message, record.offset, record.stop - record.offset, record.line_number, "error")
+            continue
+        stated = list(_record_entries(data, pairs, unnamed))
+        by_key = {entry.key: entry for entry in stated}
+        name = run_id(kind, raw_path, identity_of(by_key, sha256), 1)
+        names[name] += 1
+        name = run_id(kind, raw_path, identity_of(by_key, sha256), names[name])
+        report = Report(parse.buffer, raw_path, name)
+        for source, path, entries in (("result", raw_path, stated), ("console", console_path, console)):
+            for entry in entries:
+                _add_entry(parse, name, source, path, entry)
+        columns = run_columns(kind, by_key, {entry.key: entry for entry in console}, told_by(raw_path))
+        parse.buffer.add(
+            _RUN, raw_path, record.offset, record.stop - record.offset,
+            run_id=name, format=kind, is_whole=record.is_whole, **columns,
+        )
+        detail = detail_of(data, pairs, report)
+        if detail:
+            _add_statistics(parse, name, raw_path, by_key, detail, record, report)
+            yield from _request_batches(parse, name, raw_path, detail)
+        yield from parse.buffer.full()
+    if not names:
+        unnamed("no-result", "the file holds no whole key of a result", severity="error")
+
+
+def _console(parse: _Parse, raw_path: str) -> tuple[list[Entry], str]:
+    """The entries of the console output of a result's name, if there is one."""
+    stem = raw_path.rpartition(".")[0]
+    files = (file for file in parse.bundle.manifest.files if file.role == CONSOLE)
+    path = next((file.raw_path for file in files if file.raw_path.rpartition(".")[0] == stem), None)
+    if path is None:
+        return [], raw_path
+    return list(console_entries(parse.bundle.map(path), Report(parse.buffer, path, None))), path
+
+
+def _by_key(pairs: tuple[Pair, ...], report: Report) -> dict[str, Pair]:
+    """The pairs by key. One that stands twice is told, and the last one counts, as for every reader of JSON."""
+    found: dict[str, Pair] = {}
+    for pair in pairs:
+        if pair.key in found:
+            place = (pair.offset, pair.stop - pair.offset, pair.line_number)
+            report("duplicate-json-key", f"{pair.key[:120]}; the last one counts", *place)
+        found[pair.key] = pair
+    return found
+
+
+def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> Iterator[Entry]:
+    """The record's values, and those of the objects in it one level down, named `server_info/version`."""
+    for pair in pairs.values():
+        place = (pair.offset, pair.stop - pair.offset, pair.line_number)
+        first = data[pair.start : pair.start + 1]
+        if first == b"[" or pair.key in ARRAYS:
+            continue
+        if pair.stop - pair.start > _MAX_VALUE_BYTES:
+            report("value-too-large", f"{pair.key[:120]}: {pair.stop - pair.start} bytes", *place)
+            continue
+        if first == b"{":
+            inner = data[pair.start : pair.stop]
+            for entry in json_entries(inner, report, scalars_only=True, start=(pair.start, pair.line_number)):
+                yield entry._replace(key=f"{pair.key}/{entry.key}"[:MAX_KEY_CHARACTERS])
+            continue
+        try:
+            value = Json().value(data[pair.start : pair.stop].decode(errors="surrogateescape"))
+        except ValueError:
+            report("malformed-json", f"{pair.key[:120]} has no JSON value", *place, severity="error")
+            continue
+        if is_lost_number(value) and pair.key != "request_rate":  # there it means: all at once
+            report("non-finite-number", pair.key[:120], *place)
+        text = json_text(value)
+        yield Entry(
+            *place, pair.key[:MAX_KEY_CHARACTERS], None if text is None else landed_text(text), json_number(value)
+        )
+
+
+def _add_entry(parse: _Parse, name: str, source: str, raw_path: str, entry: Entry) -> None:
+    parse.buffer.add(
+        _ENTRY, raw_path, entry.offset, entry.length,
+        run_id=name, source=source, key=entry.key, value=entry.value, value_number=entry.number,
+        line_number=entry.line_number,
+    )
+
+
+def _add_statistics(
+    parse: _Parse, name: str, raw_path: str, stated: Mapping[str, Entry], detail: Detail, record: Record, report: Report
+) -> None:
+    """What the requests give, beside what the record states. A record that breaks off has not all of its requests."""
+    if not record.is_whole:
+        return
+    found = list(statistics(detail))
+    failed = float(detail.columns["status"].count("failed"))
+    for key, value, place in (("failed", failed, detail.places["all"]), *found):
+        entry = Entry(*place, record.line_number, key, repr(value), value)
+        _add_entry(parse, name, "requests", raw_path, entry)
+    for entry, message in disagreements(stated, detail, {key: value for key, value, _ in found}):
+        report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)
+
+
+def _request_batches(parse: _Parse, name: str, raw_path: str, detail: Detail) -> _Batches:
+    schema, place = parse.tables[_REQUEST], detail.places["all"]
+    for first in range(0, detail.count, BATCH_ROWS):
+        stop = min(first + BATCH_ROWS, detail.count)
+        size = stop - first
+        columns = {
+            **rows_of(detail, name, first, stop),
+            "artifact_manifest_digest": [parse.bundle.digest] * size, "raw_path": [raw_path] * size,
+            "raw_offset": [place.offset] * size, "raw_length": [place.length] * size,
+        }
+        arrays = [pa.array(columns[field.name], field.type) for field in schema]
+        yield _REQUEST, pa.RecordBatch.from_arrays(arrays, schema=schema)

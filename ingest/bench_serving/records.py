@@ -1,0 +1,198 @@
+"""The records of a result file and the bytes of their pairs, without decoding what nobody asks for.
+
+A record is an object with a run's numbers, and in a detailed file arrays of megabytes, which are stepped over at the speed of
+a search. A file holds one record, several on after another (the tools append), or a list of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from warehouse.landing.json_text import Json
+from warehouse.landing.text import Data, Report, clean
+
+MAX_PAIRS = 2_000  # of one record; real ones have under a hundred
+_WINDOW = 1 << 20
+_BLANK = re.compile(rb"[ \t\r\n]*+")
+_BETWEEN = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n,\[\]]*+")  # appended with or without a line end, or elements of a list
+_SCALAR = re.compile(rb'[^ \t\r\n,\[\]{}":]++')
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_WHOLE_TEXTS = re.compile(rb'(?:[^"]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
+_TEXT_OR_BRACKET = re.compile(_TEXT.pattern + rb"|[\[\]{}]", re.DOTALL)
+_STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
+_AFTER_NUMBERS = re.compile(rb"[ \t\r\n]*+(?:,[ \t\r\n]*+|\}[ \t\r\n]*+(?:,?[ \t\r\n]*+\{[ \t\r\n]*+)?)")
+_NESTED = re.compile(rb"\[[ \t\r\n]*+\[")
+_NESTED_END = re.compile(rb"\][ \t\r\n]*+\]\Z")
+
+
+class Pair(NamedTuple):
+    """A key and the places of `"key": value` and of its value in the file."""
+
+    key: str
+    offset: int
+    start: int
+    stop: int
+    line_number: int
+
+
+class Record(NamedTuple):
+    """One object of the file. `is_whole` is false where it breaks off."""
+
+    offset: int
+    stop: int
+    line_number: int
+    pairs: tuple[Pair, ...]
+    is_whole: bool
+
+
+def records(data: Data, report: Report) -> Iterator[Record]:
+    """The records of a file. What breaks one is reported, and the search goes on at the next line that begins one."""
+    walk = _Walk(data)
+    while (position := walk.past(_BETWEEN)) < len(data):
+        line_number = walk.line_number(position)
+        pairs: list[Pair] = []
+        walk.begun = position
+        try:
+            walk.expect(b"{")
+            for pair in walk.pairs():
+                if len(pairs) == MAX_PAIRS:
+                    raise ValueError(f"more than {MAX_PAIRS} keys")
+                pairs.append(pair)
+        except ValueError as error:
+            report("malformed-json", str(error), walk.position, 0, walk.line_number(walk.position), "error")
+            following = data.find(b"\n{", walk.begun)
+            walk.position = len(data) if following < 0 else following + 1
+            if pairs:
+                yield Record(position, walk.position, line_number, tuple(pairs), False)
+            continue
+        yield Record(position, walk.position, line_number, tuple(pairs), True)
+
+
+def first_keys(head: bytes) -> list[str]:
+    """The keys of a file's first record, as far as its first bytes go; none where it does not begin as a record."""
+    walk = _Walk(head)
+    keys: list[str] = []
+    try:
+        walk.past(_BETWEEN)
+        walk.expect(b"{")
+        keys.extend(pair.key for pair in walk.pairs())
+    except ValueError:  # the head ends, or it is no JSON
+        pass
+    return keys
+
+
+class _Walk:
+    """A cursor in a file's bytes."""
+
+    def __init__(self, data: Data) -> None:
+        self.position = 0
+        self.begun = 0  # where the pair begins that is being read
+        self._data = data
+        self._counted, self._lines = 0, 1
+
+    def past(self, pattern: re.Pattern[bytes]) -> int:
+        found = pattern.match(self._data, self.position)
+        assert found
+        self.position = found.end()
+        return self.position
+
+    def line_number(self, position: int) -> int:
+        """The 1-based line of ever later positions, counted once."""
+        while self._counted < position:
+            stop = min(self._counted + _WINDOW, position)
+            self._lines += self._data[self._counted : stop].count(b"\n")
+            self._counted = stop
+        return self._lines
+
+    def expect(self, *marks: bytes) -> bytes:
+        """Step over one of `marks` and the blanks before it."""
+        self.past(_BLANK)
+        mark = self._data[self.position : self.position + 1]
+        if mark not in marks:
+            raise ValueError(f"expected {' or '.join(mark.decode() for mark in marks)}")
+        self.position += 1
+        return mark
+
+    def pairs(self) -> Iterator[Pair]:
+        """The pairs of the object whose opening bracket was just passed, its closing one included."""
+        self.past(_BLANK)
+        if self._data[self.position : self.position + 1] == b"}":
+            self.position += 1
+            return
+        while True:
+            self.past(_BLANK)
+            offset = self.begun = self.position
+            if self._data[offset : offset + 1] != b'"':
+                raise ValueError("expected a key")
+            self.position = self._string_stop(offset)
+            key = self._data[offset : self.position]
+            self.expect(b":")
+            start = self.past(_BLANK)
+            line_number = self.line_number(offset)
+            self.position = self._value_stop(start)
+            yield Pair(key_text(key), offset, start, self.position, line_number)
+            if self.expect(b",", b"}") == b"}":
+                return
+
+    def _value_stop(self, start: int) -> int:
+        first = self._data[start : start + 1]
+        if first == b'"':
+            return self._string_stop(start)
+        if first in (b"[", b"{"):
+            return self._numbers_stop(start) or self._container_stop(start)
+        scalar = _SCALAR.match(self._data, start)
+        if not scalar:
+            raise ValueError("expected a value")
+        return scalar.end()
+
+    def _string_stop(self, start: int) -> int:
+        stop = start
+        while (stop := self._data.find(b'"', stop + 1)) >= 0:
+            before = stop
+            while self._data[before - 1 : before] == b"\\":
+                before -= 1
+            if (stop - before) % 2 == 0:
+                return stop + 1
+        raise ValueError("a text has no end")
+
+    def _numbers_stop(self, start: int) -> int | None:
+        """The end of an array without texts: the last bracket before the next key. None where that is not sure."""
+        quote = self._data.find(b'"', start)
+        stop = self._data.rfind(b"]", start, quote if quote >= 0 else len(self._data)) + 1
+        if not stop or self._data[start : start + 1] != b"[":
+            return None
+        after = _AFTER_NUMBERS.match(self._data, stop)
+        if not after or after.end() not in (quote, len(self._data)):
+            return None
+        if _NESTED.match(self._data, start):
+            return stop if _NESTED_END.search(self._data[max(start, stop - 64) : stop]) else None
+        return stop if self._data.find(b"[", start + 1, stop) < 0 else None
+
+    def _container_stop(self, start: int) -> int:
+        """The end of any array or object, by counting brackets outside of texts, a megabyte at a time."""
+        depth, position = 0, start
+        while window := self._data[position : position + _WINDOW]:
+            whole = _WHOLE_TEXTS.match(window)
+            assert whole
+            if not whole.end():  # a text longer than the window
+                position = self._string_stop(position)
+                continue
+            bare = _TEXT.sub(b"", whole[0])
+            opened = bare.count(b"[") + bare.count(b"{")
+            closed = bare.count(b"]") + bare.count(b"}")
+            if closed and closed >= depth:  # it may end here: one by one
+                for token in _TEXT_OR_BRACKET.finditer(whole[0]):
+                    depth += _STEPS.get(token[0], 0)
+                    if depth == 0:
+                        return position + token.end()
+            else:
+                depth += opened - closed
+            position += whole.end()
+        raise ValueError("an array or object has no end")
+
+
+def key_text(written: bytes) -> str:
+    """A key as text. Raises `ValueError` when it is no JSON string."""
+    return clean(str(Json().value(written.decode(errors="surrogateescape"))))

@@ -1,0 +1,157 @@
+"""What a run is, from all that speaks of it: its record first, then the console beside it, then the names in its path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from warehouse.landing.contract import canonical_json, workload_spec_digest
+from warehouse.landing.text import Entry
+
+from .names import Told, accelerator_in, accelerators_used
+
+Stated = Mapping[str, Entry]  # by key: of the record, or of the console
+
+_PREFIXES = {"vllm": "vllm-bench", "sglang": "sglang-bench", "inferencex": "inferencex", "inferencex_agg": "inferencex"}
+_UNKNOWN = frozenset({"", "n/a", "na", "none", "null", "unknown"})
+_SERVERS = frozenset({"vllm", "sglang", "tgi", "lmdeploy", "tensorrt-llm", "trt", "mii", "scalellm"})
+
+
+def run_id(kind: str, raw_path: str, identity: str, occurrence: int) -> str:
+    """The run's name: the tool, the path without its suffix, and when it was (or what stands for that); from the second
+    record of the same name on, which one."""
+    stem = raw_path.rpartition(".")[0]
+    return "/".join((_PREFIXES[kind], stem, identity)) + (f"/{occurrence}" if occurrence > 1 else "")
+
+
+def identity_of(stated: Stated, sha256: str) -> str:
+    """What tells a run from another of the same path. SGLang states no date: there the duration, to its last digit."""
+    for key in ("date", "duration"):
+        if value := text(stated, key):
+            return value[:64]
+    return sha256[:12]
+
+
+def run_columns(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
+    """The columns of the run's row, but for its name and place."""
+    columns = {**_load(stated, console, told), **_deployment(stated, told), **_software(kind, stated, console, told)}
+    columns |= _times(stated)
+    document = _workload_document(columns, stated, console)
+    columns["workload_document"] = canonical_json(document).decode()
+    columns["workload_spec_digest"] = workload_spec_digest(document)
+    return columns
+
+
+def text(stated: Stated, *keys: str) -> str | None:
+    """The first of several keys that states something."""
+    values = (stated[key].value for key in keys if key in stated)
+    return next((value for value in values if value is not None and value.strip().casefold() not in _UNKNOWN), None)
+
+
+def number(stated: Stated, *keys: str) -> float | None:
+    values = (stated[key].number for key in keys if key in stated)
+    return next((value for value in values if value is not None), None)
+
+
+def whole(stated: Stated, *keys: str) -> int | None:
+    value = number(stated, *keys)
+    return int(value) if value is not None and value.is_integer() and abs(value) < 2**53 else None
+
+
+def _load(stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
+    dataset = text(stated, "dataset_name") or text(console, "client/dataset_name")
+    is_random = dataset is None or dataset.startswith("random")
+    lengths = {}
+    for which, short in (("input", "isl"), ("output", "osl")):
+        named = (f"{which}_len", *((f"random_{which}_len",) if is_random else ()))
+        length = whole(stated, *named, short)
+        length = length if length is not None else whole(console, *(f"client/{name}" for name in named))
+        lengths[f"{which}_length"] = length if length is not None else getattr(told, f"{which}_length")
+    concurrency = whole(stated, "max_concurrency", "conc")
+    if concurrency is None and "max_concurrency" not in stated:  # null: unlimited, whatever names say
+        concurrency = whole(console, "client/max_concurrency") or told.max_concurrency
+    both = None not in lengths.values()
+    rate = number(stated, "request_rate")
+    return {
+        "model": text(stated, "model_id", "model", "server_info/model_path") or text(console, "client/model"),
+        "dataset": dataset,
+        **lengths,
+        "num_prompts": whole(stated, "num_prompts") or whole(console, "client/num_prompts") or told.num_prompts,
+        "max_concurrency": concurrency,
+        "request_rate_per_s": rate,
+        "burstiness": number(stated, "burstiness"),
+        "protocol": text(stated, "endpoint_type", "backend") or text(console, "client/backend"),
+        "workload_point": f"isl{lengths['input_length']}/osl{lengths['output_length']}" if both else dataset or "all",
+        "repeat_number": told.repeat_number if told.repeat_number is not None else whole(stated, "run_number"),
+    }
+
+
+def _deployment(stated: Stated, told: Told) -> dict[str, Any]:
+    sizes = {}
+    for name, short in (("tensor", "tp"), ("data", "dp"), ("pipeline", "pp"), ("expert", "ep")):
+        # Beside SGLang's and InferenceX's own: what a sweep, or a person by --metadata, put into vLLM's record.
+        size = whole(stated, f"server_info/{short}_size", f"{name}_parallel_size", f"{short}_size", short)
+        sizes[f"{name}_parallel"] = size if size is not None else getattr(told, f"{name}_parallel")
+    # With attention data-parallel inside the tensor-parallel group, the replicas add no accelerators.
+    replicas = None if text(stated, "server_info/enable_dp_attention") == "true" else sizes["data_parallel"]
+    used = accelerators_used((sizes["tensor_parallel"], replicas, sizes["pipeline_parallel"], whole(stated, "pcp_size")))
+    split = [whole(stated, "num_prefill_gpu"), whole(stated, "num_decode_gpu")]
+    if None not in split:
+        used = sum(filter(None, split)) or None
+    system = text(stated, "hw", "gpu", "gpu_type", "accelerator", "hardware")
+    return {
+        **sizes,
+        "system_name": system or told.system_name,
+        "accelerator": (accelerator_in(system) if system else None) or told.accelerator,
+        "accelerator_count": used or told.accelerator_count,
+        "decode_accelerator_count": split[1],
+    }
+
+
+def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
+    version = text(stated, "server_info/version") or text(console, "sglang_version", "vllm_version")
+    framework = text(stated, "framework") or text(stated, "backend", "endpoint_type")
+    framework = framework.casefold() if framework else None
+    if kind in ("vllm", "inferencex") and text(console, "vllm_version"):
+        framework = "vllm"
+    elif kind == "sglang" and text(stated, "server_info/version"):
+        framework = "sglang"
+    elif kind != "inferencex_agg" and framework not in _SERVERS:
+        framework = told.framework  # `openai` names a protocol
+    image = text(stated, "image")
+    return {
+        "framework": framework,
+        "framework_version": version,
+        "image": image,
+        "precision": text(stated, "precision", "server_info/quantization", "server_info/dtype"),
+        "driver_version": text(console, "driver_version"),
+        "cuda_version": text(console, "cuda_version"),
+        "torch_version": text(console, "torch_version"),
+    }
+
+
+def _times(stated: Stated) -> dict[str, Any]:
+    """vLLM's date is the local time at which the run had ended; its zone is stated nowhere, and taken as UTC."""
+    date, seconds = text(stated, "date"), number(stated, "duration")
+    try:
+        ended_at = datetime.strptime(date or "", "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+        started_at = ended_at - timedelta(seconds=seconds) if seconds is not None else None
+    except (ValueError, OverflowError):
+        return {"ended_at_text": date}
+    return {"ended_at": ended_at, "started_at": started_at, "ended_at_text": date}
+
+
+def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stated) -> dict[str, Any]:
+    """What was asked of any server. Seed, host, time and the server's own settings are not in it."""
+    names = (
+        "model", "dataset", "input_length", "output_length", "num_prompts", "max_concurrency", "burstiness", "protocol",
+    )
+    document = {name: columns[name] for name in names if columns[name] is not None}
+    rate = columns["request_rate_per_s"]
+    if written := text(stated, "request_rate"):
+        is_unlimited = written.casefold() in ("inf", "infinity")
+        document["request_rate"] = rate if rate is not None else "inf" if is_unlimited else written  # such as trace
+    ratio = number(stated, "random_range_ratio")
+    ratio = ratio if ratio is not None else number(console, "client/random_range_ratio")
+    return document if ratio is None else {**document, "random_range_ratio": ratio}

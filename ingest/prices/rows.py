@@ -1,0 +1,123 @@
+"""The rows of a price list with the bytes that state each, and their values by type: what cannot be read is NULL and told."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Iterator
+from datetime import date
+from typing import Any, NamedTuple
+
+from warehouse.landing.contract import Tree
+from warehouse.landing.text import Data, Report, clean, decoded, landed_text, lines, number_in
+
+COLUMNS = (
+    "accelerator", "instance", "provider", "region", "unit", "accelerators", "price_usd_per_hour", "effective_date", "source",
+)
+_NEEDED = frozenset({"price_usd_per_hour", "unit", "effective_date"})
+_UNITS = frozenset({"accelerator_hour", "instance_hour"})
+_UNKNOWN = frozenset({"", "n/a", "na", "null", "none", "unknown"})
+_TABLE = b"[[price]]"
+
+
+class Row(NamedTuple):
+    """A price as written, by column."""
+
+    offset: int
+    length: int
+    line_number: int
+    values: dict[str, str]
+
+
+def looks_like_prices(path: str, tree: Tree) -> bool:
+    """Whether a file opens with the columns of a price list, or with a table of one."""
+    try:
+        head = tree.head(path)
+    except OSError:  # the listing reports it
+        return False
+    if path.endswith(".toml"):
+        return _TABLE in head and b"price_usd_per_hour" in head
+    stated = (line for line in head.decode(errors="replace").lstrip("\ufeff").splitlines() if line.strip() and line[0] != "#")
+    return _NEEDED <= set(_names(next(stated, "").split(",")))
+
+
+def csv_rows(data: Data, report: Report) -> Iterator[Row]:
+    """A row a line; a line that has not as many cells as the header is told and left out. Comments begin with #."""
+    header: list[str] | None = None
+    for line in lines(data, report):
+        text = decoded(line, report).lstrip("\ufeff")
+        if text.startswith("#"):
+            continue
+        try:
+            cells = next(csv.reader([text], strict=True), [])
+        except csv.Error as error:
+            report.at("malformed-row", str(error), line, "error")
+            continue
+        if header is None:
+            header = _names(cells)
+            _report_unknown(header, line.offset, len(line.data), line.number, report)
+        elif len(cells) != len(header):
+            report.at("malformed-row", f"{len(cells)} cells, the header has {len(header)}", line, "error")
+        else:
+            yield Row(line.offset, len(line.data), line.number, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
+
+
+def toml_rows(data: Data, report: Report) -> Iterator[Row]:
+    """A row a `[[price]]` table. Each is read by itself, so that a broken one leaves the others."""
+    start = data.find(_TABLE)
+    while start >= 0:
+        following = data.find(_TABLE, start + len(_TABLE))
+        block = data[start : following if following >= 0 else len(data)].rstrip()
+        line_number = data[:start].count(b"\n") + 1
+        try:
+            (table,) = tomllib.loads(block.decode())["price"]
+        except (ValueError, RecursionError) as error:
+            report("malformed-row", str(error)[:200], start, len(block), line_number, "error")
+        else:
+            _report_unknown(list(table), start, len(block), line_number, report)
+            yield Row(start, len(block), line_number, {key: str(value) for key, value in table.items()})
+        start = following
+
+
+def typed(row: Row, report: Report) -> dict[str, Any]:
+    """The columns of a row. A price that cannot be used for want of its unit, date or size is told."""
+    texts = {name: clean(row.values.get(name, "")) for name in COLUMNS}
+    known = {name: text if text.casefold() not in _UNKNOWN else None for name, text in texts.items()}
+    values: dict[str, Any] = {name: landed_text(text) if text else None for name, text in known.items()}
+
+    def reject(name: str) -> None:
+        values[name] = None
+        if known[name] is not None:
+            report("wrong-value", f"{name}: {texts[name][:80]}", row.offset, row.length, row.line_number, "error")
+
+    price = number_in(known["price_usd_per_hour"] or "")
+    values["price_usd_per_hour"] = price
+    if price is None or price < 0:
+        reject("price_usd_per_hour")
+    count = number_in(known["accelerators"] or "")
+    if count is not None and count.is_integer() and 0 < count < 1 << 31:
+        values["accelerators"] = int(count)
+    else:
+        reject("accelerators")
+    try:
+        values["effective_date"] = date.fromisoformat(known["effective_date"] or "")
+    except ValueError:
+        reject("effective_date")
+    if values["unit"] not in _UNITS:
+        reject("unit")
+    lacking = [name for name in ("price_usd_per_hour", "effective_date", "unit") if values[name] is None]
+    lacking += ["accelerators"] if values["unit"] == "instance_hour" and values["accelerators"] is None else []
+    lacking += [] if values["accelerator"] or values["instance"] else ["accelerator or instance"]
+    if lacking:
+        report("unusable-price", f"without {', '.join(lacking)}", row.offset, row.length, row.line_number, "error")
+    return values
+
+
+def _names(cells: list[str]) -> list[str]:
+    return [cell.strip(' \t"\ufeff').casefold() for cell in cells]
+
+
+def _report_unknown(names: list[str], offset: int, length: int, line_number: int, report: Report) -> None:
+    for name in names:
+        if name not in COLUMNS:
+            report("unknown-column", clean(name)[:120], offset, length, line_number)

@@ -1,0 +1,38 @@
+/*
+description: >
+  One row per run of vLLM's client or a fork. The date in a record is the local time at which the run had ended; its zone
+  is stated nowhere. InferenceX makes its own record only of a run that completed requests.
+grain: [run_id, artifact_manifest_digest]
+feeds: benchmark_run
+*/
+select
+    run.run_id,
+    split_part(run.run_id, '/', 1) || '/' || coalesce(run.dataset, 'serving') as benchmark_case_id,
+    run.workload_spec_digest,
+    run.artifact_manifest_digest,
+    run.raw_path as raw_folder,
+    'bench_serving' as family,
+    'performance' as mode,
+    case
+        when not run.is_whole then 'interrupted'
+        when metric.completed_count = 0 then 'failed'
+        when metric.completed_count > 0 then 'succeeded'
+        when run.format = 'inferencex_agg' and metric.total_token_throughput_per_accelerator > 0 then 'succeeded'
+        else 'unknown'
+    end as status,
+    case
+        when not run.is_whole then 'the record breaks off'
+        when metric.completed_count = 0 and metric.failed_count > 0
+            then 'completed 0, failed ' || metric.failed_count::bigint::varchar
+        when metric.completed_count = 0 then 'completed 0'
+    end as status_reason,
+    run.repeat_number + 1 as repeat_index,
+    run.started_at,
+    run.ended_at,
+    case when run.ended_at is not null then true end as is_zone_assumed,
+    metric.duration_s
+from bench_serving_run as run
+left join bench_serving_metric as metric
+    on
+        metric.run_id = run.run_id
+        and metric.artifact_manifest_digest = run.artifact_manifest_digest

@@ -1,0 +1,13 @@
+/*
+description: >
+  One row per run of vLLM's client or a fork, the accelerators it used: as many as its parallel sizes multiply to.
+grain: [run_id, artifact_manifest_digest]
+feeds: hardware_topology
+*/
+select
+    run_id,
+    artifact_manifest_digest,
+    system_name,
+    accelerator as gpu_model,
+    accelerator_count as gpu_count
+from bench_serving_run

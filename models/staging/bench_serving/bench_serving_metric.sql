@@ -1,0 +1,146 @@
+/*
+description: >
+  One row per run of vLLM's client or a fork: what its record states, in one unit. Keys end in `_ms`, but for InferenceX,
+  which states seconds without a suffix. What a record does not state is taken from its requests, where it has them. A
+  latency of zero is none: the clients write it where there was nothing to measure.
+grain: [run_id, artifact_manifest_digest]
+*/
+with number as (
+    select
+        entry.run_id,
+        entry.artifact_manifest_digest,
+        entry.source,
+        entry.key,
+        regexp_extract(entry.key, '^(mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|e2e|e2e_latency)(?:_ms)?$', 1) as statistic,
+        regexp_extract(entry.key, '^(?:mean|median|std|p[0-9.]+)_(ttft|tpot|itl|e2e)(?:l|_latency)?(?:_ms)?$', 1) as metric,
+        entry.value_number,
+        case
+            when ends_with(entry.key, '_ms') then entry.value_number
+            when starts_with(run.format, 'inferencex') then entry.value_number * 1000
+        end as value_ms
+    from bench_serving_entry as entry
+    inner join bench_serving_run as run
+        on
+            run.run_id = entry.run_id
+            and run.artifact_manifest_digest = entry.artifact_manifest_digest
+    where
+        entry.source in ('result', 'requests')
+        and entry.value_number is not null
+),
+
+measured as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        source,
+        key,
+        metric,
+        case statistic when 'median' then 'p50' else statistic end as statistic,
+        value_number,
+        case when statistic = 'std' or value_ms > 0 then value_ms end as value_ms
+    from number
+)
+
+select
+    run_id,
+    artifact_manifest_digest,
+    max(value_number) filter (where source = 'result' and key = 'duration') as duration_s,
+    max(value_number) filter (where source = 'result' and key = 'completed') as completed_count,
+    coalesce(
+        max(value_number) filter (where source = 'result' and key = 'failed'),
+        max(value_number) filter (where source = 'requests' and key = 'failed')
+    ) as failed_count,
+    max(value_number) filter (where source = 'result' and key in ('request_throughput', 'request_inthroughput')) as request_throughput_per_s,
+    max(value_number) filter (where source = 'result' and key = 'input_throughput') as input_token_throughput_per_s,
+    max(value_number) filter (where source = 'result' and key = 'output_throughput') as output_token_throughput_per_s,
+    max(value_number) filter (where source = 'result' and key in ('total_token_throughput', 'total_throughput')) as total_token_throughput_per_s,
+    max(value_number) filter (where source = 'result' and key = 'tput_per_gpu') as total_token_throughput_per_accelerator,
+    max(value_number) filter (where source = 'result' and key = 'output_tput_per_gpu') as output_token_throughput_per_accelerator,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'ttft' and statistic = 'mean'),
+        max(value_ms) filter (where source = 'requests' and metric = 'ttft' and statistic = 'mean')
+    ) as ttft_mean_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'ttft' and statistic = 'p50'),
+        max(value_ms) filter (where source = 'requests' and metric = 'ttft' and statistic = 'p50')
+    ) as ttft_p50_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'ttft' and statistic = 'p90'),
+        max(value_ms) filter (where source = 'requests' and metric = 'ttft' and statistic = 'p90')
+    ) as ttft_p90_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'ttft' and statistic = 'p95'),
+        max(value_ms) filter (where source = 'requests' and metric = 'ttft' and statistic = 'p95')
+    ) as ttft_p95_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'ttft' and statistic = 'p99'),
+        max(value_ms) filter (where source = 'requests' and metric = 'ttft' and statistic = 'p99')
+    ) as ttft_p99_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'tpot' and statistic = 'mean'),
+        max(value_ms) filter (where source = 'requests' and metric = 'tpot' and statistic = 'mean')
+    ) as tpot_mean_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'tpot' and statistic = 'p50'),
+        max(value_ms) filter (where source = 'requests' and metric = 'tpot' and statistic = 'p50')
+    ) as tpot_p50_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'tpot' and statistic = 'p90'),
+        max(value_ms) filter (where source = 'requests' and metric = 'tpot' and statistic = 'p90')
+    ) as tpot_p90_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'tpot' and statistic = 'p95'),
+        max(value_ms) filter (where source = 'requests' and metric = 'tpot' and statistic = 'p95')
+    ) as tpot_p95_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'tpot' and statistic = 'p99'),
+        max(value_ms) filter (where source = 'requests' and metric = 'tpot' and statistic = 'p99')
+    ) as tpot_p99_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'itl' and statistic = 'mean'),
+        max(value_ms) filter (where source = 'requests' and metric = 'itl' and statistic = 'mean')
+    ) as itl_mean_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'itl' and statistic = 'p50'),
+        max(value_ms) filter (where source = 'requests' and metric = 'itl' and statistic = 'p50')
+    ) as itl_p50_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'itl' and statistic = 'p90'),
+        max(value_ms) filter (where source = 'requests' and metric = 'itl' and statistic = 'p90')
+    ) as itl_p90_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'itl' and statistic = 'p95'),
+        max(value_ms) filter (where source = 'requests' and metric = 'itl' and statistic = 'p95')
+    ) as itl_p95_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'itl' and statistic = 'p99'),
+        max(value_ms) filter (where source = 'requests' and metric = 'itl' and statistic = 'p99')
+    ) as itl_p99_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'itl' and statistic = 'std'),
+        max(value_ms) filter (where source = 'requests' and metric = 'itl' and statistic = 'std')
+    ) as itl_std_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'e2e' and statistic = 'mean'),
+        max(value_ms) filter (where source = 'requests' and metric = 'e2e' and statistic = 'mean')
+    ) as e2e_mean_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'e2e' and statistic = 'p50'),
+        max(value_ms) filter (where source = 'requests' and metric = 'e2e' and statistic = 'p50')
+    ) as e2e_p50_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'e2e' and statistic = 'p90'),
+        max(value_ms) filter (where source = 'requests' and metric = 'e2e' and statistic = 'p90')
+    ) as e2e_p90_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'e2e' and statistic = 'p95'),
+        max(value_ms) filter (where source = 'requests' and metric = 'e2e' and statistic = 'p95')
+    ) as e2e_p95_ms,
+    coalesce(
+        max(value_ms) filter (where source = 'result' and metric = 'e2e' and statistic = 'p99'),
+        max(value_ms) filter (where source = 'requests' and metric = 'e2e' and statistic = 'p99')
+    ) as e2e_p99_ms
+from measured
+group by
+    run_id,
+    artifact_manifest_digest

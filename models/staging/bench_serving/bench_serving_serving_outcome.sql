@@ -1,0 +1,92 @@
+/*
+description: >
+  One row per run of vLLM's client or a fork, at its one workload point. Where no request was completed nothing was
+  measured, and all is NULL but the counts. InferenceX's own records state throughput per accelerator, the output's per
+  decoding one where a deployment splits them.
+grain: [run_id, artifact_manifest_digest]
+feeds: serving_outcome
+*/
+with metric as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        completed_count,
+        failed_count,
+        case when completed_count > 0 or completed_count is null then ttft_mean_ms end as ttft_mean_ms,
+        case when completed_count > 0 or completed_count is null then ttft_p50_ms end as ttft_p50_ms,
+        case when completed_count > 0 or completed_count is null then ttft_p90_ms end as ttft_p90_ms,
+        case when completed_count > 0 or completed_count is null then ttft_p95_ms end as ttft_p95_ms,
+        case when completed_count > 0 or completed_count is null then ttft_p99_ms end as ttft_p99_ms,
+        case when completed_count > 0 or completed_count is null then tpot_mean_ms end as tpot_mean_ms,
+        case when completed_count > 0 or completed_count is null then tpot_p50_ms end as tpot_p50_ms,
+        case when completed_count > 0 or completed_count is null then tpot_p90_ms end as tpot_p90_ms,
+        case when completed_count > 0 or completed_count is null then tpot_p95_ms end as tpot_p95_ms,
+        case when completed_count > 0 or completed_count is null then tpot_p99_ms end as tpot_p99_ms,
+        case when completed_count > 0 or completed_count is null then itl_mean_ms end as itl_mean_ms,
+        case when completed_count > 0 or completed_count is null then itl_p50_ms end as itl_p50_ms,
+        case when completed_count > 0 or completed_count is null then itl_p90_ms end as itl_p90_ms,
+        case when completed_count > 0 or completed_count is null then itl_p95_ms end as itl_p95_ms,
+        case when completed_count > 0 or completed_count is null then itl_p99_ms end as itl_p99_ms,
+        case when completed_count > 0 or completed_count is null then e2e_mean_ms end as e2e_mean_ms,
+        case when completed_count > 0 or completed_count is null then e2e_p50_ms end as e2e_p50_ms,
+        case when completed_count > 0 or completed_count is null then e2e_p90_ms end as e2e_p90_ms,
+        case when completed_count > 0 or completed_count is null then e2e_p95_ms end as e2e_p95_ms,
+        case when completed_count > 0 or completed_count is null then e2e_p99_ms end as e2e_p99_ms,
+        case when completed_count > 0 or completed_count is null then request_throughput_per_s end as request_throughput_per_s,
+        case when completed_count > 0 or completed_count is null then output_token_throughput_per_s end as output_token_throughput_per_s,
+        case when completed_count > 0 or completed_count is null then total_token_throughput_per_s end as total_token_throughput_per_s,
+        case when completed_count > 0 or completed_count is null then input_token_throughput_per_s end as input_token_throughput_per_s,
+        case when coalesce(itl_mean_ms, itl_p50_ms, itl_p99_ms) is not null and (completed_count > 0 or completed_count is null) then itl_std_ms end as jitter_ms,
+        output_token_throughput_per_accelerator,
+        total_token_throughput_per_accelerator
+    from bench_serving_metric
+)
+
+select
+    run.run_id,
+    run.artifact_manifest_digest,
+    run.workload_point,
+    run.max_concurrency as concurrency_point,
+    run.request_rate_per_s,
+    nullif(concat_ws(
+        ' ', 'TP' || run.tensor_parallel, 'DP' || run.data_parallel, 'PP' || run.pipeline_parallel, 'EP' || run.expert_parallel
+    ), '') as deployment_model,
+    metric.completed_count::bigint as completed_count,
+    metric.failed_count::bigint as failed_count,
+    metric.failed_count / nullif(metric.completed_count + metric.failed_count, 0) as error_rate,
+    metric.ttft_mean_ms,
+    metric.ttft_p50_ms,
+    metric.ttft_p90_ms,
+    metric.ttft_p95_ms,
+    metric.ttft_p99_ms,
+    metric.tpot_mean_ms,
+    metric.tpot_p50_ms,
+    metric.tpot_p90_ms,
+    metric.tpot_p95_ms,
+    metric.tpot_p99_ms,
+    metric.itl_mean_ms,
+    metric.itl_p50_ms,
+    metric.itl_p90_ms,
+    metric.itl_p95_ms,
+    metric.itl_p99_ms,
+    metric.e2e_mean_ms,
+    metric.e2e_p50_ms,
+    metric.e2e_p90_ms,
+    metric.e2e_p95_ms,
+    metric.e2e_p99_ms,
+    metric.jitter_ms,
+    metric.request_throughput_per_s,
+    coalesce(
+        metric.output_token_throughput_per_s,
+        metric.output_token_throughput_per_accelerator * coalesce(nullif(run.decode_accelerator_count, 0), run.accelerator_count)
+    ) as output_token_throughput_per_s,
+    coalesce(
+        metric.total_token_throughput_per_s,
+        metric.input_token_throughput_per_s + metric.output_token_throughput_per_s,
+        metric.total_token_throughput_per_accelerator * run.accelerator_count
+    ) as total_token_throughput_per_s
+from bench_serving_run as run
+inner join metric
+    on
+        metric.run_id = run.run_id
+        and metric.artifact_manifest_digest = run.artifact_manifest_digest

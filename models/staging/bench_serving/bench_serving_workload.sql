@@ -1,0 +1,16 @@
+/*
+description: One row per run of vLLM's client or a fork, the workload it was asked to do.
+grain: [run_id, artifact_manifest_digest]
+feeds: workload
+*/
+select
+    run_id,
+    artifact_manifest_digest,
+    workload_spec_digest,
+    workload_document,
+    json_extract_string(workload_document, '$.model') as model,
+    json_extract_string(workload_document, '$.protocol') as protocol,
+    cast(json_extract_string(workload_document, '$.max_concurrency') as bigint) as concurrency_point,
+    coalesce(json_extract_string(workload_document, '$.input_length'), json_extract_string(workload_document, '$.dataset')) as prompt_distribution,
+    json_extract_string(workload_document, '$.output_length') as completion_distribution
+from bench_serving_run

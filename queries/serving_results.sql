@@ -1,0 +1,101 @@
+/*
+description: >
+  Serving results: one row per run, workload point and load, with the model, the accelerators and what a client saw. A run
+  of which every request failed is a row with an error rate of 1 and no latencies.
+grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
+claim:
+  what: what the clients of one served model saw in one run, at one workload point and load
+  population: every performance run of a serving benchmark in the warehouse, without conflict
+  unit_of_replication: the run; its requests are not replicates
+columns:
+  run_id: {type: varchar, description: "The run"}
+  workload_point: {type: varchar, description: "The point of the workload that was driven"}
+  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
+  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  family: {type: varchar, description: "The evidence family"}
+  status: {type: varchar, description: "How the run ended"}
+  started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
+  model: {type: varchar, description: "The served model"}
+  framework: {type: varchar, description: "The serving software"}
+  framework_version: {type: varchar, description: "Its version"}
+  accelerator: {type: varchar, description: "Accelerator model"}
+  accelerator_count: {type: bigint, description: "Accelerators"}
+  deployment_model: {type: varchar, description: "Parallelism and placement"}
+  completed_count: {type: bigint, description: "Requests completed"}
+  failed_count: {type: bigint, description: "Requests that failed"}
+  error_rate: {type: double, description: "failed / (completed + failed)"}
+  request_throughput_per_s: {type: double, unit: 1/s, description: "Requests completed per second"}
+  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
+  total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
+  ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
+  ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
+  ttft_p90_ms: {type: double, unit: ms, description: "Time to first token, p90"}
+  ttft_p99_ms: {type: double, unit: ms, description: "Time to first token, p99"}
+  tpot_mean_ms: {type: double, unit: ms, description: "Time per output token, mean"}
+  tpot_p50_ms: {type: double, unit: ms, description: "Time per output token, p50"}
+  tpot_p90_ms: {type: double, unit: ms, description: "Time per output token, p90"}
+  tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
+  itl_mean_ms: {type: double, unit: ms, description: "Inter-token latency, mean"}
+  itl_p50_ms: {type: double, unit: ms, description: "Inter-token latency, p50"}
+  itl_p90_ms: {type: double, unit: ms, description: "Inter-token latency, p90"}
+  itl_p99_ms: {type: double, unit: ms, description: "Inter-token latency, p99"}
+  e2e_mean_ms: {type: double, unit: ms, description: "End-to-end latency, mean"}
+  e2e_p50_ms: {type: double, unit: ms, description: "End-to-end latency, p50"}
+  e2e_p90_ms: {type: double, unit: ms, description: "End-to-end latency, p90"}
+  e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
+  jitter_ms: {type: double, unit: ms, description: "Standard deviation of inter-token latency"}
+  cost_per_request_usd: {type: double, unit: USD, description: "Cost per completed request"}
+  cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token"}
+*/
+select
+    outcome.run_id,
+    outcome.workload_point,
+    outcome.concurrency_point,
+    outcome.request_rate_per_s,
+    run.family,
+    run.status,
+    run.started_at,
+    workload.model,
+    software.framework,
+    software.framework_version,
+    hardware.gpu_model as accelerator,
+    hardware.gpu_count as accelerator_count,
+    outcome.deployment_model,
+    outcome.completed_count,
+    outcome.failed_count,
+    outcome.error_rate,
+    outcome.request_throughput_per_s,
+    outcome.output_token_throughput_per_s,
+    outcome.total_token_throughput_per_s,
+    outcome.ttft_mean_ms,
+    outcome.ttft_p50_ms,
+    outcome.ttft_p90_ms,
+    outcome.ttft_p99_ms,
+    outcome.tpot_mean_ms,
+    outcome.tpot_p50_ms,
+    outcome.tpot_p90_ms,
+    outcome.tpot_p99_ms,
+    outcome.itl_mean_ms,
+    outcome.itl_p50_ms,
+    outcome.itl_p90_ms,
+    outcome.itl_p99_ms,
+    outcome.e2e_mean_ms,
+    outcome.e2e_p50_ms,
+    outcome.e2e_p90_ms,
+    outcome.e2e_p99_ms,
+    outcome.jitter_ms,
+    outcome.cost_per_request_usd,
+    outcome.cost_per_token_usd
+from serving_outcome_fact as outcome
+inner join benchmark_run_fact as run
+    on run.run_id = outcome.run_id
+left join workload_dim as workload
+    on workload.workload_spec_digest = run.workload_spec_digest
+left join hardware_topology_dim as hardware
+    on hardware.hardware_topology_key = run.hardware_topology_key
+left join software_version_dim as software
+    on software.software_version_key = run.software_version_key
+where
+    run.mode = 'performance'
+    and run.family <> 'mlperf_inference'
+    and not run.has_conflict

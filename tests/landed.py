@@ -1,0 +1,85 @@
+"""Runs one ingestor on files without a warehouse: what it would cut, store and land."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from warehouse.digest import bytes_digest
+from warehouse.evidence.manifest import Manifest, ManifestFile
+from warehouse.evidence.tree import list_tree
+from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft, Ingestor
+from warehouse.landing.rows import ISSUE_SCHEMA
+
+INGESTORS = Path(__file__).resolve().parents[1] / "ingest"
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def load(name: str) -> Ingestor:
+    """The ingestor in `ingest/NAME/`, by itself."""
+    package = INGESTORS / name
+    unique = f"landed_{name}"
+    location = [str(package)]
+    spec = importlib.util.spec_from_file_location(unique, package / "__init__.py", submodule_search_locations=location)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[unique] = module
+    spec.loader.exec_module(module)
+    return module.INGESTOR
+
+
+def drafts(ingestor: Ingestor, path: Path) -> list[BundleDraft]:
+    return list(ingestor.bundles(list_tree(path)))
+
+
+def stored(ingestor: Ingestor, draft: BundleDraft, folder: Path, contents: dict[str, bytes] | None = None) -> Bundle:
+    """The draft as the store would hold it; `contents` by raw_path stand for those of its files."""
+    files = []
+    for file in draft.files:
+        data = (contents or {}).get(file.raw_path, file.file.source.read_bytes())
+        (folder / file.raw_path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file.raw_path).write_bytes(data)
+        files.append(ManifestFile(file.raw_path, len(data), bytes_digest(data), file.media_type, file.role))
+    manifest = Manifest(ingestor.name, tuple(files), draft.identity, draft.source)
+    return Bundle(manifest.digest, manifest, folder)
+
+
+def parsed(ingestor: Ingestor, bundle: Bundle) -> Rows:
+    """All landing rows; every batch has its table's schema, and every range lies in its file."""
+    schemas = {**ingestor.tables, ISSUE_TABLE: ISSUE_SCHEMA}
+    rows: Rows = {name: [] for name in schemas}
+    for table, batch in ingestor.parse(bundle):
+        assert batch.schema == schemas[table]
+        batch.validate(full=True)
+        rows[table] += batch.to_pylist()
+    for row in (row for table in rows.values() for row in table):
+        size = bundle.manifest.by_path[row["raw_path"]].bytes
+        assert 0 <= row["raw_offset"] <= row["raw_offset"] + row["raw_length"] <= size
+    return rows
+
+
+def landed(ingestor: Ingestor, path: Path, folder: Path) -> Rows:
+    """The rows of all bundles in a tree."""
+    rows: Rows = {name: [] for name in (*ingestor.tables, ISSUE_TABLE)}
+    for number, draft in enumerate(drafts(ingestor, path)):
+        for table, found in parsed(ingestor, stored(ingestor, draft, folder / str(number))).items():
+            rows[table] += found
+    return rows
+
+
+def codes(rows: Rows) -> Counter[str]:
+    return Counter(row["code"] for row in rows[ISSUE_TABLE])
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    """The bytes cut short, or some of them changed."""
+    if not data or chance.random() < 0.4:
+        return data[: chance.randrange(len(data) + 1)]
+    changed = bytearray(data)
+    for _ in range(chance.randrange(1, 30)):
+        changed[chance.randrange(len(changed))] = chance.randrange(256)
+    return bytes(changed)

@@ -1,0 +1,155 @@
+"""Writes results of serving benchmarks that are true to their formats, from requests that the caller chooses.
+
+The aggregates are computed as the clients do, by numpy, so that a test can state what it expects without asking the parser.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request: seconds and tokens. `error` is empty when it succeeded."""
+
+    ttft: float
+    gaps: tuple[float, ...]
+    input_length: int
+    start: float
+    error: str = ""
+
+    @property
+    def output_length(self) -> int:
+        return 0 if self.error else len(self.gaps) + 1
+
+    @property
+    def latency(self) -> float:
+        return self.ttft + sum(self.gaps)
+
+
+def requests(count: int, seed: int = 0) -> list[Request]:
+    chance = random.Random(seed)
+    return [
+        Request(
+            chance.uniform(0.05, 0.9), tuple(chance.uniform(0.005, 0.06) for _ in range(chance.randrange(1, 20))),
+            chance.randrange(20, 200), 5e5 + index * 0.25,
+        )
+        for index in range(count)
+    ]
+
+
+FAILED = Request(0.0, (), 64, 5e5 + 1, "Connection refused")
+
+
+def statistics(values: list[float], percentiles: tuple[int, ...] = (99,)) -> dict[str, float]:
+    """Milliseconds, by the name the clients give each; zeros where there is nothing, as they write them."""
+    known = np.array(values or [0.0])
+    found = {"mean": float(np.mean(known)), "median": float(np.median(known)), "std": float(np.std(known))}
+    found.update({f"p{rank}": float(np.percentile(known, rank)) for rank in percentiles})
+    return {name: value * 1e3 for name, value in found.items()}
+
+
+def measures(of: list[Request]) -> dict[str, list[float]]:
+    good = [request for request in of if not request.error]
+    return {
+        "ttft": [request.ttft for request in good],
+        "tpot": [sum(request.gaps) / (request.output_length - 1) for request in good if request.output_length > 1],
+        "itl": [gap for request in good for gap in request.gaps],
+        "e2el": [request.latency for request in good],
+    }
+
+
+def vllm_record(of: list[Request], detailed: bool = True, **changes: Any) -> dict[str, Any]:
+    """A record of `vllm bench serve`, its keys in the client's order."""
+    good = [request for request in of if not request.error]
+    inputs, outputs = sum(request.input_length for request in good), sum(request.output_length for request in good)
+    duration = 12.5
+    record: dict[str, Any] = {
+        "date": "20260410-085715", "endpoint_type": "vllm", "backend": "vllm", "label": None, "model_id": "Qwen/Qwen3-8B",
+        "tokenizer_id": "Qwen/Qwen3-8B", "num_prompts": len(of), "request_rate": "inf", "burstiness": 1.0,
+        "max_concurrency": 10, "duration": duration, "completed": len(good), "failed": len(of) - len(good),
+        "total_input_tokens": inputs, "total_output_tokens": outputs, "request_throughput": len(good) / duration,
+        "request_goodput": None, "output_throughput": outputs / duration, "total_token_throughput": (inputs + outputs) / duration,
+    }
+    if detailed:
+        record |= arrays(of) | {"start_times": [request.start for request in of]}
+    for metric, values in measures(of).items():
+        record |= {f"{name}_{metric}_ms": value for name, value in statistics(values).items()}
+    return record | changes
+
+
+def sglang_record(of: list[Request], detailed: bool = True, **changes: Any) -> dict[str, Any]:
+    """A record of SGLang's bench_serving: no date, no prompts, no failures, and the server's state in it."""
+    good = [request for request in of if not request.error]
+    inputs, outputs = sum(request.input_length for request in good), sum(request.output_length for request in good)
+    duration = 1.3344381039496511
+    server = {
+        "model_path": "/workspace/qwen-3-14b", "dtype": "bfloat16", "quantization": None, "tp_size": 4, "dp_size": 2, "pp_size": 1,
+        "ep_size": 1, "enable_dp_attention": False, "cuda_graph_bs": [1, 2, 4], "internal_states": [{"tp_size": 4}],
+        "version": "0.5.9",
+    }
+    record: dict[str, Any] = {
+        "tag": None, "backend": "sglang", "dataset_name": "random", "request_rate": float("inf"), "max_concurrency": 100,
+        "sharegpt_output_len": None, "random_input_len": 1024, "random_output_len": 128, "random_range_ratio": 0.0,
+        "server_info": server, "duration": duration, "completed": len(good), "total_input_tokens": inputs,
+        "total_output_tokens": outputs, "total_output_tokens_retokenized": outputs, "request_throughput": len(good) / duration,
+        "input_throughput": inputs / duration, "output_throughput": outputs / duration,
+        "total_throughput": (inputs + outputs) / duration,
+    }
+    for metric, values in measures(of).items():
+        name_of = "e2e_latency" if metric == "e2el" else metric
+        ranks = {"e2el": (90, 99), "itl": (95, 99)}.get(metric, (99,))
+        record |= {f"{name}_{name_of}_ms": value for name, value in statistics(values, ranks).items()}
+    return record | {"concurrency": 70.5, "accept_length": None} | (arrays(of) if detailed else {}) | changes
+
+
+def inferencex_record(**changes: Any) -> dict[str, Any]:
+    """InferenceX's cut of vLLM's record: the same names without a suffix, in seconds."""
+    return {
+        "date": "20260214-142343", "model_id": "MiniMaxAI/MiniMax-M2.5", "tokenizer_id": "MiniMaxAI/MiniMax-M2.5",
+        "num_prompts": 160, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": 16, "duration": 40.0,
+        "completed": 160, "good_completed": None, "total_input_tokens": 163840, "total_output_tokens": 20480,
+        "request_throughput": 4.0, "request_goodput": None, "input_throughput": 4096.0, "output_throughput": 512.0,
+        "median_ttft": 0.45, "p99_ttft": 1.1, "median_e2el": 3.9, "p99_e2el": 5.6, "median_tpot": 0.028, "p99_tpot": 0.039,
+    } | changes
+
+
+def inferencex_agg_record(**changes: Any) -> dict[str, Any]:
+    """What InferenceX's process_result.py makes of a run."""
+    return {
+        "hw": "h200-nb_1", "conc": 64, "image": "vllm/vllm-openai:v0.11.0", "model": "openai/gpt-oss-120b",
+        "framework": "vllm", "precision": "fp4", "spec_decoding": "none", "disagg": False, "isl": 1024, "osl": 8192,
+        "is_multinode": False, "tp": 8, "ep": 1, "dp_attention": "false", "tput_per_gpu": 1500.0,
+        "output_tput_per_gpu": 1300.0, "input_tput_per_gpu": 200.0, "mean_ttft": 0.25, "median_ttft": 0.2, "std_ttft": 0.1,
+        "p99_ttft": 0.9, "mean_tpot": 0.012, "mean_intvty": 83.3, "median_itl": 0.011, "std_itl": 0.004, "p99_e2el": 99.5,
+    } | changes
+
+
+def arrays(of: list[Request]) -> dict[str, list[Any]]:
+    return {
+        "input_lens": [request.input_length for request in of], "output_lens": [request.output_length for request in of],
+        "ttfts": [request.ttft for request in of], "itls": [list(request.gaps) for request in of],
+        "generated_texts": ['He said "]}" and \\ left' for _ in of], "errors": [request.error for request in of],
+    }
+
+
+CONSOLE = """\
+INFO 04-28 07:54:40 [api_server.py:1896] vLLM API server version 0.11.0
+| NVIDIA-SMI 570.124.06   Driver Version: 570.124.06   CUDA Version: 12.8 |
+Namespace(subparser='bench', seed=0, num_prompts=100, dataset_name='random', random_input_len=2048, random_output_len=256, \
+random_range_ratio=0.0, random_mm_bucket_config={(256, 256, 1): 0.5, (720, 1280, 1): 0.5}, label=None, backend='vllm', \
+model='/models/it\\'s, here', request_rate=inf, max_concurrency=7)
+============ Serving Benchmark Result ============
+"""
+
+
+def write(path: Path, content: Any, **how: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content, **how))
+    return path

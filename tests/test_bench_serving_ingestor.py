@@ -1,0 +1,379 @@
+"""vLLM's benchmark client and its forks: recognition, what lands, exact byte ranges, statistics, damaged files."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from landed import Rows, codes, damaged, drafts, landed, load, parsed, stored
+from samples import bench_serving as sample
+
+from warehouse.landing.contract import ISSUE_TABLE
+
+INGESTOR = load("bench_serving")
+told_by = importlib.import_module("landed_bench_serving.names").told_by
+
+REQUESTS = sample.requests(40)
+
+
+def one_run(rows: Rows) -> dict[str, Any]:
+    (run,) = rows["bench_serving_run"]
+    return run
+
+
+def values(rows: Rows, source: str) -> dict[str, Any]:
+    return {row["key"]: row["value_number"] for row in rows["bench_serving_entry"] if row["source"] == source}
+
+
+class TestRecognition:
+    @pytest.mark.parametrize(
+        ("content", "kind"),
+        [
+            (sample.vllm_record(REQUESTS), "vllm"),
+            (sample.vllm_record(REQUESTS, detailed=False), "vllm"),
+            (sample.sglang_record(REQUESTS), "sglang"),
+            (sample.inferencex_record(), "inferencex"),
+            (sample.inferencex_agg_record(), "inferencex_agg"),
+        ],
+    )
+    @pytest.mark.parametrize("how", [{}, {"indent": 4}, {"sort_keys": True}])
+    def test_by_what_the_file_says(self, tmp_path: Path, content: dict, kind: str, how: dict) -> None:
+        sample.write(tmp_path / "tree/any.json", content, **how)
+        assert one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))["format"] == kind
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            '{"completed": 3, "duration": 2}', "[]", "", "no JSON at all",
+            '{"name": "MyBench", "@result": {"duration": 1}}', '{"hw": "an object that says so", "model": 1}',
+            json.dumps({"benchmarks": [sample.vllm_record(REQUESTS, False)], "duration": 1}),
+            json.dumps([{"benchmark": {"extra_info": sample.vllm_record(REQUESTS, False)}, "metric": {"name": "x"}}]),
+        ],
+    )
+    def test_what_is_not_ours_is_left(self, tmp_path: Path, content: str) -> None:
+        sample.write(tmp_path / "any.json", content)
+        sample.write(tmp_path / "any.jsonl", content)
+        sample.write(tmp_path / "any.txt", sample.vllm_record(REQUESTS))
+        assert not drafts(INGESTOR, tmp_path)
+
+    def test_a_sweep_is_one_bundle_whose_summary_is_no_run(self, tmp_path: Path) -> None:
+        folder = tmp_path / "SERVE--max_num_seqs=4-BENCH--max_concurrency=2-num_prompts=8"
+        records = [sample.vllm_record(sample.requests(8, n), False, run_number=n, date=f"20260101-00000{n}") for n in range(3)]
+        for number, record in enumerate(records):
+            sample.write(folder / f"run={number}.json", record, indent=4)
+        sample.write(folder / "summary.json", records, indent=4)
+        (draft,) = drafts(INGESTOR, tmp_path)
+        assert sorted(file.role or "" for file in draft.files) == ["result", "result", "result", "summary"]
+        rows = landed(INGESTOR, tmp_path, tmp_path / "store")
+        assert [run["repeat_number"] for run in rows["bench_serving_run"]] == [0, 1, 2]
+        assert len({run["workload_spec_digest"] for run in rows["bench_serving_run"]}) == 1
+
+    def test_the_same_bundle_wherever_the_tree_was_cut(self, tmp_path: Path) -> None:
+        path = "vllm/runpod_h100sxm/Qwen3-8B/qwen_TP8_DP1_c10.json"
+        sample.write(tmp_path / "a" / path, sample.vllm_record(REQUESTS))
+        sample.write(tmp_path / "b/deep/er" / path, sample.vllm_record(REQUESTS))
+        cuts = [tmp_path / "a", tmp_path / "b", tmp_path / "b/deep/er/vllm/runpod_h100sxm/Qwen3-8B", tmp_path / "a" / path]
+        bundles = [stored(INGESTOR, drafts(INGESTOR, cut)[0], tmp_path / f"s{n}") for n, cut in enumerate(cuts)]
+        assert len({bundle.digest for bundle in bundles}) == 1
+        assert list(bundles[0].manifest.by_path) == ["runpod_h100sxm/Qwen3-8B/qwen_TP8_DP1_c10.json"]
+
+    def test_two_files_of_one_folder_are_two_runs(self, tmp_path: Path) -> None:
+        for name in ("a", "b"):
+            sample.write(tmp_path / "tree" / f"{name}.json", sample.vllm_record(REQUESTS))
+        runs = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")["bench_serving_run"]
+        assert [run["run_id"] for run in runs] == ["vllm-bench/a/20260410-085715", "vllm-bench/b/20260410-085715"]
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("path", "expected"),
+        [
+            (
+                "runpod_h100sxm/Qwen3-8B/qwen3_8b_TP8_DP1_in128_out256_p1000_c10_509cc6.json",
+                {
+                    "system_name": "runpod_h100sxm", "accelerator": "H100 SXM", "tensor_parallel": 8, "data_parallel": 1,
+                    "input_length": 128, "output_length": 256, "num_prompts": 1000, "max_concurrency": 10,
+                },
+            ),
+            (
+                "runpod_b200/GLM/run_1_TP4_DP2_CTX2048_C100_P90_O128.json",
+                {
+                    "system_name": "runpod_b200", "accelerator": "B200", "tensor_parallel": 4, "data_parallel": 2,
+                    "input_length": 2048, "output_length": 128, "num_prompts": 90, "max_concurrency": 100,
+                },
+            ),
+            (
+                "minimax_m25_vllm_tep8_isl1024_osl128_conc32.json",
+                {
+                    "framework": "vllm", "tensor_parallel": 8, "expert_parallel": 8, "input_length": 1024, "output_length": 128,
+                    "max_concurrency": 32,
+                },
+            ),
+            ("x_dep16_conc4.json", {"data_parallel": 16, "expert_parallel": 16, "max_concurrency": 4}),
+            ("tm-l40s/m/tm-l40sx2_in4096_c1.json", {
+                "system_name": "tm-l40s", "accelerator": "L40S", "accelerator_count": 2, "input_length": 4096, "max_concurrency": 1,
+            }),
+            ("whisper-1xa100-80gb/r.json", {
+                "system_name": "whisper-1xa100-80gb", "accelerator": "A100", "accelerator_count": 1,
+            }),
+            (
+                "SERVE--max_num_seqs=4-BENCH--max_concurrency=2-num_prompts=8/run=1.json",
+                {"max_concurrency": 2, "num_prompts": 8, "repeat_number": 1},
+            ),
+            ("tensor-parallel-size=4,pp2/a.json", {"tensor_parallel": 4, "pipeline_parallel": 2}),
+            ("Qwen3-8B/phase-c3/p99/result-2026.json", {}),  # a letter and a number by themselves say nothing
+        ],
+    )
+    def test_what_they_tell(self, path: str, expected: dict) -> None:
+        told = {name: value for name, value in told_by(path)._asdict().items() if value is not None}
+        assert told == expected
+
+
+class TestVllm:
+    def test_every_value_leads_to_the_bytes_that_state_it(self, tmp_path: Path) -> None:
+        record = sample.vllm_record(REQUESTS)
+        path = sample.write(tmp_path / "tree/a.json", record, indent=2)
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        data, lines = path.read_bytes(), path.read_bytes().splitlines()
+        stated = [row for row in rows["bench_serving_entry"] if row["source"] == "result"]
+        assert {row["key"] for row in stated} == {key for key, value in record.items() if not isinstance(value, list)}
+        for row in stated:
+            pair = data[row["raw_offset"] :][: row["raw_length"]]
+            assert json.loads(b"{" + pair + b"}") == {row["key"]: record[row["key"]]}
+            assert pair in lines[row["line_number"] - 1]
+
+    def test_what_the_record_lacks_is_computed_as_numpy_does(self, tmp_path: Path) -> None:
+        of = [*REQUESTS, sample.FAILED]
+        sample.write(tmp_path / "tree/a.json", sample.vllm_record(of))
+        found = values(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"), "requests")
+        assert found.pop("failed") == 1
+        expected = {
+            f"{name}_{metric}_ms": value
+            for metric, seconds in sample.measures(of).items()
+            for name, value in sample.statistics(seconds, (90, 95, 99)).items()
+        }
+        assert found == pytest.approx(expected, rel=1e-12)
+
+    def test_requests(self, tmp_path: Path) -> None:
+        of = [*REQUESTS[:5], sample.FAILED, *REQUESTS[5:]]
+        sample.write(tmp_path / "tree/a.json", sample.vllm_record(of))
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")["bench_serving_request"]
+        assert [row["request_index"] for row in rows] == list(range(41))
+        for row, request in zip(rows, of, strict=True):
+            assert row["status"] == ("failed" if request.error else "succeeded")
+            assert row["input_token_count"] == request.input_length
+            assert row["started_s"] == pytest.approx(request.start - 5e5)
+            if not request.error:
+                assert row["ttft_ms"] == pytest.approx(request.ttft * 1e3)
+                assert row["e2e_ms"] == pytest.approx(request.latency * 1e3)
+                assert row["itl_mean_ms"] == row["tpot_ms"] == pytest.approx(sum(request.gaps) / len(request.gaps) * 1e3)
+                assert row["output_token_throughput_per_s"] == pytest.approx(request.output_length / request.latency)
+        failed = rows[5]
+        assert failed["error"] == "Connection refused" and failed["output_token_count"] == 0
+        assert {failed[name] for name in ("ttft_ms", "tpot_ms", "itl_mean_ms", "e2e_ms", "output_token_throughput_per_s")} == {None}
+
+    def test_its_date_is_the_end_and_of_no_zone(self, tmp_path: Path) -> None:
+        sample.write(tmp_path / "tree/a.json", sample.vllm_record(REQUESTS))
+        run = one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))
+        assert run["ended_at"] == datetime(2026, 4, 10, 8, 57, 15, tzinfo=UTC)
+        assert run["started_at"] == datetime(2026, 4, 10, 8, 57, 2, 500_000, tzinfo=UTC)
+
+    def test_seed_host_and_time_are_no_part_of_the_workload(self, tmp_path: Path) -> None:
+        sample.write(tmp_path / "tree/h100/a.json", sample.vllm_record(REQUESTS, date="20250101-000000", duration=3.0))
+        sample.write(tmp_path / "tree/b200/a_tp4.json", sample.vllm_record(sample.requests(40, 7)))
+        sample.write(tmp_path / "tree/b.json", sample.vllm_record(REQUESTS, max_concurrency=11))
+        runs = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")["bench_serving_run"]
+        digests = {run["raw_path"]: run["workload_spec_digest"] for run in runs}
+        assert digests["h100/a.json"] == digests["b200/a_tp4.json"] != digests["b.json"]
+
+    def test_the_console_beside_it_tells_arguments_and_versions(self, tmp_path: Path) -> None:
+        path = sample.write(tmp_path / "tree/a_in9_c8.txt", sample.CONSOLE)
+        sample.write(tmp_path / "tree/a_in9_c8.json", sample.vllm_record(REQUESTS, False, backend="openai"))
+        sample.write(tmp_path / "tree/other.txt", sample.CONSOLE)
+        (draft,) = drafts(INGESTOR, tmp_path / "tree")
+        assert [(file.raw_path, file.role) for file in draft.files] == [("a_in9_c8.json", "result"), ("a_in9_c8.txt", "console")]
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        run = one_run(rows)
+        assert (run["framework"], run["framework_version"]) == ("vllm", "0.11.0")
+        assert (run["driver_version"], run["cuda_version"], run["dataset"]) == ("570.124.06", "12.8", "random")
+        assert (run["input_length"], run["output_length"]) == (2048, 256)  # the console is nearer than the name
+        assert run["max_concurrency"] == 10  # and the record nearest
+        entries = {row["key"]: row for row in rows["bench_serving_entry"] if row["source"] == "console"}
+        assert entries["client/model"]["value"] == "/models/it\\'s, here"
+        assert entries["client/random_mm_bucket_config"]["value"] == "{(256, 256, 1): 0.5, (720, 1280, 1): 0.5}"
+        assert entries["client/label"]["value"] is None
+        argument = entries["client/random_input_len"]
+        assert path.read_bytes()[argument["raw_offset"] :][: argument["raw_length"]] == b"random_input_len=2048"
+
+    def test_what_a_person_or_a_sweep_put_into_the_record(self, tmp_path: Path) -> None:
+        of_a_person = {"gpu": "4xNVIDIA_L40S", "input_len": "1000", "output_len": "500", "tensor_parallel_size": 4}
+        sample.write(tmp_path / "tree/tp8_in7_out7/a.json", sample.vllm_record(REQUESTS, False, **of_a_person))
+        run = one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))
+        assert (run["accelerator"], run["accelerator_count"], run["system_name"]) == ("L40S", 4, "4xNVIDIA_L40S")
+        assert run["workload_point"] == "isl1000/osl500"
+
+    def test_records_of_before_the_first_release_with_a_server(self, tmp_path: Path) -> None:
+        old = {
+            "backend": "vllm", "version": "N/A", "model_id": "facebook/opt-125m", "best_of": 1, "num_prompts": 40,
+            "duration": 2.0, "completed": 40, "total_input_tokens": 9, "total_output_tokens": 9, "request_inthroughput": 20.0,
+            "input_throughput": 4.5, "output_throughput": 4.5, "mean_ttft_ms": 3.5, "median_ttft_ms": 3.0, "p99_ttft_ms": 9.0,
+        }
+        sample.write(tmp_path / "tree/a.json", old)
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        assert one_run(rows)["run_id"] == "vllm-bench/a/2.0" and values(rows, "result")["request_inthroughput"] == 20
+
+    @pytest.mark.parametrize("between", ["\n", "", " ,\n"])
+    def test_a_file_that_was_appended_to_holds_several_runs(self, tmp_path: Path, between: str) -> None:
+        first, second = sample.vllm_record(REQUESTS), sample.vllm_record(sample.requests(9), date="20260411-000000")
+        text = between.join(json.dumps(record) for record in (first, second, second))
+        sample.write(tmp_path / "tree/a.json", text)
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        assert [run["run_id"] for run in rows["bench_serving_run"]] == [
+            "vllm-bench/a/20260410-085715", "vllm-bench/a/20260411-000000", "vllm-bench/a/20260411-000000/2",
+        ]
+        for run, record in zip(rows["bench_serving_run"], (first, second, second), strict=True):
+            assert json.loads(text[run["raw_offset"] :][: run["raw_length"]]) == record
+        assert len(rows["bench_serving_request"]) == 40 + 9 + 9 and not codes(rows)
+
+
+class TestOtherFormats:
+    def test_sglang(self, tmp_path: Path) -> None:
+        sample.write(tmp_path / "tree/a.jsonl", sample.sglang_record(REQUESTS))
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        run = one_run(rows)
+        assert run["run_id"] == "sglang-bench/a/1.3344381039496511"
+        assert (run["framework"], run["framework_version"], run["precision"]) == ("sglang", "0.5.9", "bfloat16")
+        assert (run["tensor_parallel"], run["data_parallel"], run["accelerator_count"]) == (4, 2, 8)
+        assert (run["model"], run["workload_point"]) == ("/workspace/qwen-3-14b", "isl1024/osl128")
+        assert json.loads(run["workload_document"])["request_rate"] == "inf"
+        assert (run["ended_at"], run["num_prompts"]) == (None, None)
+        assert not codes(rows)
+        assert values(rows, "requests")["p90_ttft_ms"] > 0 and len(rows["bench_serving_request"]) == 40
+
+    def test_replicas_within_the_tensor_parallel_group_are_no_more_accelerators(self, tmp_path: Path) -> None:
+        record = sample.sglang_record(REQUESTS)
+        record["server_info"] |= {"tp_size": 8, "dp_size": 8, "enable_dp_attention": True}
+        sample.write(tmp_path / "tree/a.jsonl", record)
+        assert one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))["accelerator_count"] == 8
+
+    def test_a_list_of_inferencex_records(self, tmp_path: Path) -> None:
+        split = {"num_prefill_gpu": 4, "num_decode_gpu": 8, "is_multinode": True, "hw": "gb200-nv"}
+        sample.write(tmp_path / "tree/agg_all.json", [sample.inferencex_agg_record(), sample.inferencex_agg_record(**split)])
+        one, other = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")["bench_serving_run"]
+        assert (one["system_name"], one["accelerator"], one["accelerator_count"]) == ("h200-nb_1", "H200", 8)
+        assert (other["accelerator"], other["accelerator_count"], other["decode_accelerator_count"]) == ("GB200", 12, 8)
+        assert (one["max_concurrency"], one["input_length"], one["output_length"]) == (64, 1024, 8192)
+
+
+class TestDisagreement:
+    def issues(self, tmp_path: Path, **changes: Any) -> list[str]:
+        sample.write(tmp_path / "tree/a.json", sample.vllm_record(REQUESTS, **changes))
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        assert codes(rows).keys() <= {"aggregate-disagrees"}
+        return [row["message"] for row in rows[ISSUE_TABLE]]
+
+    def test_what_agrees_is_silent(self, tmp_path: Path) -> None:
+        assert self.issues(tmp_path, p25_ttft_ms=sample.statistics(sample.measures(REQUESTS)["ttft"], (25,))["p25"]) == []
+
+    @pytest.mark.parametrize("key", ["mean_ttft_ms", "p99_itl_ms", "std_itl_ms", "median_ttft_ms"])
+    def test_rounding_is_no_disagreement_and_more_is(self, tmp_path: Path, key: str) -> None:
+        value = sample.vllm_record(REQUESTS)[key]
+        assert self.issues(tmp_path / "rounded", **{key: round(value, 2)}) == []
+        wrong = round(value, 2) + 0.03
+        (message,) = self.issues(tmp_path / "wrong", **{key: wrong})
+        stated, given = message.removeprefix(f"{key} is stated as ").split(", its requests give ")
+        assert float(stated) == wrong and float(given) == pytest.approx(value)
+
+    @pytest.mark.parametrize("key", ["completed", "failed", "total_output_tokens", "total_input_tokens"])
+    def test_counts(self, tmp_path: Path, key: str) -> None:
+        (message,) = self.issues(tmp_path, **{key: 3})
+        assert message.startswith(f"{key} is stated as 3, its requests give ")
+
+    def test_a_percentile_nobody_else_computes(self, tmp_path: Path) -> None:
+        assert len(self.issues(tmp_path, **{"p99.9_ttft_ms": 1.0})) == 1
+
+
+class TestDamage:
+    def rows(self, tmp_path: Path, text: str | bytes, name: str = "a.json") -> Rows:
+        path = sample.write(tmp_path / "tree" / name, sample.vllm_record(REQUESTS))
+        (draft,) = drafts(INGESTOR, tmp_path / "tree")
+        data = text.encode() if isinstance(text, str) else text
+        assert path.is_file()
+        return parsed(INGESTOR, stored(INGESTOR, draft, tmp_path / "store", {name: data}))
+
+    def test_a_record_that_breaks_off(self, tmp_path: Path) -> None:
+        text = json.dumps(sample.vllm_record(REQUESTS))
+        rows = self.rows(tmp_path, text[: text.index('"std_itl_ms"') - 2])
+        assert codes(rows) == {"malformed-json": 1} and not one_run(rows)["is_whole"]
+        assert "mean_ttft_ms" in values(rows, "result") and not values(rows, "requests")
+
+    def test_the_next_record_is_read_after_a_broken_one(self, tmp_path: Path) -> None:
+        text = json.dumps(sample.vllm_record(REQUESTS))
+        rows = self.rows(tmp_path, text[:-200] + "\n" + text)
+        assert [run["is_whole"] for run in rows["bench_serving_run"]] == [False, True]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "expected"),
+        [
+            ('"completed": 40', '"completed": 40, "completed": 40', {"duplicate-json-key": 1}),
+            ('"duration": 12.5', '"duration": NaN', {"non-finite-number": 1}),
+            ('"duration": 12.5', '"duration": 1e999', {"non-finite-number": 1}),
+            ('"duration": 12.5', '"duration": bad', {"malformed-json": 1}),
+            ('"errors": [""', '"errors": ["", ""', {"array-lengths-differ": 1, "aggregate-disagrees": 1}),
+            ('"label": null', '"label": ' + "[" * 50_000 + "]" * 50_000, {}),
+            ('"label": null', '"label": ' + '{"a":' * 50_000 + "1" + "}" * 50_000, {"malformed-json": 1}),
+            ('"label": null', '"label": {"version": "1", "deep": {"b": 1}}', {}),
+            ('"label": null', '"label": "\\ud800"', {}),
+        ],
+    )
+    def test_one_odd_value(self, tmp_path: Path, old: str, new: str, expected: dict) -> None:
+        text = json.dumps(sample.vllm_record(REQUESTS))
+        assert text.count(old) == 1
+        rows = self.rows(tmp_path, text.replace(old, new))
+        assert codes(rows) == expected
+        assert one_run(rows)["is_whole"] and values(rows, "result")["p99_ttft_ms"] > 0
+
+    def test_numbers_as_texts_are_numbers(self, tmp_path: Path) -> None:
+        record = sample.vllm_record(REQUESTS)
+        record["ttfts"] = [str(value) for value in record["ttfts"]]
+        record["mean_ttft_ms"] = str(record["mean_ttft_ms"])
+        rows = self.rows(tmp_path, json.dumps(record))
+        assert not codes(rows)
+        assert rows["bench_serving_request"][3]["ttft_ms"] == pytest.approx(REQUESTS[3].ttft * 1e3)
+
+    @pytest.mark.parametrize("lost", ["null", "NaN", "-Infinity", '"x"', "[1]", "{}", "true", "1.2.3"])
+    def test_a_lost_gap_leaves_its_neighbours_in_place(self, tmp_path: Path, lost: str) -> None:
+        record = sample.vllm_record(REQUESTS)
+        gaps = record["itls"][2]
+        text = json.dumps(record).replace(json.dumps(gaps), "[" + ", ".join([lost, *map(str, gaps[1:])]) + "]")
+        rows = self.rows(tmp_path, text)
+        found = {row["request_index"]: row for row in rows["bench_serving_request"]}
+        assert len(found) == 40
+        assert found[1]["e2e_ms"] == pytest.approx(REQUESTS[1].latency * 1e3)
+        assert found[3]["e2e_ms"] == pytest.approx(REQUESTS[3].latency * 1e3)
+        assert codes(rows)  # told, at the least that the aggregates are of other gaps
+
+    def test_a_file_of_nothing_but_brackets(self, tmp_path: Path) -> None:
+        assert codes(self.rows(tmp_path, "[" * 100_000)) == {"no-result": 1}
+
+    @pytest.mark.parametrize("odd", ['"' + "x" * (24 << 20) + '"', "{" + "[" * (12 << 20) + "]" * (12 << 20) + "}"])
+    def test_a_line_of_many_megabytes(self, tmp_path: Path, odd: str) -> None:
+        rows = self.rows(tmp_path, json.dumps(sample.vllm_record(REQUESTS)).replace('"label": null', f'"label": {odd}'))
+        assert values(rows, "result")["completed"] == 40 and codes(rows) == {"value-too-large": 1}
+
+    @pytest.mark.parametrize("record", [sample.vllm_record(REQUESTS[:6]), sample.sglang_record(REQUESTS[:6])])
+    def test_damaged_samples_never_raise(self, tmp_path: Path, record: dict) -> None:
+        path = sample.write(tmp_path / "tree/a.json", record)
+        sample.write(tmp_path / "tree/a.txt", sample.CONSOLE)
+        (draft,) = drafts(INGESTOR, tmp_path / "tree")
+        whole = {"a.json": path.read_bytes(), "a.txt": sample.CONSOLE.encode()}
+        for seed in range(150):
+            chance = random.Random(seed)
+            contents = {name: damaged(data, chance) for name, data in whole.items()}
+            rows = parsed(INGESTOR, stored(INGESTOR, draft, tmp_path / "store", contents))
+            assert rows["bench_serving_run"] or codes(rows)

@@ -1,0 +1,101 @@
+"""Price lists: recognition, what lands, what is told."""
+
+from __future__ import annotations
+
+import random
+from datetime import date
+from pathlib import Path
+
+import pytest
+from landed import codes, damaged, drafts, landed, load, parsed, stored
+
+INGESTOR = load("prices")
+CSV = """\
+# what we pay
+accelerator,unit,price_usd_per_hour,effective_date,source,instance,accelerators,provider
+"H100 SXM",accelerator_hour,2.50,2026-01-01,"contract, page 2",,,runpod
+NVIDIA B200,instance_hour,40,2025-06-01,list,dgx,8,x
+"""
+TOML = """\
+title = "prices"
+
+[[price]]
+accelerator = "MI300X"
+unit = "accelerator_hour"
+price_usd_per_hour = 3
+effective_date = 2026-02-01
+source = "list"
+
+[[price]]
+instance = "p5.48xlarge"
+accelerators = 8
+unit = "instance_hour"
+price_usd_per_hour = 98.32
+effective_date = "2024-01-01"
+source = "list"
+"""
+
+
+def rows_of(tmp_path: Path, name: str, text: str) -> dict:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / name).write_text(text)
+    return landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+
+
+def test_csv(tmp_path: Path) -> None:
+    rows = rows_of(tmp_path, "prices.csv", CSV)
+    one, other = rows["price_entry"]
+    assert (one["accelerator"], one["price_usd_per_hour"], one["unit"]) == ("H100 SXM", 2.5, "accelerator_hour")
+    assert (one["effective_date"], one["source"], one["instance"]) == (date(2026, 1, 1), "contract, page 2", None)
+    assert (other["instance"], other["accelerators"], other["price_usd_per_hour"]) == ("dgx", 8, 40)
+    assert CSV[other["raw_offset"] :][: other["raw_length"]] == CSV.splitlines()[3] and other["line_number"] == 4
+    assert not codes(rows)
+
+
+def test_toml(tmp_path: Path) -> None:
+    rows = rows_of(tmp_path, "any.toml", TOML)
+    one, other = rows["price_entry"]
+    assert (one["accelerator"], one["price_usd_per_hour"], one["effective_date"]) == ("MI300X", 3, date(2026, 2, 1))
+    assert (other["instance"], other["accelerators"], other["line_number"]) == ("p5.48xlarge", 8, 10)
+    stated = TOML[other["raw_offset"] :][: other["raw_length"]]
+    assert stated.startswith("[[price]]\ninstance") and stated.endswith('source = "list"')
+    assert not codes(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.csv", "accelerator,price\nH100,2\n"), ("a.csv", ""), ("a.toml", "[price]\nx = 1\n"), ("a.txt", CSV)],
+)
+def test_what_is_no_price_list_is_left(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert not drafts(INGESTOR, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("H100,accelerator_hour,free,2026-01-01,x,,,", {"wrong-value": 1, "unusable-price": 1}),
+        ("H100,accelerator_hour,-1,2026-01-01,x,,,", {"wrong-value": 1, "unusable-price": 1}),
+        ("H100,accelerator_hour,,2026-01-01,x,,,", {"unusable-price": 1}),
+        ("H100,month,2,2026-01-01,x,,,", {"wrong-value": 1, "unusable-price": 1}),
+        ("H100,accelerator_hour,2,soon,x,,,", {"wrong-value": 1, "unusable-price": 1}),
+        ("H100,instance_hour,2,2026-01-01,x,,,", {"unusable-price": 1}),
+        ("N/A,accelerator_hour,2,2026-01-01,x,,,", {"unusable-price": 1}),
+        ("H100,accelerator_hour,2", {"malformed-row": 1}),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_told(tmp_path: Path, row: str, expected: dict) -> None:
+    rows = rows_of(tmp_path, "prices.csv", CSV + row + "\n")
+    assert codes(rows) == expected
+    assert {issue["line_number"] for issue in rows["evidence_issue"]} == {5}
+
+
+def test_damaged_lists_never_raise(tmp_path: Path) -> None:
+    for name, text in (("a.csv", CSV), ("a.toml", TOML)):
+        tree = tmp_path / name
+        tree.mkdir()
+        (tree / name).write_text(text)
+        (draft,) = drafts(INGESTOR, tree)
+        for seed in range(150):
+            data = damaged(text.encode(), random.Random(seed))
+            parsed(INGESTOR, stored(INGESTOR, draft, tmp_path / "store", {name: data}))

@@ -1,0 +1,166 @@
+"""Real results of vLLM, SGLang and InferenceX: counts, statistics and spot values, read from the files by plain JSON.
+
+Needs the evidence archive; skipped, visibly, where it is absent.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import unpacked_evidence
+from landed import Rows, codes, drafts, landed, load
+
+from warehouse.api import Warehouse
+from warehouse.claims.rollup import build
+from warehouse.evidence.store import LocalStore
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.project import init_project
+
+INGESTOR = load("bench_serving")
+CLIENTS = ("llm-benchmaq", "InferenceX", "vllm-benchmarking")
+
+
+@pytest.fixture(scope="module")
+def evidence() -> Path:
+    return unpacked_evidence("serving")
+
+
+@pytest.fixture(scope="module")
+def folders(evidence: Path) -> list[Path]:
+    return [folder for folder in sorted(evidence.iterdir()) if folder.name.endswith(CLIENTS)]
+
+
+@pytest.fixture(scope="module")
+def documents(folders: list[Path]) -> dict[Path, dict[str, Any]]:
+    """Every JSON object in a file of these tools that has a throughput: read whole, by the standard library."""
+    found = {}
+    for path in (path for folder in folders for path in sorted(folder.rglob("*.json*"))):
+        document = json.loads(path.read_text())
+        if isinstance(document, dict) and "request_throughput" in document:
+            found[path] = document
+    return found
+
+
+@pytest.fixture(scope="module")
+def rows(evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    return landed(INGESTOR, evidence, tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="module")
+def warehouse(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    warehouse = Warehouse(init_project(tmp_path_factory.mktemp("project") / "p"))
+    ingestors = load_ingestors(warehouse.project).values()
+    for folder in folders:
+        ingest(plan_ingest(folder, ingestors), LocalStore(warehouse.project.store_root), "evidence")
+    assert not build(warehouse.project).damaged
+    return warehouse
+
+
+def test_every_result_is_a_run_and_nothing_else_is(documents: dict[Path, dict], rows: Rows) -> None:
+    by_place = Counter(run["raw_path"].rpartition("/")[2] for run in rows["bench_serving_run"])
+    assert by_place == Counter(path.name for path in documents)
+    assert len({run["run_id"] for run in rows["bench_serving_run"]}) == len(documents) > 150
+    assert Counter(run["format"] for run in rows["bench_serving_run"]) == Counter(
+        "sglang" if path.suffix == ".jsonl" else "inferencex" if "median_ttft" in document else "vllm"
+        for path, document in documents.items()
+    )
+
+
+def test_only_result_files_and_their_consoles_are_claimed(evidence: Path) -> None:
+    claimed = {file.file.path for draft in drafts(INGESTOR, evidence) for file in draft.files}
+    assert all(any(name in path for name in CLIENTS) for path in claimed)
+    # An audio transcription script's own format, of which nothing is documented, is knowingly left.
+    assert not any("/stt-vllm/" in path for path in claimed)
+
+
+def test_every_aggregate_is_that_of_its_requests(documents: dict[Path, dict], rows: Rows) -> None:
+    """Recomputed here from the files, and found in what landed."""
+    assert not codes(rows)
+    landed_values = {
+        (row["raw_path"].rpartition("/")[2], row["source"], row["key"]): row["value_number"]
+        for row in rows["bench_serving_entry"]
+    }
+    detailed = {path: document for path, document in documents.items() if "ttfts" in document}
+    assert len(detailed) > 20
+    for path, document in detailed.items():
+        seconds = {"ttft": document["ttfts"], "itl": [gap for gaps in document["itls"] for gap in gaps]}
+        for metric, values in seconds.items():
+            expected = {
+                "mean": statistics.fmean(values), "std": np.std(values), "p99": np.percentile(values, 99),
+                "p90": np.percentile(values, 90), "p95": np.percentile(values, 95),
+            }
+            for name, value in expected.items():
+                key = f"{name}_{metric}_ms"
+                assert landed_values[path.name, "requests", key] == pytest.approx(value * 1e3, rel=1e-9)
+                if key in document:
+                    assert document[key] == pytest.approx(value * 1e3, rel=1e-9), (path.name, key)
+        assert sum(row["raw_path"].endswith("/" + path.name) for row in rows["bench_serving_request"]) == document["completed"]
+
+
+def test_runs_of_which_every_request_failed(documents: dict[Path, dict], warehouse: Warehouse) -> None:
+    expected = {path.stem for path, document in documents.items() if document["completed"] == 0}
+    found = warehouse.sql("from serving_outcome_fact where completed_count = 0").to_pylist()
+    assert {row["run_id"].split("/")[-2] for row in found} == expected and len(found) == 3
+    for row in found:
+        assert row["error_rate"] == 1
+        assert {value for name, value in row.items() if name.endswith(("_ms", "_per_s"))} == {None}
+
+
+@pytest.mark.parametrize(
+    ("file", "keys"),
+    [
+        (
+            "run_1_TP4_DP2_CTX1024_C100_P100_O128",
+            {"mean_ttft_ms": "ttft_mean_ms", "p99_e2el_ms": "e2e_p99_ms", "output_throughput": "output_token_throughput_per_s"},
+        ),
+        (
+            "bench_serve_v0.25.1",
+            {"std_itl_ms": "jitter_ms", "median_tpot_ms": "tpot_p50_ms", "total_token_throughput": "total_token_throughput_per_s"},
+        ),
+        ("run=1", {"mean_e2el_ms": "e2e_mean_ms", "request_throughput": "request_throughput_per_s", "failed": "failed_count"}),
+        (
+            "H100_tp4_dp2_in8192_out128_p100_c100_46cf8d",
+            {"p90_e2e_latency_ms": "e2e_p90_ms", "p95_itl_ms": "itl_p95_ms", "total_throughput": "total_token_throughput_per_s"},
+        ),
+        ("minimax_m25_vllm_tep8_isl4096_osl128_conc32", {"median_ttft": "ttft_p50_ms", "p99_tpot": "tpot_p99_ms", "p99_e2el": "e2e_p99_ms"}),
+        ("qwen35_vllm_tp8_isl1024_osl128_conc64", {"median_e2el": "e2e_p50_ms", "median_tpot": "tpot_p50_ms", "p99_ttft": "ttft_p99_ms"}),
+    ],
+)
+def test_spot_values(
+    documents: dict[Path, dict], warehouse: Warehouse, file: str, keys: dict[str, str]
+) -> None:
+    paths = [path for path in documents if path.stem == file]
+    found = warehouse.sql(f"from serving_outcome_fact where contains(run_id, '/{file}/')").to_pylist()
+    assert len(found) == len(paths) > 0
+    for key, column in keys.items():
+        scale = 1000 if column.endswith("_ms") and not key.endswith("_ms") else 1  # InferenceX: seconds
+        expected = sorted(documents[path][key] * scale for path in paths)
+        assert sorted(row[column] for row in found) == pytest.approx(expected, rel=1e-15)
+
+
+def test_what_names_tell(warehouse: Warehouse) -> None:
+    found = warehouse.sql(
+        "select distinct accelerator, accelerator_count, deployment_model from rollup.serving_results"
+        " where accelerator is not null order by all"
+    ).to_pylist()
+    assert [tuple(row.values()) for row in found] == [
+        ("B200", 8, "TP4 DP2"), ("B200", 8, "TP8 DP1"), ("H100 SXM", 8, "TP4 DP2"), ("H100 SXM", 8, "TP4 DP2 PP1 EP1"),
+        ("H100 SXM", 8, "TP8 DP1"), ("H100 SXM", 8, "TP8 DP1 PP1 EP1"), ("L40S", 2, None),
+    ]
+
+
+def test_the_version_is_the_servers_own(documents: dict[Path, dict], warehouse: Warehouse) -> None:
+    expected = Counter(
+        document["server_info"]["version"] for path, document in documents.items() if path.suffix == ".jsonl"
+    )
+    found = warehouse.sql(
+        "select framework_version, count(*) as n from rollup.serving_results where framework = 'sglang' group by all"
+    ).to_pylist()
+    assert {row["framework_version"]: row["n"] for row in found} == expected

@@ -1,0 +1,172 @@
+"""From result files to serving_outcome_fact, request_fact and serving_results: units, failures, cost, and back to the bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from samples import bench_serving as sample
+
+from warehouse.api import Warehouse
+from warehouse.claims.rollup import build
+from warehouse.evidence.store import LocalStore
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.project import init_project
+
+GOOD = sample.requests(40)
+PARTLY = [*sample.requests(30, 3), sample.FAILED, sample.FAILED]
+PRICES = """\
+accelerator,unit,price_usd_per_hour,effective_date,source,provider,accelerators
+H100-SXM,accelerator_hour,2.5,2026-01-01,list,runpod,
+H100-SXM,accelerator_hour,2.0,2026-04-01,list,runpod,
+H100-SXM,accelerator_hour,9.0,2026-12-01,list,runpod,
+nvidia b200,instance_hour,40,2026-01-01,list,x,8
+A100,accelerator_hour,1,2026-01-01,list,x,
+A100,accelerator_hour,2,2026-01-01,list,y,
+L40S,accelerator_hour,0.7,2027-01-01,list,x,
+H200,accelerator_hour,3.6,2020-01-01,list,x,
+"""
+
+
+def add(warehouse: Warehouse, path: Path) -> None:
+    report = ingest(
+        plan_ingest(path, load_ingestors(warehouse.project).values()), LocalStore(warehouse.project.store_root), "test"
+    )
+    assert not report.problems and {bundle.family for bundle in report.bundles} <= {"bench_serving", "prices"}
+    assert not build(warehouse.project).damaged
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """Runs first, prices later."""
+    tree = tmp_path_factory.mktemp("tree")
+    failed = sample.vllm_record([sample.FAILED] * 5, detailed=False)
+    sample.write(tree / "pod_h100sxm/M/all_TP4_DP2_in100_out20.json", sample.vllm_record(GOOD))
+    sample.write(tree / "pod_h100sxm/M/part_TP4_DP2.json", sample.vllm_record(PARTLY, request_rate=4.0, max_concurrency=None))
+    sample.write(tree / "pod_b200/M/none_TP8.json", failed)
+    sample.write(tree / "pod_b200/M/all_TP8.json", sample.vllm_record(GOOD, detailed=False))
+    sample.write(tree / "pod_a100/M/ambiguous_tp2.json", sample.vllm_record(GOOD, detailed=False))
+    sample.write(tree / "pod_l40s/M/later_tp2.json", sample.vllm_record(GOOD, detailed=False))
+    sample.write(tree / "no_model/M/unknown.json", sample.vllm_record(GOOD, detailed=False))
+    sample.write(tree / "sgl_h100/a_tp4_dp2.jsonl", sample.sglang_record(GOOD))
+    sample.write(tree / "ix/ix_tep8_isl1024_osl128_conc16.json", sample.inferencex_record())
+    sample.write(tree / "ix/agg_x.json", sample.inferencex_agg_record())
+    warehouse = Warehouse(init_project(tmp_path_factory.mktemp("project") / "p"))
+    add(warehouse, tree)
+    assert warehouse.sql("select count(cost_per_request_usd) as n from serving_outcome_fact").to_pylist() == [{"n": 0}]
+    sample.write(tree.parent / f"{tree.name}-prices/prices.csv", PRICES)
+    add(warehouse, tree.parent / f"{tree.name}-prices")
+    return warehouse
+
+
+def outcome(warehouse: Warehouse, name: str, table: str = "rollup.serving_results") -> dict[str, Any]:
+    (row,) = warehouse.sql(f"from {table} where run_id like '%/{name}/%'").to_pylist()
+    return row
+
+
+def test_a_detailed_run(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "all_TP4_DP2_in100_out20", "serving_outcome_fact")
+    for metric, seconds in sample.measures(GOOD).items():
+        name = {"e2el": "e2e"}.get(metric, metric)
+        for statistic, value in sample.statistics(seconds, (90, 95, 99)).items():
+            if statistic != "std":
+                column = f"{name}_{'p50' if statistic == 'median' else statistic}_ms"
+                assert row[column] == pytest.approx(value, rel=1e-12), column
+    assert row["jitter_ms"] == pytest.approx(np.std(sample.measures(GOOD)["itl"]) * 1e3, rel=1e-12)
+    assert (row["workload_point"], row["concurrency_point"], row["request_rate_per_s"]) == ("isl100/osl20", 10, None)
+    assert (row["completed_count"], row["failed_count"], row["error_rate"]) == (40, 0, 0)
+    assert (row["deployment_model"], row["request_throughput_per_s"]) == ("TP4 DP2", 40 / 12.5)
+
+
+def test_some_requests_failed(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "part_TP4_DP2")
+    assert (row["completed_count"], row["failed_count"], row["error_rate"]) == (30, 2, 2 / 32)
+    assert (row["concurrency_point"], row["request_rate_per_s"], row["status"]) == (None, 4.0, "succeeded")
+    requests = warehouse.sql("from request_fact where run_id like '%part_TP4%' order by request_index").to_pylist()
+    assert [request["status"] for request in requests] == ["succeeded"] * 30 + ["failed"] * 2
+    assert requests[3]["ttft_ms"] == pytest.approx(PARTLY[3].ttft * 1e3)
+    assert requests[31]["error"] == "Connection refused" and requests[31]["ttft_ms"] is None
+    assert {request["request_rate_per_s"] for request in requests} == {4.0}
+
+
+def test_all_requests_failed(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "none_TP8", "serving_outcome_fact")
+    measured = {name: value for name, value in row.items() if name.endswith(("_ms", "_per_s", "_usd")) and value is not None}
+    assert measured == {}
+    assert (row["completed_count"], row["failed_count"], row["error_rate"]) == (0, 5, 1.0)
+    run = outcome(warehouse, "none_TP8", "benchmark_run_fact")
+    assert (run["status"], run["status_reason"], run["is_zone_assumed"]) == ("failed", "completed 0, failed 5", True)
+
+
+def test_sglang_counts_no_failures_but_its_requests_do(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "a_tp4_dp2")
+    assert (row["failed_count"], row["error_rate"]) == (0, 0)
+    assert (row["framework"], row["framework_version"], row["accelerator_count"]) == ("sglang", "0.5.9", 8)
+    assert row["e2e_p90_ms"] == pytest.approx(np.percentile(sample.measures(GOOD)["e2el"], 90) * 1e3)
+
+
+def test_inferencex_states_seconds(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "ix_tep8_isl1024_osl128_conc16")
+    assert (row["ttft_p50_ms"], row["ttft_p99_ms"], row["e2e_p99_ms"], row["tpot_p50_ms"]) == (450, 1100, 5600, 28)
+    assert (row["ttft_mean_ms"], row["itl_p50_ms"], row["jitter_ms"], row["error_rate"]) == (None, None, None, None)
+    assert (row["total_token_throughput_per_s"], row["deployment_model"]) == (4608, "TP8 EP8")
+
+
+def test_inferencex_own_record_states_throughput_per_accelerator(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "agg_x")
+    assert (row["total_token_throughput_per_s"], row["output_token_throughput_per_s"]) == (12000, 10400)
+    assert (row["ttft_mean_ms"], row["ttft_p99_ms"], row["jitter_ms"], row["status"]) == (250, 900, 4, "succeeded")
+    assert (row["accelerator"], row["accelerator_count"], row["framework_version"]) == ("H200", 8, "0.11.0")
+
+
+@pytest.mark.parametrize(
+    ("name", "usd_per_hour"),
+    [
+        ("all_TP4_DP2_in100_out20", 8 * 2.0),  # the latest price on the day or before
+        ("all_TP8", 8 * 40 / 8),  # eight parts of a machine of eight
+        ("ambiguous_tp2", None),  # two providers, two prices
+        ("later_tp2", None),  # no price then
+        ("unknown", None),  # on what it ran is not told
+        ("none_TP8", None),  # nothing was completed
+    ],
+)
+def test_cost(warehouse: Warehouse, name: str, usd_per_hour: float | None) -> None:
+    row = outcome(warehouse, name)
+    if usd_per_hour is None:
+        assert (row["cost_per_request_usd"], row["cost_per_token_usd"]) == (None, None)
+    else:
+        # The price of the measured time over what was completed in it, from the sample's own numbers.
+        spent = usd_per_hour / 3600 * 12.5
+        assert row["cost_per_request_usd"] == pytest.approx(spent / 40)
+        assert row["cost_per_token_usd"] == pytest.approx(spent / sum(request.output_length for request in GOOD))
+
+
+def test_the_only_price_is_that_of_a_run_without_a_date(warehouse: Warehouse) -> None:
+    assert outcome(warehouse, "agg_x")["cost_per_token_usd"] == pytest.approx(8 * 3.6 / 3600 / 10400)
+    assert outcome(warehouse, "agg_x")["cost_per_request_usd"] is None  # it states no requests
+
+
+def test_a_number_walks_back_to_the_bytes_that_state_it(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "all_TP4_DP2_in100_out20")
+    (file,) = warehouse.raw_bytes(row["number_ids"]["ttft_p99_ms"])
+    (window,) = file.windows
+    stated = sample.statistics(sample.measures(GOOD)["ttft"])["p99"]
+    assert window.data == f'"p99_ttft_ms": {stated!r}'.encode()
+
+
+def test_cost_walks_back_to_the_price(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "all_TP4_DP2_in100_out20")
+    found = warehouse.lineage(row["number_ids"]["cost_per_request_usd"])
+    lines = PRICES.splitlines(keepends=True)
+    priced = {file.raw_path: file.ranges for file in found.raw_files if file.raw_path == "prices.csv"}
+    start = sum(map(len, lines[:2]))
+    assert [tuple(place) for place in priced["prices.csv"]] == [(start, len(lines[2]) - 1)]
+    assert warehouse.verify(row["number_ids"]["cost_per_request_usd"]).state == "verified"
+
+
+def test_every_metric_of_serving_is_defined(warehouse: Warehouse) -> None:
+    defined = {row["metric"] for row in warehouse.sql("select metric from metric_definition_dim").to_pylist()}
+    assert {"ttft_*_ms", "tpot_*_ms", "itl_*_ms", "e2e_*_ms", "jitter_ms", "error_rate", "cost_per_token_usd"} <= defined

@@ -1,0 +1,33 @@
+/*
+description: >
+  One row per request of a serving benchmark, as its client measured it. A failed request keeps what was measured of it.
+materialized: incremental
+key: [run_id]
+grain: [run_id, workload_point, concurrency_point, request_rate_per_s, request_index]
+collects: request
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  workload_point: {type: varchar, description: "The point of the workload, as in serving_outcome_fact", tests: [not_null]}
+  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
+  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  request_index: {type: bigint, description: "Place in the file, from 0", tests: [not_null]}
+  status: {type: varchar, description: "How it ended", tests: [not_null, {accepted_values: [succeeded, failed]}]}
+  error: {type: varchar, description: "The error in the evidence's own words"}
+  started_s: {type: double, unit: s, description: "Start of the request on the tool's clock"}
+  ttft_ms: {type: double, unit: ms, description: "Time to first token"}
+  tpot_ms: {type: double, unit: ms, description: "Time per output token after the first"}
+  itl_mean_ms: {type: double, unit: ms, description: "Inter-token latency, mean over the request's gaps"}
+  e2e_ms: {type: double, unit: ms, description: "End-to-end latency"}
+  queueing_delay_ms: {type: double, unit: ms, description: "Time the request waited at the server before work on it began"}
+  input_token_count: {type: bigint, description: "Input tokens"}
+  output_token_count: {type: bigint, description: "Output tokens"}
+  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens / end-to-end latency"}
+  stated_output_token_throughput_per_s: {type: double, unit: tokens/s, description: "The same as the tool states it"}
+*/
+select request.*
+from feed.request as request
+inner join run_bundle
+    on
+        run_bundle.run_id = request.run_id
+        and run_bundle.artifact_manifest_digest = request.artifact_manifest_digest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -35,13 +36,13 @@ def document(bundle: Bundle, raw_path: str, report: Report) -> bytes:
 
 
 def landed_entries(
-    buffer: RowBuffer, table: str, raw_path: str, run_id: str, source: str, entries: Iterable[Entry]
+    buffer: RowBuffer, table: str, raw_path: str, run_id: str, source: str, entries: Iterable[Entry], **columns: Any
 ) -> Iterator[Entry]:
-    """Add a row for each entry, and give it on."""
+    """Add a row for each entry, with the family's own `columns`, and give it on."""
     for entry in entries:
         buffer.add(
             table, raw_path, entry.offset, entry.length,
             run_id=run_id, source=source, key=entry.key, value=entry.value, value_number=entry.number,
-            line_number=entry.line_number,
+            line_number=entry.line_number, **columns,
         )
         yield entry

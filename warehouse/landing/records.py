@@ -19,7 +19,7 @@ class Record:
     """A decoded JSON object, read key by key. `flag` is told of what cannot be taken."""
 
     def __init__(self, values: Mapping[str, Any], flag: Flag) -> None:
-        self.values, self._flag = values, flag
+        self.values, self.flag = values, flag
 
     def number(self, key: str) -> float | None:
         """The finite number a key states, also as a string."""
@@ -28,7 +28,7 @@ class Record:
             return None
         number = json_number(value)
         if number is None:
-            self._flag("non-finite-number" if is_lost_number(value) else "not-a-number", f"{key}: {shown(value)}")
+            self.flag("non-finite-number" if is_lost_number(value) else "not-a-number", f"{key}: {shown(value)}")
         return number
 
     def count(self, key: str) -> int | None:
@@ -40,7 +40,7 @@ class Record:
         if number is None:
             return None
         if not number.is_integer() or not -_MAX_INTEGER <= number < _MAX_INTEGER:
-            self._flag("not-an-integer", f"{key}: {shown(value)}")
+            self.flag("not-an-integer", f"{key}: {shown(value)}")
             return None
         return int(number)
 
@@ -57,7 +57,7 @@ class Record:
         found: Any = self.values
         for key in path:
             found = found.get(key) if isinstance(found, Mapping) else None
-        return Record(found if isinstance(found, Mapping) else {}, self._flag)
+        return Record(found if isinstance(found, Mapping) else {}, self.flag)
 
 
 def shown(value: Any) -> str:

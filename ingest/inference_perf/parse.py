@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, landed_entries
-from warehouse.landing.json_text import json_entries
+from warehouse.landing.entries import document, element_entry, landed_entries
+from warehouse.landing.json_text import json_pairs
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Entry, Report
-from warehouse.landing.yaml_text import yaml_documents, yaml_entries
+from warehouse.landing.yaml_text import yaml_documents, yaml_pairs
 
 from .bundles import report_of, run_id
 from .manifests import servers
@@ -76,11 +76,12 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
     data = document(parse.bundle, raw_path, report)
     named = report_of(raw_path.rpartition("/")[2])
     point = None if role == "config" else named.point if named else "lifecycle"
-    found = json_entries if raw_path.casefold().endswith(".json") else yaml_entries
+    pairs = json_pairs if raw_path.casefold().endswith(".json") else yaml_pairs
+    found = (element_entry(element, report) for element in pairs(data, report, depth=_DEPTH))
     entries = {
         entry.key: entry
         for entry in landed_entries(
-            parse.buffer, "inference_perf_entry", raw_path, parse.run, role, found(data, report, depth=_DEPTH), point=point
+            parse.buffer, "inference_perf_entry", raw_path, parse.run, role, found, point=point
         )
     }
     if role == "config":

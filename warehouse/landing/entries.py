@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
+from warehouse.landing.json_text import Element, is_lost_number, json_number, json_text
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Entry, Report
+from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report, is_non_finite, landed_text
 
 MAX_DOCUMENT_BYTES = 64 << 20  # of a document that is held whole; the largest in the wild are some hundred kilobytes
 
@@ -33,6 +34,18 @@ def document(bundle: Bundle, raw_path: str, report: Report) -> bytes:
     if not data.strip():
         report("empty-document", "the file states nothing", severity="error")
     return data
+
+
+def element_entry(element: Element, report: Report) -> Entry:
+    """A pair of a document as an entry; a number that has no finite value is told."""
+    key = str(element.key)
+    text, number = json_text(element.value), json_number(element.value)
+    if is_lost_number(element.value) or (isinstance(element.value, str) and is_non_finite(element.value.removeprefix("."))):
+        report("non-finite-number", key[:120], element.offset, element.length, element.line_number)
+    return Entry(
+        element.offset, element.length, element.line_number, key[:MAX_KEY_CHARACTERS],
+        None if text is None else landed_text(text), number,
+    )
 
 
 def landed_entries(

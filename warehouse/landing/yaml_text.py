@@ -12,12 +12,11 @@ from typing import Any
 
 import yaml
 
-from warehouse.landing.json_text import Element, json_text
-from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report, clean, landed_text, number_in
+from warehouse.landing.json_text import Element
+from warehouse.landing.text import Report, clean
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-_LOST = frozenset({".nan", ".inf", "-.inf", "+.inf"})
 
 
 @dataclass
@@ -54,20 +53,6 @@ def yaml_pairs(data: bytes, report: Report, *, depth: int = 1) -> Iterator[Eleme
             yield Element(offset, reader.offset(node.stop) - offset, node.line + 1, path + key, node.value)
         else:
             walked.pop()
-
-
-def yaml_entries(data: bytes, report: Report, *, depth: int = 1) -> Iterator[Entry]:
-    """`yaml_pairs` as entries of a long table; as `json_text.json_entries`."""
-    for element in yaml_pairs(data, report, depth=depth):
-        text = json_text(element.value)
-        assert element.key is not None
-        number = number_in(element.value) if isinstance(element.value, str) else None
-        if isinstance(element.value, str) and element.value.lower() in _LOST:
-            report("non-finite-number", element.key[:120], element.offset, element.length, element.line_number)
-        yield Entry(
-            element.offset, element.length, element.line_number, element.key[:MAX_KEY_CHARACTERS],
-            None if text is None else landed_text(text), number,
-        )
 
 
 class _Reader:

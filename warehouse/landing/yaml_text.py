@@ -16,6 +16,7 @@ from warehouse.landing.json_text import Element
 from warehouse.landing.text import Report, clean
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MAX_DEPTH = 500  # libyaml takes a time quadratic in the depth of brackets
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -78,6 +79,8 @@ class _Reader:
         open_nodes: list[tuple[_Node, list[_Node]]] = []  # a collection under way and its children
         try:
             for event in yaml.parse(self._text, Loader=_Loader):
+                if len(open_nodes) > _MAX_DEPTH:
+                    raise yaml.MarkedYAMLError(problem=f"more than {_MAX_DEPTH} levels", problem_mark=event.start_mark)
                 node = self._finished(event, open_nodes)
                 if node is None:
                     continue

@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Iterator
 
+from warehouse.landing.records import ABSENT
 from warehouse.landing.text import Data, Entry, Report, clean, decoded, landed_text, lines, number_in
 
 _LABEL = re.compile(r"(.+?)(?:\s*\(([^()]*)\))?")
@@ -32,6 +33,6 @@ def csv_entries(data: Data, report: Report) -> Iterator[Entry]:
             yield Entry(*place, f"{name}/unit", clean(label[2])[:80], None)
         for statistic, cell in zip(header, cells[1:], strict=False):
             number = number_in(cell.replace(",", ""))
-            if number is None and cell.strip():
+            if number is None and cell.strip().casefold() not in ABSENT:
                 report.at("not-a-number", f"{name}/{statistic}: {cell[:80]}", line, "error")
             yield Entry(*place, f"{name}/{clean(statistic)[:80]}", landed_text(cell), number)

@@ -9,7 +9,7 @@ from typing import Any
 from warehouse.landing.json_text import is_lost_number, json_number
 from warehouse.landing.text import clean, landed_text
 
-_ABSENT = frozenset({"", "n/a", "na", "null", "none", "unknown", "nan"})
+ABSENT = frozenset({"", "n/a", "na", "null", "none", "unknown", "nan"})
 _MAX_INTEGER = 2**63
 
 Flag = Callable[[str, str], None]  # code, message
@@ -24,7 +24,7 @@ class Record:
     def number(self, key: str) -> float | None:
         """The finite number a key states, also as a string."""
         value = self.values.get(key)
-        if value is None or (isinstance(value, str) and value.strip().casefold() in _ABSENT):
+        if value is None or (isinstance(value, str) and value.strip().casefold() in ABSENT):
             return None
         number = json_number(value)
         if number is None:
@@ -50,7 +50,7 @@ class Record:
         if value is None or isinstance(value, (dict, list)):
             return None
         text = clean(value if isinstance(value, str) else str(value)).strip()
-        return None if text.casefold() in _ABSENT else landed_text(text)
+        return None if text.casefold() in ABSENT else landed_text(text)
 
     def within(self, *path: str) -> "Record":
         """The object at a path of keys; an empty one where there is none."""

@@ -59,20 +59,16 @@ def yaml_pairs(data: bytes, report: Report, *, depth: int = 1) -> Iterator[Eleme
 class _Reader:
     def __init__(self, data: bytes, report: Report) -> None:
         self._report = report
-        self._text = self._decoded(data)
-        self._is_ascii = self._text.isascii()
-
-    def _decoded(self, data: bytes) -> str:
         try:
-            return data.decode()
+            self._text, self._encoding = data.decode(), "utf-8"
         except UnicodeDecodeError as error:
             line_number = data.count(b"\n", 0, error.start) + 1
-            self._report("invalid-utf8", f"{error.reason} at byte {error.start}", error.start, 1, line_number)
-            # One character a byte: places stay what they are.
-            return data.decode("latin-1")
+            report("invalid-utf8", f"{error.reason} at byte {error.start}", error.start, 1, line_number)
+            # One character a byte: what is around the damage keeps its place.
+            self._text, self._encoding = data.decode("latin-1"), "latin-1"
 
     def offset(self, character: int) -> int:
-        return character if self._is_ascii else len(self._text[:character].encode())
+        return len(self._text[:character].encode(self._encoding))
 
     def documents(self) -> list[_Node]:
         found: list[_Node] = []

@@ -35,7 +35,7 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
     """All landing rows of a bundle, in batches."""
     buffer = RowBuffer(dict(tables), bundle.digest)
     run = run_id(dict(bundle.manifest.identity), bundle.digest)
-    paths = {file.role: file.raw_path for file in bundle.manifest.files}
+    paths = {file.role or "": file.raw_path for file in bundle.manifest.files}
     entries = _summary(bundle, buffer, run, paths)
     experiments: list[Experiment] = []
     if "raw" in paths:
@@ -145,6 +145,8 @@ def _check(entries: Mapping[str, Entry], experiment: Experiment, report: Report)
             entry = entries.get(f"{name}/{statistic}")
             here = nanoseconds / 1e6 / factor
             # A CSV has two decimals, a JSON all.
-            if entry and entry.number is not None and not agrees(entry.number, here) and abs(entry.number - round(here, 2)) > 1e-9:
-                message = f"{name}/{statistic} is {entry.value} {unit.value if unit else ''}, of the requests {here!r}"
+            if entry is None or entry.number is None or agrees(entry.number, here) or agrees(entry.number, round(here, 2)):
+                continue
+            if unit is not None:
+                message = f"{name}/{statistic} is {entry.value} {unit.value}, of the requests {here!r}"
                 report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)

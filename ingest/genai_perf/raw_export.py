@@ -149,7 +149,7 @@ def _usage(texts: list[str]) -> dict[str, int | None]:
         if '"usage"' in text:
             for event in _events(text):
                 usage = event.get("usage")
-                for key in found if isinstance(usage, dict) else ():
-                    count = usage.get(key)
+                for key in found:
+                    count = usage.get(key) if isinstance(usage, dict) else None
                     found[key] = count if type(count) is int and 0 <= count < 2**63 else found[key]
     return found

@@ -98,6 +98,7 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
 def _land(parse: _Parse, data: Data, stream: JsonStream, key: str, benchmark: int | None) -> dict[str, Entry]:
     """Land the value at the cursor: an object key by key, anything else as one entry."""
     is_object = stream.kind() == "{"
+    found: Iterator[Entry]
     start = stream.offset
     line = stream.line_number(start)
     if is_object:

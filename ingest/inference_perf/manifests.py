@@ -77,17 +77,14 @@ def _replicas(document: dict[str, Any]) -> int | None:
 
 def _arguments(container: dict[str, Any]) -> list[str]:
     """Command and arguments with the container's own variables put in, as Kubernetes does."""
+    stated = container.get("env")
     variables = {
         item["name"]: item["value"]
-        for item in container.get("env") or []
+        for item in (stated if isinstance(stated, list) else [])
         if isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("value"), str)
     }
-    words = [
-        word
-        for part in ("command", "args")
-        for word in (container.get(part) if isinstance(container.get(part), list) else [])
-        if isinstance(word, str)
-    ]
+    parts = [part for part in (container.get("command"), container.get("args")) if isinstance(part, list)]
+    words = [word for part in parts for word in part if isinstance(word, str)]
     return [_VARIABLE.sub(lambda match: variables.get(match[1], match[0]), word) for word in words]
 
 

@@ -25,7 +25,9 @@ from .requests import request_rows
 _DEPTH = 8
 _ROWS_BETWEEN_BATCHES = 5_000
 # What of the configuration is the workload's; hosts, keys and places of storage are not.
-_WORKLOAD_KEYS = ("api/type", "api/streaming", "data/", "load/type", "load/stages", "load/sweep", "load/interval", "server/ignore_eos")
+_WORKLOAD_KEYS = (
+    "api/type", "api/streaming", "data/", "load/type", "load/stages", "load/sweep", "load/interval", "server/ignore_eos",
+)
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 

@@ -27,7 +27,7 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
             elif role == RESPONSES:
                 responses.append(path)
     paired = dict(_pairs(summaries, responses))
-    runs = [(path, paired.get(path)) for path in summaries]
+    runs: list[tuple[str | None, str | None]] = [(path, paired.get(path)) for path in summaries]
     runs += [(None, path) for path in responses if path not in paired.values()]
     for summary, individual in sorted(runs, key=lambda run: run[0] or run[1] or ""):
         yield _draft(tree, summary, individual)

@@ -100,8 +100,8 @@ def _check(entries: Mapping[str, Entry], detail: Detail, report: Report) -> None
         stated = mean(detail.values["request_output_throughput_token_per_s"])
         report(
             "aggregate-disagrees",
-            f"request_output_throughput_token_per_s of {detail.wrong_throughputs} of {detail.requests - detail.failed} requests is"
-            f" not number_output_tokens / end_to_end_latency_s: its mean is {stated!r}, that of the quotient"
+            f"request_output_throughput_token_per_s of {detail.wrong_throughputs} of {detail.requests - detail.failed} requests"
+            f" is not number_output_tokens / end_to_end_latency_s: its mean is {stated!r}, that of the quotient"
             f" {mean(detail.computed_throughput)!r}",
         )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
@@ -52,10 +52,13 @@ def report_of(name: str) -> Report | None:
 def cut(tree: Tree) -> Iterator[BundleDraft]:
     """One draft a run, in the order of its folder and prefix."""
     runs: dict[_Run, list[tuple[str, str]]] = defaultdict(list)
+    yaml_files: dict[str, list[str]] = defaultdict(list)  # by folder
     for path in tree.files:
         folder, _, name = path.rpartition("/")
         if not name.casefold().endswith(_DATA_SUFFIXES):
             continue
+        if not name.casefold().endswith(".json"):
+            yaml_files[folder].append(path)
         match = _REPORT.fullmatch(name)
         if match is not None:
             if _is_report(tree, path, match["kind"].casefold(), match["point"].casefold()):
@@ -65,7 +68,7 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
         elif _is_lifecycle(tree, path):
             runs[_Run(folder, f"/{name}")].append((path, "lifecycle"))
     for run in sorted(runs):
-        yield _draft(tree, run, runs[run])
+        yield _draft(tree, run, runs[run], yaml_files)
 
 
 def _head(tree: Tree, path: str, limit: int = 4096) -> bytes:
@@ -87,10 +90,14 @@ def _is_lifecycle(tree: Tree, path: str) -> bool:
     return bool(_LIFECYCLE.search(head)) and b"schedule_delay" in head and b"failures" in _head(tree, path, 1 << 16)
 
 
-def _draft(tree: Tree, run: _Run, reports: list[tuple[str, str]]) -> BundleDraft:
-    above = run.folder.rpartition("/")[0] if "/" in run.folder else ""
-    here = [(path, role) for path, role in _documents(tree, run.folder) if path not in dict(reports)]
-    outside = [] if here or not run.folder else [item for item in _documents(tree, above) if item[1] == "manifest"]
+def _draft(
+    tree: Tree, run: _Run, reports: list[tuple[str, str]], yaml_files: Mapping[str, list[str]]
+) -> BundleDraft:
+    above = run.folder.rpartition("/")[0]
+    here = [item for item in _documents(tree, yaml_files.get(run.folder, [])) if item[0] not in dict(reports)]
+    outside = [
+        item for item in ([] if here or not run.folder else _documents(tree, yaml_files.get(above, []))) if item[1] == "manifest"
+    ]
     depth = 2 if outside else 1  # levels of folders that tell of the run
     files = []
     for path, role in [*reports, *here, *outside]:
@@ -108,11 +115,9 @@ def _draft(tree: Tree, run: _Run, reports: list[tuple[str, str]]) -> BundleDraft
     )
 
 
-def _documents(tree: Tree, folder: str) -> Iterator[tuple[str, str]]:
-    """Configurations and manifests right in a folder."""
-    for path in tree.files:
-        if path.rpartition("/")[0] != folder or not path.casefold().endswith((".yaml", ".yml")):
-            continue
+def _documents(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Configurations and manifests among the YAML files of a folder."""
+    for path in paths:
         head = _head(tree, path, 1 << 16)
         if all(mark in head for mark in _MANIFEST_MARKS) and _WORKLOAD_KIND.search(head):
             yield path, "manifest"

@@ -14,6 +14,7 @@ stands before the break was given.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
 _WINDOW_BYTES = 1 << 20
-_BLANK = " \t\n\r\ufeff"
+_BLANK = re.compile(r"[ \t\n\r\ufeff]*")
 
 
 class BrokenJson(ValueError):
@@ -214,12 +215,11 @@ class JsonStream:
     def _next(self) -> str:
         """The next character that is not blank; the cursor is put on it. Empty at the end."""
         while True:
-            text, position, end = self._text, self._position, len(self._text)
-            while position < end and text[position] in _BLANK:
-                position += 1
-            self._position = position
-            if position < end or self._is_last:
-                return text[position : position + 1]
+            blank = _BLANK.match(self._text, self._position)
+            assert blank
+            self._position = blank.end()
+            if self._position < len(self._text) or self._is_last:
+                return self._text[self._position : self._position + 1]
             self._fill(self.offset, _WINDOW_BYTES)
 
     def _step(self) -> None:

@@ -24,6 +24,8 @@ class Record:
     def number(self, key: str) -> float | None:
         """The finite number a key states, also as a string."""
         value = self.values.get(key)
+        if type(value) is float and value - value == 0.0:  # finite: not NaN, no infinity
+            return value
         if value is None or (isinstance(value, str) and value.strip().casefold() in ABSENT):
             return None
         number = json_number(value)

@@ -68,6 +68,12 @@ def mlperf_training_evidence() -> Path:
     return unpacked_evidence("mlperf-training")
 
 
+@pytest.fixture(scope="session")
+def serving_evidence() -> Path:
+    """Outputs of serving benchmarks, of several tools."""
+    return unpacked_evidence("serving")
+
+
 @pytest.fixture(autouse=True)
 def no_project_is_named() -> Iterator[None]:
     """`wh --project DIR`, run in this process, names its project in the environment: the next test's shall not be it."""

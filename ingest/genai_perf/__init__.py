@@ -1,0 +1,86 @@
+"""genai-perf and its successor AIPerf: the exported statistics, with the raw export or the records they were made of.
+
+One bundle is one run: a summary (JSON; the CSV only where there is none), perf_analyzer's raw export of every response, or
+AIPerf's records of every request. Units stand beside each statistic; the raw export counts nanoseconds since the epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.entries import ENTRY_FIELDS
+from warehouse.landing.rows import landing_schema
+
+from .bundles import cut
+from .parse import landed
+
+_RUN_ID = pa.field("run_id", pa.string(), nullable=False)
+_POINT = pa.field("point_index", pa.int64(), nullable=False)
+_REQUEST = pa.field("request_index", pa.int64(), nullable=False)
+
+TABLES: Mapping[str, pa.Schema] = {
+    "genai_perf_run": landing_schema(
+        _RUN_ID,
+        pa.field("tool", pa.string(), nullable=False),  # genai-perf, aiperf or perf_analyzer
+        pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
+        pa.field("workload_spec_digest", pa.string(), nullable=False),
+    ),
+    "genai_perf_point": landing_schema(
+        _RUN_ID,
+        _POINT,
+        pa.field("concurrency", pa.int64()),
+        pa.field("request_rate_per_s", pa.float64()),
+        pa.field("has_summary", pa.bool_(), nullable=False),  # whether the summary is of this point
+    ),
+    "genai_perf_entry": landing_schema(*ENTRY_FIELDS),
+    "genai_perf_request": landing_schema(  # of perf_analyzer's raw export
+        _RUN_ID,
+        _POINT,
+        _REQUEST,
+        pa.field("timestamp_ns", pa.int64()),  # since the epoch, as all that follow
+        pa.field("first_content_ns", pa.int64()),  # of the first response whose content is not empty
+        pa.field("last_response_ns", pa.int64()),  # of the last response that is not [DONE]
+        pa.field("response_gaps", pa.int64()),  # responses from that first to that last one, less one
+        pa.field("prompt_tokens", pa.int64()),  # as the server counts them
+        pa.field("completion_tokens", pa.int64()),
+    ),
+    "genai_perf_record": landing_schema(  # of AIPerf
+        _RUN_ID,
+        _POINT,
+        _REQUEST,
+        pa.field("request_start_ns", pa.int64()),
+        pa.field("request_end_ns", pa.int64()),
+        pa.field("time_to_first_token_ms", pa.float64()),
+        pa.field("inter_token_latency_ms", pa.float64()),  # mean over the request's tokens after the first
+        pa.field("request_latency_ms", pa.float64()),
+        pa.field("input_sequence_length", pa.int64()),
+        pa.field("output_sequence_length", pa.int64()),
+        pa.field("error_type", pa.string()),  # NULL: the request succeeded
+        pa.field("error_message", pa.string()),
+    ),
+}
+
+
+class GenaiPerf:
+    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
+
+    name = "genai_perf"
+    version = 1
+    formats = (
+        "genai-perf *_genai_perf.json, and *_genai_perf.csv where there is no JSON",
+        "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",
+        "AIPerf *_aiperf.json (or .csv) and its records, profile_export.jsonl",
+    )
+    tables = TABLES
+
+    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+        return cut(tree)
+
+    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
+        return landed(bundle, TABLES)
+
+
+INGESTOR = GenaiPerf()

@@ -1,0 +1,155 @@
+"""perf_analyzer's raw export: per request the time it was sent, and each response with its time and its text.
+
+genai-perf's time to first token is that of the first response with content; its request latency that of the last response
+that is not [DONE]. The first response of a chat only names the role, the last only ends the stream: taken naively, both
+times are off by some microseconds (recomputed from saved exports to the last digit).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from warehouse.landing.json_stream import JsonStream
+from warehouse.landing.records import Record, shown
+from warehouse.landing.text import Data, Report
+
+
+@dataclass
+class Experiment:
+    """One load: its mode and value as stated, where it stands, and the latencies of its requests in ns."""
+
+    offset: int
+    length: int = 0
+    mode: str | None = None
+    value: float | None = None
+    requests: int = 0
+    first_tokens_ns: list[int] = field(default_factory=list)
+    latencies_ns: list[int] = field(default_factory=list)
+
+
+class Row(NamedTuple):
+    experiment: int
+    offset: int
+    length: int
+    columns: dict[str, Any]
+
+
+def request_rows(data: Data, report: Report, experiments: list[Experiment]) -> Iterator[Row]:
+    """A row for each request; `experiments` is filled on the way."""
+    with JsonStream(data, report) as stream:
+        for pair in stream.pairs():
+            if pair.key != "experiments":
+                continue
+            for offset in stream.elements():
+                experiments.append(Experiment(offset))
+                yield from _requests(stream, report, experiments)
+                experiments[-1].length = stream.offset - offset
+
+
+def _requests(stream: JsonStream, report: Report, experiments: list[Experiment]) -> Iterator[Row]:
+    experiment = experiments[-1]
+    for pair in stream.pairs():
+        if pair.key == "experiment":
+            start = stream.offset
+            found = stream.value()
+            if isinstance(found, dict):
+                record = Record(found, lambda code, message: report(code, message, start, stream.offset - start))
+                experiment.mode, experiment.value = record.text("mode"), record.number("value")
+        elif pair.key == "requests":
+            for offset in stream.elements():
+                request = stream.value()
+                length = stream.offset - offset
+                if not isinstance(request, dict):
+                    report("not-an-object", shown(request), offset, length, stream.line_number(offset), "error")
+                    continue
+
+                def flag(code: str, message: str, start: int = offset, size: int = length) -> None:
+                    report(code, message, start, size, stream.line_number(start), "error")
+
+                yield Row(len(experiments) - 1, offset, length, _columns(Record(request, flag), experiment))
+
+
+def _columns(record: Record, experiment: Experiment) -> dict[str, Any]:
+    times, outputs = record.values.get("response_timestamps"), record.values.get("response_outputs")
+    times = times if isinstance(times, list) else []
+    outputs = outputs if isinstance(outputs, list) else []
+    if len(times) != len(outputs):
+        record.flag("responses-and-times-differ", f"{len(outputs)} responses, {len(times)} times")
+    texts = [_text(output) for output in outputs[: len(times)]]
+    first = next((index for index, text in enumerate(texts) if _has_content(text)), None)
+    last = next((index for index in range(len(texts) - 1, -1, -1) if not _is_end(texts[index])), None)
+    sent = record.count("timestamp")
+    columns = {
+        "request_index": experiment.requests,
+        "timestamp_ns": sent,
+        "first_content_ns": _time(record, times, first),
+        "last_response_ns": _time(record, times, last) if first is not None else None,
+        "response_gaps": last - first if first is not None and last is not None else None,
+        **_usage(texts[-3:]),
+    }
+    experiment.requests += 1
+    if sent is not None and columns["first_content_ns"] is not None and columns["last_response_ns"] is not None:
+        experiment.first_tokens_ns.append(columns["first_content_ns"] - sent)
+        experiment.latencies_ns.append(columns["last_response_ns"] - sent)
+    return columns
+
+
+def _time(record: Record, times: list[Any], index: int | None) -> int | None:
+    if index is None:
+        return None
+    return Record({"response_timestamps": times[index]}, record.flag).count("response_timestamps")
+
+
+def _text(output: Any) -> str:
+    """A response's text; Triton's own output fields as the JSON they would be in an event."""
+    if not isinstance(output, dict):
+        return ""
+    response = output.get("response")
+    return response if isinstance(response, str) else json.dumps(output)
+
+
+def _is_end(text: str) -> bool:
+    return text.strip() in ("", "data: [DONE]", "data:[DONE]", "[DONE]")
+
+
+def _events(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a response, which is one document or server-sent events."""
+    for line in text.splitlines() if "data:" in text else [text]:
+        line = line.strip().removeprefix("data:").strip()
+        if line.startswith("{"):
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(found, dict):
+                yield found
+
+
+def _has_content(text: str) -> bool:
+    return any(_content(event) for event in _events(text))
+
+
+def _content(event: dict[str, Any]) -> Any:
+    """The text that an event brings, in OpenAI's formats (chat, completions, not streamed) and Triton's."""
+    choices = event.get("choices")
+    if isinstance(choices, list):
+        choice = choices[0] if choices and isinstance(choices[0], dict) else {}
+        message = choice.get("delta", choice.get("message"))
+        return message.get("content") if isinstance(message, dict) else choice.get("text")
+    return event.get("text_output") or event.get("output_ids")
+
+
+def _usage(texts: list[str]) -> dict[str, int | None]:
+    """The server's own count of tokens, which stands in one of the last responses."""
+    found: dict[str, int | None] = {"prompt_tokens": None, "completion_tokens": None}
+    for text in texts:
+        if '"usage"' in text:
+            for event in _events(text):
+                usage = event.get("usage")
+                for key in found:
+                    count = usage.get(key) if isinstance(usage, dict) else None
+                    found[key] = count if type(count) is int and 0 <= count < 2**63 else found[key]
+    return found

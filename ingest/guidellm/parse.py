@@ -1,0 +1,164 @@
+"""Turns a report into landing rows, benchmark by benchmark, and checks their aggregates against their requests.
+
+Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); everything else becomes an issue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
+from warehouse.landing.entries import MAX_DOCUMENT_BYTES, landed_entries
+from warehouse.landing.json_stream import JsonStream
+from warehouse.landing.json_text import json_entries, json_number, json_text
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.statistics import agrees, mean
+from warehouse.landing.text import Data, Entry, Report, landed_text
+
+from .requests import Detail, request_rows
+from .strategy import Load, load_of
+
+_RUN_ID = re.compile(rb'"run_id"\s*:\s*"([0-9A-Za-z-]{8,64})"')
+_RUN_ID_BYTES = 4 << 20
+_DEPTH = 7
+_ROWS_BETWEEN_BATCHES = 5_000
+_NOT_LANDED = frozenset({"requests", "request_samples"})
+
+_Batches = Iterator[tuple[str, pa.RecordBatch]]
+
+
+@dataclass
+class _Parse:
+    bundle: Bundle
+    buffer: RowBuffer
+    raw_path: str
+    run: str
+    report: Report
+    stated: dict[str, Entry] = field(default_factory=dict)  # of the report as a whole
+    loads: list[Load] = field(default_factory=list)
+    backend: dict[str, str] = field(default_factory=dict)
+
+
+def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
+    """All landing rows of a bundle, in batches."""
+    raw_path = bundle.manifest.files[0].raw_path
+    data = bundle.map(raw_path)
+    match = _RUN_ID.search(data[:_RUN_ID_BYTES])
+    run = f"guidellm/{match[1].decode() if match else bundle.digest[:16]}"
+    buffer = RowBuffer(dict(tables), bundle.digest)
+    parse = _Parse(bundle, buffer, raw_path, run, Report(buffer, raw_path, run))
+    with JsonStream(data, parse.report) as stream:
+        for pair in stream.pairs():
+            if pair.key == "benchmarks":
+                for offset in stream.elements():
+                    yield from _benchmark(parse, data, stream, offset)
+            else:
+                parse.stated |= _land(parse, data, stream, pair.key, None)
+    _add_run(parse)
+    yield from buffer.rest()
+
+
+def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _Batches:
+    index = len(parse.loads)
+    entries: dict[str, Entry] = {}
+    detail = Detail()
+    for pair in stream.pairs():
+        if pair.key == "requests":
+            for count, (start, length, columns) in enumerate(request_rows(stream, parse.report, detail), 1):
+                parse.buffer.add(
+                    "guidellm_request", parse.raw_path, start, length, run_id=parse.run, benchmark_index=index, **columns
+                )
+                if count % _ROWS_BETWEEN_BATCHES == 0:
+                    yield from parse.buffer.full()
+        elif pair.key not in _NOT_LANDED:
+            entries |= _land(parse, data, stream, pair.key, index)
+    load = load_of(entries)
+    same = Counter(parse.loads)[load]
+    parse.loads.append(load)
+    for name, keys in (("model", ("config/backend/model", "worker/backend_model")), ("kind", ("config/backend/kind",))):
+        value = next((entries[key].value for key in keys if key in entries), None)
+        if value:
+            parse.backend.setdefault(name, value)
+    parse.buffer.add(
+        "guidellm_benchmark", parse.raw_path, offset, stream.offset - offset,
+        run_id=parse.run, benchmark_index=index,
+        workload_point=(load.strategy or "unstated") + (f" {same + 1}" if same else ""),
+        **load._asdict(),
+    )
+    _check(parse.report, entries, detail)
+    yield from parse.buffer.full()
+
+
+def _land(parse: _Parse, data: Data, stream: JsonStream, key: str, benchmark: int | None) -> dict[str, Entry]:
+    """Land the value at the cursor: an object key by key, anything else as one entry."""
+    is_object = stream.kind() == "{"
+    found: Iterator[Entry]
+    start = stream.offset
+    line = stream.line_number(start)
+    if is_object:
+        stream.skip()
+        size = stream.offset - start
+        if size > MAX_DOCUMENT_BYTES:
+            parse.report("document-too-large", f"{key}: {size} bytes", start, size, line, "error")
+            return {}
+        within = json_entries(bytes(data[start : stream.offset]), parse.report, depth=_DEPTH, start=(start, line))
+        found = (entry._replace(key=f"{key}/{entry.key}") for entry in within)
+    else:
+        value = stream.value()
+        text = json_text(value)
+        place = (start, stream.offset - start, line)
+        found = iter([Entry(*place, key, None if text is None else landed_text(text), json_number(value))])
+    landed_rows = landed_entries(
+        parse.buffer, "guidellm_entry", parse.raw_path, parse.run, "report", found, benchmark_index=benchmark
+    )
+    return {entry.key: entry for entry in landed_rows}
+
+
+def _check(report: Report, entries: Mapping[str, Entry], detail: Detail) -> None:
+    """Tell where the counts or means disagree with the requests; a sample of the requests is no ground for that."""
+    successful = detail.counts["successful"]
+    total = next(
+        (entries[key] for key in ("metrics/request_totals/successful", "request_totals/successful") if key in entries), None
+    )
+    if not successful or total is None or total.number != successful:
+        return
+    for name, values in (("request_latency", detail.latencies_s), ("time_to_first_token_ms", detail.first_tokens_ms)):
+        stated = entries.get(f"metrics/{name}/successful/mean")
+        if stated and stated.number is not None and len(values) == successful and not agrees(stated.number, mean(values)):
+            message = f"{stated.key} is {stated.value}, of the requests {mean(values)!r}"
+            report("aggregate-disagrees", message, stated.offset, stated.length, stated.line_number)
+
+
+def _add_run(parse: _Parse) -> None:
+    workload = _workload(parse)
+    version, schema = (parse.stated.get(f"metadata/{key}") for key in ("guidellm_version", "version"))
+    parse.buffer.add(
+        "guidellm_run", parse.raw_path, 0, parse.bundle.manifest.by_path[parse.raw_path].bytes,
+        run_id=parse.run, guidellm_version=version.value if version else None, report_version=schema.value if schema else None,
+        workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
+    )
+
+
+def _workload(parse: _Parse) -> dict[str, Any]:
+    """What was asked of the server: its model, the data, and the load of each benchmark."""
+    workload: dict[str, Any] = {"tool": "guidellm"}
+    model = parse.backend.get("model") or _first(parse, "config/spec/backend/model", "args/model", "args/backend_kwargs/model")
+    if model:
+        workload["model"] = model
+    data = _first(parse, "config/spec/data", "args/data")
+    if data:
+        workload["data"] = data
+    workload["loads"] = [
+        {key: value for key, value in load._asdict().items() if value is not None} for load in parse.loads
+    ]
+    return workload
+
+
+def _first(parse: _Parse, *keys: str) -> str | None:
+    return next((parse.stated[key].value for key in keys if key in parse.stated and parse.stated[key].value), None)

@@ -1,0 +1,62 @@
+"""A benchmark's requests, grouped by how they ended; each as GuideLLM of any version writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from warehouse.landing.json_stream import JsonStream
+from warehouse.landing.records import Record, shown
+from warehouse.landing.text import Report
+
+STATUSES = ("successful", "errored", "incomplete")
+
+
+@dataclass
+class Detail:
+    """What the requests state, for the check of the aggregates: counts by status, and values of the successful ones."""
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    latencies_s: list[float] = field(default_factory=list)
+    first_tokens_ms: list[float] = field(default_factory=list)
+
+
+def request_rows(stream: JsonStream, report: Report, detail: Detail) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """(offset, length, columns) of each request of the object at the cursor; `detail` is filled on the way."""
+    for pair in stream.pairs():
+        if pair.key not in STATUSES:
+            continue
+        for offset in stream.elements():
+            found = stream.value()
+            length = stream.offset - offset
+            if not isinstance(found, dict):
+                report("not-an-object", shown(found), offset, length, stream.line_number(offset), "error")
+                continue
+
+            def flag(code: str, message: str, start: int = offset, size: int = length) -> None:
+                report(code, message, start, size, stream.line_number(start), "error")
+
+            index = sum(detail.counts.values())
+            columns = _columns(Record(found, flag), pair.key)
+            detail.counts[pair.key] += 1
+            if pair.key == "successful":
+                detail.latencies_s += [] if columns["request_latency_s"] is None else [columns["request_latency_s"]]
+                first = columns["time_to_first_token_ms"]
+                detail.first_tokens_ms += [] if first is None else [first]
+            yield offset, length, {"request_index": index, "status": pair.key, **columns}
+
+
+def _columns(record: Record, status: str) -> dict[str, Any]:
+    start = "request_start_time" if "request_start_time" in record.values else "start_time"
+    error = record.text("error") or record.within("info").text("error")
+    return {
+        "error": error if status != "successful" else None,
+        "start_time_s": record.number(start),
+        "request_latency_s": record.number("request_latency"),
+        "time_to_first_token_ms": record.number("time_to_first_token_ms"),
+        "inter_token_latency_ms": record.number("inter_token_latency_ms"),
+        "output_tokens_per_second": record.number("output_tokens_per_second"),
+        "prompt_tokens": record.count("prompt_tokens"),
+        "output_tokens": record.count("output_tokens"),
+    }

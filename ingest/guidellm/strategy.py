@@ -1,0 +1,36 @@
+"""The load of a benchmark, out of the strategy that ran it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from warehouse.landing.text import Entry
+
+_OPEN_LOOP = frozenset({"constant", "poisson", "async"})
+
+
+class Load(NamedTuple):
+    """What drove a benchmark: requests in flight of a closed loop, or an arrival rate per second of an open one."""
+
+    strategy: str | None
+    concurrency: int | None
+    request_rate_per_s: float | None
+
+
+def load_of(entries: Mapping[str, Entry]) -> Load:
+    """As report versions 1 and 2 state it (`config/strategy`), or 0.2 and 0.3 (`args/strategy`)."""
+    prefix = "config/strategy/" if any(key.startswith("config/strategy/") for key in entries) else "args/strategy/"
+
+    def number(key: str) -> float | None:
+        return entries[prefix + key].number if prefix + key in entries else None
+
+    stated = entries.get(f"{prefix}type_") or entries.get(f"{prefix}kind")
+    strategy = stated.value if stated else None
+    if strategy in _OPEN_LOOP:
+        return Load(strategy, None, number("rate"))
+    if strategy == "synchronous":
+        return Load(strategy, 1, None)
+    in_flight = number("streams") if number("streams") is not None else number("max_concurrency")
+    is_count = in_flight is not None and in_flight.is_integer() and abs(in_flight) < 2**53
+    return Load(strategy, int(in_flight) if in_flight is not None and is_count else None, None)

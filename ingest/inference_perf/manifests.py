@@ -1,0 +1,98 @@
+"""What Kubernetes manifests say of the server: image, arguments, accelerators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from warehouse.landing.text import landed_text
+
+_ACCELERATOR_SELECTORS = (
+    "cloud.google.com/gke-accelerator", "nvidia.com/gpu.product", "amd.com/gpu.product-name",
+    "cloud.google.com/gke-tpu-accelerator", "gpu.nvidia.com/class", "accelerator",
+)
+_ACCELERATOR_RESOURCE = re.compile(r"(?:nvidia\.com|amd\.com|gpu\.intel\.com|google\.com|habana\.ai|aws\.amazon\.com)/.+")
+_VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+
+
+def servers(documents: list[Any]) -> Iterator[dict[str, Any]]:
+    """The columns of each container that asks for accelerators."""
+    for document in documents:
+        if not isinstance(document, dict):
+            continue
+        for pod in _pods(document):
+            for container in pod["containers"]:
+                count = _accelerators(container) if isinstance(container, dict) else None
+                if count:
+                    yield _server(document, pod, container, count)
+
+
+def _pods(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The pod specs within a document: the mappings that list containers."""
+    pending: list[Any] = [document]
+    while pending:
+        found = pending.pop()
+        if isinstance(found, dict):
+            if isinstance(found.get("containers"), list):
+                yield found
+            pending += found.values()
+        elif isinstance(found, list):
+            pending += found
+
+
+def _server(document: dict[str, Any], pod: dict[str, Any], container: dict[str, Any], count: int) -> dict[str, Any]:
+    arguments = _arguments(container)
+    selector = pod.get("nodeSelector")
+    selector = selector if isinstance(selector, dict) else {}
+    return {
+        "kind": _text(document.get("kind")),
+        "image": _text(container.get("image")),
+        "arguments": landed_text(" ".join(arguments)) or None,
+        "model": _model(arguments),
+        "accelerator": next((_text(selector[key]) for key in _ACCELERATOR_SELECTORS if selector.get(key)), None),
+        "accelerators_per_replica": count,
+        "replicas": _replicas(document),
+    }
+
+
+def _accelerators(container: dict[str, Any]) -> int | None:
+    resources = container.get("resources")
+    for part in ("limits", "requests"):
+        asked = resources.get(part) if isinstance(resources, dict) else None
+        for name, count in asked.items() if isinstance(asked, dict) else ():
+            if _ACCELERATOR_RESOURCE.fullmatch(str(name)) and isinstance(count, str) and re.fullmatch(r"\d{1,6}", count):
+                return int(count)
+    return None
+
+
+def _replicas(document: dict[str, Any]) -> int | None:
+    """As the spec says; a workload that does not say has one, a pod is one."""
+    spec = document.get("spec")
+    stated = spec.get("replicas") if isinstance(spec, dict) else None
+    if stated is None:
+        return 1
+    return int(stated) if isinstance(stated, str) and re.fullmatch(r"\d{1,6}", stated) else None
+
+
+def _arguments(container: dict[str, Any]) -> list[str]:
+    """Command and arguments with the container's own variables put in, as Kubernetes does."""
+    stated = container.get("env")
+    variables = {
+        item["name"]: item["value"]
+        for item in (stated if isinstance(stated, list) else [])
+        if isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("value"), str)
+    }
+    parts = [part for part in (container.get("command"), container.get("args")) if isinstance(part, list)]
+    words = [word for part in parts for word in part if isinstance(word, str)]
+    return [_VARIABLE.sub(lambda match: variables.get(match[1], match[0]), word) for word in words]
+
+
+def _model(arguments: list[str]) -> str | None:
+    text = " ".join(arguments)
+    match = re.search(r"--(?:model|model-path|model-id)(?:=|\s+)(\S+)", text)
+    return _text(match[1]) if match else None
+
+
+def _text(value: Any) -> str | None:
+    return landed_text(value) if isinstance(value, str) and value else None

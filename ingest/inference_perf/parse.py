@@ -1,0 +1,164 @@
+"""Turns a run into landing rows: its reports key by key, its requests, and the server its manifests describe.
+
+Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); everything else becomes an issue.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
+from warehouse.landing.entries import document, element_entry, landed_entries
+from warehouse.landing.json_text import json_pairs
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import Entry, Report
+from warehouse.landing.yaml_text import yaml_documents, yaml_pairs
+
+from .bundles import report_of, run_id
+from .manifests import servers
+from .requests import request_rows
+
+_DEPTH = 8
+_ROWS_BETWEEN_BATCHES = 5_000
+# What of the configuration is the workload's; hosts, keys and places of storage are not.
+_WORKLOAD_KEYS = (
+    "api/type", "api/streaming", "data/", "load/type", "load/stages", "load/sweep", "load/interval", "server/ignore_eos",
+)
+
+_Batches = Iterator[tuple[str, pa.RecordBatch]]
+
+
+@dataclass
+class _Point:
+    """A stage: its report's path, and what the report states."""
+
+    raw_path: str
+    stage: int | None
+    entries: dict[str, Entry] = field(default_factory=dict)
+
+    def number(self, key: str) -> float | None:
+        return self.entries[key].number if key in self.entries else None
+
+
+@dataclass
+class _Parse:
+    bundle: Bundle
+    buffer: RowBuffer
+    run: str
+    points: dict[str, _Point] = field(default_factory=dict)
+    config: dict[str, Entry] = field(default_factory=dict)
+    model: str | None = None
+
+
+def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
+    """All landing rows of a bundle, in batches."""
+    parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest), run_id(dict(bundle.manifest.identity), bundle.digest))
+    requests = []
+    for file in bundle.manifest.files:
+        if file.role == "requests":
+            requests.append(file.raw_path)
+        elif file.role == "manifest":
+            _manifest(parse, file.raw_path)
+        elif file.role in ("lifecycle", "prometheus", "session_lifecycle", "config"):
+            _report(parse, file.raw_path, file.role)
+    starts = array("d")
+    for raw_path in requests:
+        yield from _requests(parse, raw_path, starts)
+    _add_points(parse, starts, requests)
+    _add_run(parse)
+    yield from parse.buffer.rest()
+
+
+def _report(parse: _Parse, raw_path: str, role: str) -> None:
+    report = Report(parse.buffer, raw_path, parse.run)
+    data = document(parse.bundle, raw_path, report)
+    named = report_of(raw_path.rpartition("/")[2])
+    point = None if role == "config" else named.point if named else "lifecycle"
+    pairs = json_pairs if raw_path.casefold().endswith(".json") else yaml_pairs
+    found = (element_entry(element, report) for element in pairs(data, report, depth=_DEPTH))
+    entries = {
+        entry.key: entry
+        for entry in landed_entries(
+            parse.buffer, "inference_perf_entry", raw_path, parse.run, role, found, point=point
+        )
+    }
+    if role == "config":
+        parse.config |= entries
+    elif role == "lifecycle" and point is not None and point != "summary":
+        parse.points[point] = _Point(raw_path, int(point.removeprefix("stage_")) if named else None, entries)
+
+
+def _manifest(parse: _Parse, raw_path: str) -> None:
+    report = Report(parse.buffer, raw_path, parse.run)
+    found = list(servers(yaml_documents(document(parse.bundle, raw_path, report), report)))
+    for columns in found:
+        parse.model = parse.model or columns["model"]
+        parse.buffer.add(
+            "inference_perf_server", raw_path, 0, parse.bundle.manifest.by_path[raw_path].bytes, run_id=parse.run, **columns
+        )
+
+
+def _requests(parse: _Parse, raw_path: str, starts: "array[float]") -> _Batches:
+    report = Report(parse.buffer, raw_path, parse.run)
+    data = parse.bundle.map(raw_path)
+    if len(data) == 0:
+        report("empty-document", "the file states nothing", severity="error")
+        return
+    for count, (offset, length, columns) in enumerate(request_rows(data, report, starts), 1):
+        parse.buffer.add("inference_perf_request", raw_path, offset, length, run_id=parse.run, **columns)
+        if count % _ROWS_BETWEEN_BATCHES == 0:
+            yield from parse.buffer.full()
+
+
+def _add_points(parse: _Parse, starts: "array[float]", requests: list[str]) -> None:
+    """Stages run one after another: where their counts add up to the requests, the order of starts tells which are whose."""
+    ordered = sorted(parse.points.items(), key=lambda item: (item[1].stage is None, item[1].stage, item[0]))
+    counts = [point.number("load_summary/count") for _, point in ordered]
+    is_told = bool(starts) and None not in counts and sum(count or 0 for count in counts) == len(starts)
+    if requests and ordered and not is_told:
+        message = f"{len(starts)} requests have a start time, the stages count {counts}: whose they are cannot be told"
+        parse.buffer.issue("stage-unknown", message, requests[0], run_id=parse.run)
+    times, position = sorted(starts), 0
+    for (name, point), count in zip(ordered, counts, strict=True):
+        whose = times[position : position + int(count or 0)] if is_told else []
+        position += len(whose)
+        parse.buffer.add(
+            "inference_perf_point", point.raw_path, 0, parse.bundle.manifest.by_path[point.raw_path].bytes,
+            run_id=parse.run, point=name, stage=point.stage,
+            requests_from_s=whose[0] if whose else None, requests_to_s=whose[-1] if whose else None,
+        )
+
+
+def _add_run(parse: _Parse) -> None:
+    lead = min((point.raw_path for point in parse.points.values()), default=parse.bundle.manifest.files[0].raw_path)
+    workload = _workload(parse)
+    parse.buffer.add(
+        "inference_perf_run", lead, 0, parse.bundle.manifest.by_path[lead].bytes,
+        run_id=parse.run, experiment=parse.bundle.manifest.identity.get("experiment"),
+        workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
+    )
+
+
+def _workload(parse: _Parse) -> dict[str, object]:
+    """What was asked of the server: its model, the load of each stage, and what the configuration says of the data."""
+    workload: dict[str, object] = {"tool": "inference-perf"}
+    stated = parse.config.get("server/model_name")
+    model = (stated.value if stated else None) or parse.model
+    if model:
+        workload["model"] = model
+    loads = [
+        {key: number for key in ("requested_rate", "concurrency") if (number := point.number(f"load_summary/{key}")) is not None}
+        for _, point in sorted(parse.points.items(), key=lambda item: (item[1].stage is None, item[1].stage, item[0]))
+    ]
+    if any(loads):
+        workload["stages"] = loads
+    config = {
+        key: entry.value for key, entry in parse.config.items() if key.startswith(_WORKLOAD_KEYS) and entry.value is not None
+    }
+    if config:
+        workload["config"] = config
+    return workload

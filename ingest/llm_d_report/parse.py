@@ -1,0 +1,132 @@
+"""Turns a report into landing rows: key by key, the engines of its stack, and the run.
+
+Only `Bundle.read` may raise here (tampered or missing bytes); everything else becomes an issue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
+from warehouse.landing.entries import document, element_entry, landed_entries
+from warehouse.landing.json_text import Element, json_number, json_pairs
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import Entry, Report
+from warehouse.landing.yaml_text import yaml_pairs
+
+from .engines import engines
+
+_DEPTH = 12
+_UID = re.compile(r"[0-9A-Za-z-]{8,64}")
+_STATISTICS = re.compile(r"(?:metrics|results/request_performance/aggregate)/(latency|throughput)/([^/]+)/(\w+)")
+# As models/reference/serving_unit.sql has them.
+_KNOWN_UNITS = {
+    "latency": frozenset({"ms", "s", "ms/token", "s/token", "us", "ns"}),
+    "throughput": frozenset({"tokens/s", "queries/s", "requests/s"}),
+}
+_MEDIA_RATES = frozenset({"images/s", "videos/s", "audios/s"})  # known, and in no fact
+_VERSIONS = ("0.1", "0.2", "0.2.1")
+# The workload: what was asked, in both versions' words. Hosts, users, identifiers and time are not in it.
+_WORKLOAD_PREFIXES = ("scenario/load/standardized/", "scenario/load/args/", "scenario/load/name", "scenario/load/type")
+_NOT_WORKLOAD = frozenset({"tool_version", "stage"})
+
+
+def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """All landing rows of a bundle."""
+    buffer = RowBuffer(dict(tables), bundle.digest)
+    raw_path = bundle.manifest.files[0].raw_path
+    found: dict[str, Element] = {}
+    # Whose run it is stands in the report: first it is read, then it is landed.
+    first = Report(RowBuffer({}, bundle.digest), raw_path, None)
+    data = document(bundle, raw_path, first)
+    pairs = json_pairs if raw_path.casefold().endswith(".json") else yaml_pairs
+    uid = next((item.value for item in pairs(data, first, depth=2) if item.key == "run/uid"), None)
+    run = f"llm-d/{uid if _is_identifier(uid) else bundle.digest[:16]}"
+    report = Report(buffer, raw_path, run)
+    document(bundle, raw_path, report)
+    for element in pairs(data, report, depth=_DEPTH):
+        found[str(element.key)] = element
+    entries = {
+        entry.key: entry
+        for entry in landed_entries(
+            buffer, "llm_d_report_entry", raw_path, run, "report",
+            (element_entry(element, report) for element in found.values()),
+        )
+    }
+    _check_version(entries, report)
+    _check_units(entries, report)
+
+    def flag(code: str, message: str) -> None:
+        report(code, message)
+
+    for index, (element, columns) in enumerate(engines(found, flag)):
+        buffer.add("llm_d_report_engine", raw_path, element.offset, element.length, run_id=run, engine_index=index, **columns)
+    workload = _workload(found)
+    version = entries.get("version")
+    buffer.add(
+        "llm_d_report_run", raw_path, 0, bundle.manifest.by_path[raw_path].bytes,
+        run_id=run, report_version=version.value if version else None, workload_point=_point(entries),
+        workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
+    )
+    yield from buffer.rest()
+
+
+def _is_identifier(uid: Any) -> bool:
+    """Converters without an identifier write zeros."""
+    return isinstance(uid, str) and bool(_UID.fullmatch(uid)) and bool(uid.strip("0-"))
+
+
+def _check_version(entries: Mapping[str, Entry], report: Report) -> None:
+    entry = entries.get("version")
+    if entry is None or entry.value not in _VERSIONS:
+        report("unknown-version", f"{entry.value if entry else 'none'}: read as the nearest known", *(entry[:3] if entry else ()))
+
+
+def _check_units(entries: Mapping[str, Entry], report: Report) -> None:
+    """A statistic whose unit is missing or unknown lands, and is in no fact."""
+    for key, entry in entries.items():
+        match = _STATISTICS.fullmatch(key)
+        if match is None:
+            continue
+        kind, name, statistic = match.groups()
+        prefix = key.removesuffix(statistic)
+        if statistic == "units" and entry.value not in _KNOWN_UNITS[kind] | _MEDIA_RATES:
+            report("unknown-unit", f"{name}: {entry.value}", entry.offset, entry.length, entry.line_number, "error")
+        elif statistic == "mean" and f"{prefix}units" not in entries:
+            report("unknown-unit", f"{name} states none", entry.offset, entry.length, entry.line_number, "error")
+
+
+def _point(entries: Mapping[str, Entry]) -> str:
+    """The stage of a load in stages, else the load's type or the tool that made it."""
+    stage = entries.get("scenario/load/standardized/stage")
+    if stage is not None and stage.number is not None:
+        return f"stage_{int(stage.number)}"
+    keys = ("scenario/load/type", "scenario/load/standardized/tool", "scenario/load/name")
+    return next((entries[key].value or "" for key in keys if key in entries and entries[key].value), "unstated")
+
+
+def _workload(found: Mapping[str, Element]) -> dict[str, Any]:
+    """The load as the report standardises it, and the models; what it does not state is absent."""
+    load = {
+        key.removeprefix("scenario/load/"): _plain(element.value)
+        for key, element in found.items()
+        if key.startswith(_WORKLOAD_PREFIXES) and key.rpartition("/")[2] not in _NOT_WORKLOAD and element.value is not None
+    }
+    models = sorted({columns["model"] for _, columns in engines(found, lambda code, message: None) if columns["model"]})
+    return {"tool": "llm-d-benchmark", "load": load, **({"model": ",".join(models)} if models else {})}
+
+
+def _plain(value: Any) -> Any:
+    """A value as YAML and JSON both give it: numbers as numbers where they are exact, all else as text or structure."""
+    number = json_number(value)
+    if number is not None:
+        return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, str) else str(value).casefold()

@@ -1,0 +1,120 @@
+"""Turns a run into landing rows, and checks that its summary is that of its responses.
+
+Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); everything else becomes an issue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
+from warehouse.landing.entries import document, landed_entries
+from warehouse.landing.json_text import json_entries
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.statistics import agrees, mean, percentile, standard_deviation
+from warehouse.landing.text import Entry, Report
+
+from .bundles import RESPONSES, SUMMARY, run_id
+from .requests import Detail, request_rows
+
+_WORKLOAD_NUMBERS = (
+    "mean_input_tokens", "stddev_input_tokens", "mean_output_tokens", "stddev_output_tokens", "num_concurrent_requests",
+)
+_STATISTIC = re.compile(r"results_(.+)_(?:quantiles_(p\d+)|(mean|min|max|stddev))")
+_ROWS_BETWEEN_BATCHES = 5_000
+
+_Batches = Iterator[tuple[str, pa.RecordBatch]]
+
+
+def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
+    """All landing rows of a bundle, in batches."""
+    buffer = RowBuffer(dict(tables), bundle.digest)
+    run = run_id(dict(bundle.manifest.identity), bundle.digest)
+    paths = {file.role: file.raw_path for file in bundle.manifest.files}
+    entries: dict[str, Entry] = {}
+    if SUMMARY in paths:
+        report = Report(buffer, paths[SUMMARY], run)
+        data = document(bundle, paths[SUMMARY], report)
+        found = landed_entries(
+            buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, json_entries(data, report, depth=4)
+        )
+        # Later versions nest the results; under one name for both, keys are joined as the older ones write them.
+        entries = {entry.key.replace("/", "_"): entry for entry in found}
+    if RESPONSES in paths:
+        detail = Detail()
+        yield from _requests(bundle, buffer, paths[RESPONSES], run, detail)
+        _check(entries, detail, Report(buffer, paths.get(SUMMARY, paths[RESPONSES]), run))
+    lead = paths.get(SUMMARY) or paths[RESPONSES]
+    workload = _workload(entries)
+    buffer.add(
+        "llmperf_run", lead, 0, bundle.manifest.by_path[lead].bytes,
+        run_id=run, workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
+    )
+    yield from buffer.rest()
+
+
+def _requests(bundle: Bundle, buffer: RowBuffer, raw_path: str, run: str, detail: Detail) -> _Batches:
+    report = Report(buffer, raw_path, run)
+    data = bundle.map(raw_path)
+    for offset, length, columns in request_rows(data, report, detail):
+        buffer.add("llmperf_request", raw_path, offset, length, run_id=run, **columns)
+        if detail.requests % _ROWS_BETWEEN_BATCHES == 0:
+            yield from buffer.full()
+
+
+def _workload(entries: Mapping[str, Entry]) -> dict[str, object]:
+    """What was asked of the service; what the summary does not state is absent."""
+    workload: dict[str, object] = {"tool": "llmperf"}
+    if "model" in entries and entries["model"].value:
+        workload["model"] = entries["model"].value
+    for key in _WORKLOAD_NUMBERS:
+        number = entries[key].number if key in entries else None
+        if number is not None:
+            workload[key] = int(number) if number.is_integer() and abs(number) < 2**53 else number
+    parameters = entries.get("additional_sampling_params")
+    if parameters is not None and parameters.value not in (None, "{}"):
+        workload["additional_sampling_params"] = parameters.value
+    return workload
+
+
+def _check(entries: Mapping[str, Entry], detail: Detail, report: Report) -> None:
+    """Tell where the summary, or the requests' own throughput, disagrees with the requests."""
+    for key, entry in entries.items():
+        statistic = _STATISTIC.fullmatch(key)
+        values = detail.values.get(statistic[1]) if statistic else None
+        if statistic and values and entry.number is not None:
+            computed = _computed(sorted(values), statistic[2] or statistic[3])
+            if computed is not None and not agrees(entry.number, computed):
+                _tell(report, entry, f"{key} is {entry.value}, of the requests {computed!r}")
+    counts = {
+        "results_num_requests_started": detail.requests, "results_number_errors": detail.failed,
+        "results_num_completed_requests": detail.requests - detail.failed,
+    }
+    for key, count in counts.items():
+        if key in entries and entries[key].number not in (None, count):
+            _tell(report, entries[key], f"{key} is {entries[key].value}, of the requests {count}")
+    if detail.wrong_throughputs:
+        stated = mean(detail.values["request_output_throughput_token_per_s"])
+        report(
+            "aggregate-disagrees",
+            f"request_output_throughput_token_per_s of {detail.wrong_throughputs} of {detail.requests - detail.failed} requests"
+            f" is not number_output_tokens / end_to_end_latency_s: its mean is {stated!r}, that of the quotient"
+            f" {mean(detail.computed_throughput)!r}",
+        )
+
+
+def _computed(ordered: list[float], statistic: str) -> float | None:
+    if statistic == "mean":
+        return mean(ordered)
+    if statistic == "stddev":
+        return standard_deviation(ordered, ddof=1)
+    if statistic in ("min", "max"):
+        return ordered[0 if statistic == "min" else -1]
+    return percentile(ordered, float(statistic[1:]))
+
+
+def _tell(report: Report, entry: Entry, message: str) -> None:
+    report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)

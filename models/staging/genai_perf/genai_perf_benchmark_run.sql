@@ -1,0 +1,74 @@
+/*
+description: >
+  One row per run; it began with its first request and ended with its last response, where there are requests.
+grain: [run_id, artifact_manifest_digest]
+feeds: benchmark_run
+*/
+with outcome as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        sum(completed_count) as completed_count,
+        sum(failed_count) as failed_count,
+        max(e2e_mean_ms) as e2e_mean_ms
+    from genai_perf_serving_outcome
+    group by
+        run_id,
+        artifact_manifest_digest
+),
+
+clock as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        min(started_ns) as started_ns,
+        max(ended_ns) as ended_ns
+    from genai_perf_timing_statistic
+    group by
+        run_id,
+        artifact_manifest_digest
+),
+
+cancelled as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        bool_or(key = 'was_cancelled' and value = 'true') as was_cancelled
+    from genai_perf_entry
+    group by
+        run_id,
+        artifact_manifest_digest
+)
+
+select
+    run.run_id,
+    run.tool || '/' || coalesce(json_extract_string(run.workload_document, '$.model'), 'unstated model') as benchmark_case_id,
+    run.workload_spec_digest,
+    run.artifact_manifest_digest,
+    run.raw_path as raw_folder,
+    'genai_perf' as family,
+    'performance' as mode,
+    case
+        when cancelled.was_cancelled then 'interrupted'
+        when outcome.completed_count > 0 then 'succeeded'
+        when outcome.failed_count > 0 then 'failed'
+        when outcome.e2e_mean_ms is not null then 'succeeded'
+        else 'unknown'
+    end as status,
+    to_timestamp(clock.started_ns / 1e9) as started_at,
+    to_timestamp(clock.ended_ns / 1e9) as ended_at,
+    case when clock.started_ns is not null then false end as is_zone_assumed,
+    (clock.ended_ns - clock.started_ns) / 1e9 as duration_s
+from genai_perf_run as run
+left join outcome
+    on
+        outcome.run_id = run.run_id
+        and outcome.artifact_manifest_digest = run.artifact_manifest_digest
+left join clock
+    on
+        clock.run_id = run.run_id
+        and clock.artifact_manifest_digest = run.artifact_manifest_digest
+left join cancelled
+    on
+        cancelled.run_id = run.run_id
+        and cancelled.artifact_manifest_digest = run.artifact_manifest_digest

@@ -1,0 +1,43 @@
+/*
+description: >
+  One row per request of a raw export or of AIPerf's records. Tokens of a raw export are the server's own count; genai-perf's
+  summary counts with a tokenizer of its choice, which may differ.
+grain: [run_id, artifact_manifest_digest, workload_point, concurrency_point, request_rate_per_s, request_index]
+feeds: request
+*/
+select
+    request.run_id,
+    request.artifact_manifest_digest,
+    coalesce(
+        'isl' || json_extract_string(run.workload_document, '$.isl') || '-osl' || json_extract_string(run.workload_document, '$.osl'),
+        json_extract_string(run.workload_document, '$.endpoint_type'),
+        'unstated'
+    ) as workload_point,
+    point.concurrency as concurrency_point,
+    point.request_rate_per_s,
+    request.request_index,
+    case when request.is_failed then 'failed' else 'succeeded' end as status,
+    request.error,
+    (request.started_ns - statistic.started_ns) / 1e9 as started_s,
+    request.ttft_ms,
+    request.tpot_ms,
+    request.itl_mean_ms,
+    request.e2e_ms,
+    request.input_token_count,
+    request.output_token_count,
+    request.output_token_count / nullif(request.e2e_ms / 1000, 0) as output_token_throughput_per_s
+from genai_perf_timing as request
+inner join genai_perf_run as run
+    on
+        run.run_id = request.run_id
+        and run.artifact_manifest_digest = request.artifact_manifest_digest
+inner join genai_perf_point as point
+    on
+        point.run_id = request.run_id
+        and point.artifact_manifest_digest = request.artifact_manifest_digest
+        and point.point_index = request.point_index
+inner join genai_perf_timing_statistic as statistic
+    on
+        statistic.run_id = request.run_id
+        and statistic.artifact_manifest_digest = request.artifact_manifest_digest
+        and statistic.point_index = request.point_index

@@ -1,0 +1,10 @@
+/*
+description: One row per report that states the version of its tool; it says nothing of the server's.
+grain: [run_id, artifact_manifest_digest]
+feeds: software_version
+*/
+select
+    run_id,
+    artifact_manifest_digest,
+    'guidellm ' || guidellm_version as runtime_version
+from guidellm_run

@@ -1,0 +1,60 @@
+/*
+description: >
+  One row per statistic of a report's latencies and throughputs, converted by the unit that stands beside it: times to ms, rates to
+  1/s. One whose unit is not stated or not known is not here.
+grain: [run_id, artifact_manifest_digest, metric, statistic]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  metric: {type: varchar, description: "The metric as the report names it", tests: [not_null]}
+  statistic: {type: varchar, description: "mean, p99 and so on", tests: [not_null]}
+  quantity: {type: varchar, description: "What the unit is of", tests: [not_null]}
+  value: {type: double, description: "The value in ms or per second"}
+*/
+with stated as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        regexp_extract(key, '/(?:latency|throughput)/([^/]+)/([^/]+)$', 1) as metric,
+        regexp_extract(key, '/(?:latency|throughput)/([^/]+)/([^/]+)$', 2) as statistic,
+        value,
+        value_number
+    from llm_d_report_entry
+    where regexp_matches(key, '^(metrics|results/request_performance/aggregate)/(latency|throughput)/[^/]+/[^/]+$')
+),
+
+unit as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        metric,
+        max(value) as unit
+    from stated
+    where statistic = 'units'
+    group by
+        run_id,
+        artifact_manifest_digest,
+        metric
+)
+
+select
+    stated.run_id,
+    stated.artifact_manifest_digest,
+    stated.metric,
+    stated.statistic,
+    max(known.quantity) as quantity,
+    max(stated.value_number * known.factor) as value
+from stated
+inner join unit
+    on
+        unit.run_id = stated.run_id
+        and unit.artifact_manifest_digest = stated.artifact_manifest_digest
+        and unit.metric = stated.metric
+inner join serving_unit as known
+    on known.unit = unit.unit
+where stated.value_number is not null
+group by
+    stated.run_id,
+    stated.artifact_manifest_digest,
+    stated.metric,
+    stated.statistic

@@ -1,0 +1,61 @@
+"""Documents that land in long form, one row a key: so that a published value leads to the very bytes that state it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle
+from warehouse.landing.json_text import Element, is_lost_number, json_number, json_text
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report, is_non_finite, landed_text
+
+MAX_DOCUMENT_BYTES = 64 << 20  # of a document that is held whole; the largest in the wild are some hundred kilobytes
+
+ENTRY_FIELDS = (
+    pa.field("run_id", pa.string(), nullable=False),
+    pa.field("source", pa.string(), nullable=False),  # which document of the run
+    pa.field("key", pa.string(), nullable=False),  # its path, a/b/c
+    pa.field("value", pa.string()),  # as written; NULL when longer than 4096 characters
+    pa.field("value_number", pa.float64()),
+    pa.field("line_number", pa.int64()),  # 1-based
+)
+
+
+def document(bundle: Bundle, raw_path: str, report: Report) -> bytes:
+    """A document's bytes; none, and an issue, where it is too large to be one."""
+    size = bundle.manifest.by_path[raw_path].bytes
+    if size > MAX_DOCUMENT_BYTES:
+        report("document-too-large", f"{size} bytes", 0, size, severity="error")
+        return b""
+    data = bundle.read(raw_path)
+    if not data.strip():
+        report("empty-document", "the file states nothing", severity="error")
+    return data
+
+
+def element_entry(element: Element, report: Report) -> Entry:
+    """A pair of a document as an entry; a number that has no finite value is told."""
+    key = str(element.key)
+    text, number = json_text(element.value), json_number(element.value)
+    if is_lost_number(element.value) or (isinstance(element.value, str) and is_non_finite(element.value.removeprefix("."))):
+        report("non-finite-number", key[:120], element.offset, element.length, element.line_number)
+    return Entry(
+        element.offset, element.length, element.line_number, key[:MAX_KEY_CHARACTERS],
+        None if text is None else landed_text(text), number,
+    )
+
+
+def landed_entries(
+    buffer: RowBuffer, table: str, raw_path: str, run_id: str, source: str, entries: Iterable[Entry], **columns: Any
+) -> Iterator[Entry]:
+    """Add a row for each entry, with the family's own `columns`, and give it on."""
+    for entry in entries:
+        buffer.add(
+            table, raw_path, entry.offset, entry.length,
+            run_id=run_id, source=source, key=entry.key, value=entry.value, value_number=entry.number,
+            line_number=entry.line_number, **columns,
+        )
+        yield entry

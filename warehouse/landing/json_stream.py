@@ -1,0 +1,233 @@
+"""JSON too large to hold, for ingestors: a cursor that steps into objects and arrays and decodes one value at a time, each
+with its exact bytes. Memory is bounded by the largest single value, not by the file.
+
+    with JsonStream(data, report) as stream:
+        for pair in stream.pairs():
+            if pair.key == "requests":
+                for offset in stream.elements():
+                    request = stream.value()      # its bytes: offset .. stream.offset
+
+What is not stepped into and not decoded is skipped. A document that breaks is reported where it breaks, and ends there: what
+stands before the break was given.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from warehouse.landing.text import Data, Report, clean
+
+MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
+_WINDOW_BYTES = 1 << 20
+_BLANK = re.compile(r"[ \t\n\r\ufeff]*")
+
+
+class BrokenJson(ValueError):
+    """The document cannot be read on from here."""
+
+
+class Pair(NamedTuple):
+    """A key of an object, and the byte offset at which it stands."""
+
+    key: str
+    offset: int
+
+
+class JsonStream:
+    """A cursor over the JSON in `data`. Use as a context: it reports what breaks the document, and goes on without."""
+
+    def __init__(self, data: Data, report: Report) -> None:
+        self._data, self._report = data, report
+        self._base, self._text, self._position = 0, "", 0  # the window: its first byte, its text, the cursor in it
+        self._counted, self._counted_bytes = 0, 0  # characters of the window whose bytes have been counted
+        self._duplicates: list[str] = []
+        self._decoder = json.JSONDecoder(object_pairs_hook=self._object)
+        self._pending = False  # a value stands at the cursor that nobody has taken
+
+    def __enter__(self) -> "JsonStream":
+        self._fill(0, _WINDOW_BYTES)
+        self._pending = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        try:
+            if error is None and self._pending:
+                self.skip()
+            if error is None and self._next():
+                error = BrokenJson("text after the end of the document")
+        except (BrokenJson, RecursionError) as failure:
+            error = failure
+        if isinstance(error, (BrokenJson, RecursionError)):
+            self._report("malformed-json", str(error)[:200], self.offset, 0, self.line_number(self.offset), "error")
+            return True
+        return False
+
+    @property
+    def offset(self) -> int:
+        """The cursor, in bytes from the start of `data`."""
+        between = self._text[self._counted : self._position]
+        self._counted_bytes += len(between) if between.isascii() else len(between.encode(errors="surrogateescape"))
+        self._counted = self._position
+        return self._base + self._counted_bytes
+
+    def line_number(self, offset: int) -> int:
+        """The 1-based line of a byte offset."""
+        steps = range(0, offset, _WINDOW_BYTES)
+        return 1 + sum(self._data[start : min(start + _WINDOW_BYTES, offset)].count(b"\n") for start in steps)
+
+    def kind(self) -> str:
+        """The character that the value at the cursor begins with; empty at the end."""
+        return self._next()
+
+    def pairs(self) -> Iterator[Pair]:
+        """The keys of the object at the cursor, each with the cursor at its value. Nothing, if it is no object."""
+        if self._next() != "{":
+            self.skip()
+            return
+        self._step()
+        if self._next() == "}":
+            self._step()
+            return
+        seen: set[str] = set()
+        while True:
+            self._expect('"')
+            offset = self.offset
+            key = clean(self._decoded())
+            if key in seen:
+                self._report("duplicate-json-key", key[:120], offset, self.offset - offset, self.line_number(offset))
+            seen.add(key)
+            self._expect(":")
+            self._step()
+            self._pending = True
+            yield Pair(key, offset)
+            if self._pending:
+                self.skip()
+            if self._expect(",", "}") == "}":
+                self._step()
+                return
+            self._step()
+
+    def elements(self) -> Iterator[int]:
+        """The byte offset of each element of the array at the cursor, with the cursor at it. Nothing, if it is no array."""
+        if self._next() != "[":
+            self.skip()
+            return
+        self._step()
+        if self._next() == "]":
+            self._step()
+            return
+        while True:
+            self._next()
+            self._pending = True
+            yield self.offset
+            if self._pending:
+                self.skip()
+            if self._expect(",", "]") == "]":
+                self._step()
+                return
+            self._step()
+
+    def value(self) -> Any:
+        """The value at the cursor, decoded; NaN and infinities as floats. Duplicate keys within it are reported."""
+        self._next()
+        start = self.offset
+        self._pending = False
+        found = self._decoded()
+        if self._duplicates:
+            place = (start, self.offset - start, self.line_number(start))
+            for name in self._duplicates:
+                self._report("duplicate-json-key", name[:120], *place)
+            self._duplicates.clear()
+        return found
+
+    def skip(self) -> None:
+        """Step over the value at the cursor, however large, without holding it."""
+        self._pending = False
+        open_brackets = bytearray()
+        while True:
+            mark = self._next()
+            if mark in ("{", "["):
+                open_brackets += b"}" if mark == "{" else b"]"
+                self._step()
+            elif mark in ("}", "]"):
+                if not open_brackets or open_brackets.pop() != ord(mark):
+                    raise BrokenJson(f"{mark} closes nothing")
+                self._step()
+            elif mark in (",", ":") and open_brackets:
+                self._step()
+            else:
+                self._decoded()
+            if not open_brackets:
+                return
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            self._duplicates += sorted({name for name in names if names.count(name) > 1})
+        return found
+
+    def _decoded(self) -> Any:
+        """Decode the scalar, or the value, at the cursor; the window grows until it holds all of it."""
+        self._next()
+        size = _WINDOW_BYTES // 2
+        while True:
+            try:
+                found, end = self._decoder.raw_decode(self._text, self._position)
+                # A number that ends with the window may go on after it.
+                if end < len(self._text) or self._is_last:
+                    self._position = end
+                    return found
+            except json.JSONDecodeError as error:
+                if self._is_last:
+                    raise BrokenJson(error.msg) from error
+            except ValueError as error:  # an integer of more digits than the interpreter takes
+                raise BrokenJson(str(error)) from error
+            self._duplicates.clear()
+            size *= 2
+            if size > MAX_VALUE_BYTES:
+                raise BrokenJson(f"a value of more than {MAX_VALUE_BYTES} bytes")
+            self._fill(self.offset, size)
+
+    @property
+    def _is_last(self) -> bool:
+        return self._stop >= len(self._data)
+
+    def _fill(self, offset: int, size: int) -> None:
+        """Move the window to `offset`, which becomes the cursor."""
+        self._stop = min(offset + size, len(self._data))
+        part = bytes(self._data[offset : self._stop])
+        try:
+            self._text = part.decode()
+        except UnicodeDecodeError as error:
+            self._text = part.decode(errors="surrogateescape")
+            if error.end < len(part) or self._is_last:  # else the window's end cuts a character
+                place = offset + error.start
+                self._report("invalid-utf8", f"{error.reason} at byte {place}", place, 1, self.line_number(place))
+        self._base, self._position, self._counted, self._counted_bytes = offset, 0, 0, 0
+
+    def _next(self) -> str:
+        """The next character that is not blank; the cursor is put on it. Empty at the end."""
+        while True:
+            blank = _BLANK.match(self._text, self._position)
+            assert blank
+            self._position = blank.end()
+            if self._position < len(self._text) or self._is_last:
+                return self._text[self._position : self._position + 1]
+            self._fill(self.offset, _WINDOW_BYTES)
+
+    def _step(self) -> None:
+        self._pending = False
+        self._position += 1
+
+    def _expect(self, *marks: str) -> str:
+        mark = self._next()
+        if mark not in marks:
+            raise BrokenJson(f"expected {' or '.join(marks)}")
+        return mark

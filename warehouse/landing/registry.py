@@ -25,12 +25,12 @@ class Source:
 
     origin: str
     place: str
-    target: Path | EntryPoint
+    target: Path | str
 
     def load(self) -> Ingestor:
         """The ingestor. Raises WH121."""
-        if isinstance(self.target, EntryPoint):
-            return _checked(self.target.load(), self.place)
+        if isinstance(self.target, str):
+            return _checked(EntryPoint("", self.target, ENTRY_POINT_GROUP).load(), self.place)
         name = self.target.parent.name if self.target.name == "__init__.py" else self.target.stem
         return _checked(_load(self.target, name), self.place)
 
@@ -66,7 +66,7 @@ def check_name(name: str, ingestors: Mapping[str, object]) -> None:
 
 def _sources(project: Project) -> Iterator[Source]:
     for entry in entry_points(group=ENTRY_POINT_GROUP):
-        yield Source("installed", entry.value, entry)
+        yield Source("installed", entry.value, entry.value)
     for layer in project.layers("ingest"):
         origin = "standard" if layer == standard_folder() / "ingest" else "project"
         for path in sorted(layer.iterdir()):

@@ -103,10 +103,7 @@ def plan_ingest(
                 claims.append((ingestor.name, found))
     if preferred is not None:
         claims = _preferring(preferred, claims, path)
-    contested = {path: names for path, names in _claimants(claims).items() if len(names) > 1}
-    problems += _ambiguities(contested)
-    reasons_by_path |= {path: f"claimed by {' and by '.join(names)}" for path, names in contested.items()}
-    drafts = [(family, draft) for family, draft in claims if not any(file.file.path in contested for file in draft.files)]
+    drafts = _settled(claims, reasons_by_path, problems)
     taken = _claimants(drafts)
     leftovers = tuple(Leftover(file, reasons_by_path.get(path)) for path, file in tree.files.items() if path not in taken)
     return Plan(tuple(drafts), leftovers, tuple(problems))
@@ -134,6 +131,22 @@ def _preferring(preferred: str, claims: _Claims, path: Path) -> _Claims:
         (family, draft) for family, draft in claims
         if family == preferred or not any(file.file.path in wanted for file in draft.files)
     ]
+
+
+def _settled(claims: _Claims, reasons_by_path: dict[str, str], problems: list[WarehouseError]) -> _Claims:
+    """The claims without those that hold a file which several ingestors claim; these are told."""
+    contested = {path: names for path, names in _claimants(claims).items() if len(names) > 1}
+    kept: _Claims = []
+    for family, draft in claims:
+        disputed = next((file.file.path for file in draft.files if file.file.path in contested), None)
+        if disputed is None:
+            kept.append((family, draft))
+        else:
+            why_not = f"{family} would take it with {printable(disputed)}"
+            reasons_by_path.update((file.file.path, why_not) for file in draft.files)
+    reasons_by_path.update((path, f"claimed by {' and by '.join(names)}") for path, names in contested.items())
+    problems += _ambiguities(contested)
+    return kept
 
 
 def _ambiguities(contested: Mapping[str, Sequence[str]]) -> Iterator[WarehouseError]:

@@ -159,17 +159,18 @@ def figure(evidence: Evidence, size: int, scratch: Path) -> Figure | None:
     )
 
 
-def report(figures: list[Figure]) -> str:
-    head = (
-        f"{'evidence':<40} {'MB':>6} {'sha256 s':>8} {'ingest s':>8} {'parse s':>8} {'CPU s':>7} {'peak MB':>8} {'Mrows':>6}"
-        f" {'x sha256':>8}  target"
+HEAD = (
+    f"{'evidence':<40} {'MB':>6} {'sha256 s':>8} {'ingest s':>8} {'parse s':>8} {'CPU s':>7} {'peak MB':>8} {'Mrows':>6}"
+    f" {'x sha256':>8}  target"
+)
+
+
+def line(figure: Figure) -> str:
+    return (
+        f"{figure.name:<40} {figure.megabytes:>6.0f} {figure.sha256.wall_s:>8.2f} {figure.ingest.wall_s:>8.2f}"
+        f" {figure.parse.wall_s:>8.2f} {figure.parse.cpu_s:>7.2f} {figure.parse.peak_mb:>8.0f} {figure.rows / 1e6:>6.2f}"
+        f" {figure.speed:>8.3f}  {f'>= {figure.target}' if figure.target else ''}"
     )
-    return "\n".join([head, *(
-        f"{each.name:<40} {each.megabytes:>6.0f} {each.sha256.wall_s:>8.2f} {each.ingest.wall_s:>8.2f} {each.parse.wall_s:>8.2f}"
-        f" {each.parse.cpu_s:>7.2f} {each.parse.peak_mb:>8.0f} {each.rows / 1e6:>6.2f} {each.speed:>8.3f}"
-        f"  {f'>= {each.target}' if each.target else ''}"
-        for each in figures
-    )])
 
 
 def main() -> None:
@@ -185,17 +186,22 @@ def main() -> None:
         do(step, *map(Path, folders))
         return
     figures = []
+    if not args.json:
+        print(HEAD, flush=True)
     for evidence in ALL:
         if args.only and args.only.casefold() not in evidence.name.casefold():
             continue
+        size = max(round(evidence.archive_mb * args.times * 1e6), SMALLEST_BYTES)
         with tempfile.TemporaryDirectory(prefix="wh-bench-", dir=args.folder) as scratch:
-            size = max(round(evidence.archive_mb * args.times * 1e6), SMALLEST_BYTES)
             found = figure(evidence, size, Path(scratch))
         if found is None:
             print(f"{evidence.name}: no ingestor reads it", file=sys.stderr)
-        else:
-            figures.append(found)
-    print(json.dumps([asdict(each) for each in figures], indent=2) if args.json else report(figures))
+            continue
+        figures.append(found)
+        if not args.json:
+            print(line(found), flush=True)
+    if args.json:
+        print(json.dumps([asdict(each) for each in figures], indent=2))
 
 
 if __name__ == "__main__":

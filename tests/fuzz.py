@@ -49,8 +49,8 @@ Rows = dict[str, list[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Family:
-    """A family's sample for the harness. `write` writes evidence in the real format, small (some 100 kB at most), below a
-    folder. `endless` matches the raw_paths of files that may end after any line: logs without an end mark, JSON lines;
+    """A family's sample for the harness. `write` writes evidence in the real format, small (some 100 kB at most), below
+    a folder, which it makes. `endless` matches the raw_paths of files that may end after any line: logs without an end mark, JSON lines;
     `free_text` of files for people, of which a line may say anything. `counted` are columns that the ingestor counts (an ordinal, a number of requests): no bytes state their zero."""
 
     write: Callable[[Path], object]
@@ -72,6 +72,9 @@ class Damage:
 
     def of(self, data: bytes) -> bytes:
         return data[: self.start] + self.instead + data[self.stop :]
+
+
+Damages = Callable[[str, bytes, random.Random], Sequence[Damage]]
 
 
 @dataclass
@@ -107,11 +110,11 @@ class Fuzz:
             self.subjects.append(subject)
         assert self.subjects, "the ingestor does not recognise its sample"
 
-    def run(self, damages: "Callable[[str, bytes, random.Random], Sequence[Damage]]", limit: int | None, seed: int = 0) -> int:
+    def run(self, damages: "Damages", limit: int | None) -> int:
         """Do every damage that `damages(raw_path, data, chance)` gives for each file, or `limit` of them. How many."""
         if limit == 0:
             return 0
-        chance = random.Random(f"{self.ingestor.name} {damages.__name__} {seed}")
+        chance = random.Random(f"{self.ingestor.name} {damages.__name__}")
         found = [
             (subject, raw_path, damage)
             for subject in self.subjects
@@ -162,8 +165,8 @@ class Fuzz:
         """All rows of a bundle, with what holds for every row checked."""
         contents = {**subject.files, **(changed or {})}
         files = tuple(
-            ManifestFile(file.raw_path, len(contents[file.raw_path]), bytes_digest(contents[file.raw_path]), file.media_type, file.role)
-            for file in subject.draft.files
+            ManifestFile(path, len(contents[path]), bytes_digest(contents[path]), file.media_type, file.role)
+            for file in subject.draft.files for path in [file.raw_path]
         )
         manifest = Manifest(self.ingestor.name, files, subject.draft.identity, subject.draft.source)
         rows: Rows = defaultdict(list)
@@ -234,7 +237,9 @@ class Fuzz:
                     yield f"a silent zero: {table}.{column} of {text[:200]!r}"
 
 
-def _aligned(before: Rows, after: Rows, raw_path: str, damage: Damage) -> Iterator[tuple[str, dict[str, Any], dict[str, Any] | None]]:
+def _aligned(
+    before: Rows, after: Rows, raw_path: str, damage: Damage
+) -> Iterator[tuple[str, dict[str, Any], dict[str, Any] | None]]:
     """The rows that stood around the damage, each with the one that begins at the same place now, if any. What precedes the
     damage has not moved."""
     for table, found in before.items():

@@ -82,7 +82,8 @@ SINS = {
     "a silent zero": ("json_number(pair.value)", "json_number(pair.value) or 0.0", "a silent zero: toy."),
     "a lost number": ('report.at("not-a-number", pair.key, line)', "pass", "no issue tells that toy."),
     "a lost row": (
-        "report = Report(buffer, path, None)", "report = lambda *_: None; report.at = report", "no issue tells of rows that are gone"
+        "report = Report(buffer, path, None)", "report = lambda *_: None; report.at = report",
+        "no issue tells of rows that are gone",
     ),
     "a crash": ("json_number(pair.value)", "float(pair.value)", "ValueError: "),
     "a place outside of the file": (
@@ -95,7 +96,8 @@ SINS = {
     ),
     "a hang": ("row = {}", "row = {}\n            while b'damaged' in line.data: pass", "Hang: "),
     "a recognition that fails": (
-        'if path.endswith(".toy"):', 'if path.endswith(".toy") and json.loads(tree.head(path).partition(b"\\n")[0]):', "JSONDecodeError"
+        'if path.endswith(".toy"):', 'if path.endswith(".toy") and json.loads(tree.head(path).partition(b"\\n")[0]):',
+        "JSONDecodeError",
     ),
 }
 

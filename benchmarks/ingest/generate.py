@@ -1,5 +1,5 @@
-"""Synthetic evidence in the real formats, of any size, streamed: numbers are drawn for every line, stated aggregates are those
-of the requests, so that a parser's checks have their usual work. The same seed gives the same bytes."""
+"""Synthetic evidence in the real formats, of any size, streamed: numbers are drawn for every line, stated aggregates are
+those of the requests, so that a parser's checks have their usual work. The same seed gives the same bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from statistics import fmean, pstdev
+from statistics import fmean, pstdev, stdev
 from typing import Any
 
 _MB = 10**6
@@ -20,8 +20,8 @@ _TOKENS = 128
 
 @dataclass(frozen=True)
 class Evidence:
-    """A generator: `archive_mb` is how much of the format the project's archive of real evidence has, `target` the speed that
-    is wanted, as a part of sha256's on one core."""
+    """A generator: `archive_mb` is how much of the format the project's archive of real evidence has, `target` the speed
+    that is wanted, as a part of sha256's on one core."""
 
     name: str
     archive_mb: float
@@ -91,7 +91,8 @@ def _training_log(platform: str, size: int, chance: random.Random, *, is_noisy: 
                 noise = f"{rank:>3}: WARNING: CUDA_ENABLE_LIGHTWEIGHT_COREDUMP is deprecated at {chance.random()}\n"
                 written += len(noise)
                 yield noise
-        yield line(point, "tracked_stats", {"throughput": 10 + chance.random(), "train_step_time": chance.random()}, step=step)
+        stats = {"throughput": 10 + chance.random(), "train_step_time": chance.random()}
+        yield line(point, "tracked_stats", stats, step=step)
         yield line(stop, "block_stop", None, samples_count=step * 8, step=step)
         yield line(start, "eval_start", None, samples_count=step * 8, step=step)
         yield line(point, "eval_accuracy", 0.9 + chance.random() / 20, samples_count=step * 8, step=step)
@@ -209,7 +210,8 @@ def llmperf(folder: Path, size: int, chance: random.Random) -> None:
         for key in ("inter_token_latency_s", "ttft_s", "end_to_end_latency_s", "request_output_throughput_token_per_s"):
             values = sorted(request[key] for request in requests)
             summary |= {f"results_{key}_quantiles_p{p}": _quantile(values, p / 100) for p in (25, 50, 75, 90, 95, 99)}
-            summary |= {f"results_{key}_mean": fmean(values), f"results_{key}_min": values[0], f"results_{key}_max": values[-1]}
+            summary |= {f"results_{key}_mean": fmean(values), f"results_{key}_stddev": stdev(values)}
+            summary |= {f"results_{key}_min": values[0], f"results_{key}_max": values[-1]}
         summary |= {"results_num_requests_started": 10_000, "results_error_rate": 0.0, "results_number_errors": 0}
         written += _write_json(folder / "raw_data" / "summary" / name, summary)
         if written >= size:

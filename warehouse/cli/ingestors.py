@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from warehouse.cli.output import print_json
 from warehouse.errors import ExitCode
@@ -16,7 +17,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.landing.registry import find_ingestors
     from warehouse.project import find_project
 
-    ingestors = [
+    ingestors: list[dict[str, Any]] = [
         {
             "name": name,
             "version": found.ingestor.version,

@@ -1,7 +1,8 @@
 """`wh ingest`: list a tree, let the ingestors cut it into bundles, copy every file, commit, write the ledger.
 
 Promises: nothing that was handed over is lost without a word. A file that no ingestor claims, or several do, goes into an
-`unrecognised` bundle; a bundle of a known family is committed whole or not at all; the same bundle again is a no-op that says so.
+`unrecognised` bundle; a bundle of a known family is committed whole or not at all; the same bundle again is a no-op that
+says so.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ def plan_ingest(
 ) -> Plan:
     """Cut what lies under `path` into bundles. Where several ingestors claim a file, the bundles of `preferred` count, if it
     is one of them; else the bundles that hold it are nobody's: their files are kept as unrecognised, and WH120 is one of the
-    plan's problems. So is an ingestor that fails (WH121); the files that it did not claim go to the others. The store itself,
-    where it lies under `path`, is left out. Raises WH004 (no such path), WH101 (nothing there), WH122 (`preferred` claims
+    plan's problems. So is an ingestor that fails (WH121); the files that it did not claim go to the others. The store
+    itself, where it lies under `path`, is left out. Raises WH004 (no such path), WH101 (nothing there), WH122 (`preferred` claims
     nothing)."""
     tree = list_tree(path, store_root)
     if not tree.files:

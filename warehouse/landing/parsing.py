@@ -72,7 +72,8 @@ def parse(
 
     tasks = [
         Task(
-            store.root, family, some, {digest: arrivals[digest] for digest in some if digest in arrivals}, sources.get(family)
+            store.root, family, some, {digest: arrivals[digest] for digest in some if digest in arrivals},
+            sources.get(family),
         )
         for family, manifests in sorted(waiting.items())
         for some in _batches(manifests)

@@ -2,6 +2,7 @@
 # make test    everything that is tested
 # make bench   the figures, each beside its floor (benchmarks/README.md)
 # make bench-transform   the transform engine beside a plain script, dbt and SQLMesh (needs uv)
+# make bench-ingest    how quickly evidence of each format is parsed, beside sha256
 # make bench-lineage   what it costs to trace a number, beside the query that gives it
 # make lock    resolve the dependencies anew
 
@@ -9,7 +10,7 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test bench bench-transform bench-lineage lock clean
+.PHONY: demo test bench bench-transform bench-ingest bench-lineage lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -23,6 +24,9 @@ bench: .venv/installed-test
 bench-transform: .venv/installed-test .cache/benchmark-venvs/made
 	$(BIN)/python benchmarks/transform/run.py
 	$(BIN)/python benchmarks/transform/copy_cost.py
+
+bench-ingest: .venv/installed-test
+	$(BIN)/python benchmarks/ingest/run.py
 
 bench-lineage: .venv/installed-test
 	$(BIN)/python benchmarks/lineage/run.py

@@ -628,6 +628,7 @@ BY_HAND: dict[str, set[str]] = {
     "benchmark_run_fact.bundle_count": set(),
     "raw_artifact.family": {"evidence_bundle.family"},
     "raw_artifact.copies": set(),
+    "raw_artifact.is_recognised": {"evidence_bundle.family"},
     "ingest_issue.issue_number": set(),
     "ingest_issue.message": {"evidence_issue.message"},
     "serving_outcome_fact.ttft_p99_ms": {f"{ENTRY}.value_number", f"{ENTRY}.raw_offset"},

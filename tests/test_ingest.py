@@ -477,15 +477,182 @@ def test_rows_that_are_not_of_the_declared_table_are_a_fault_of_the_ingestor(
     assert landing_rows(project, "notes") == []
 
 
-def test_two_ingestors_that_claim_one_file_are_named_and_nothing_is_copied(
+# -- files that several ingestors claim ---------------------------------------------------------------------------
+
+# Claims the notes and, in the same bundle, a file that nobody else does.
+WIDER = "yield BundleDraft(tuple(DraftFile(path, file) for path, file in tree.files.items() if 'one' in path)); return"
+
+
+@pytest.fixture
+def contested(project: Project, evidence: Path) -> Path:
+    """one.note is claimed by both, one.extra by remarks alone; two.note is claimed by notes alone; nobody knows three.txt."""
+    add_ingestor(project, "notes")
+    add_ingestor(project, "remarks", on_bundles=WIDER)
+    for name in ("one.note", "one.extra", "two.note", "three.txt"):
+        sample.write(evidence / name, name)
+    return evidence
+
+
+def contents(store: LocalStore) -> dict[str, set[str]]:
+    """The files of each family."""
+    found: dict[str, set[str]] = {}
+    for manifest in map(store.manifest, store.digests()):
+        found.setdefault(manifest.family, set()).update(manifest.by_path)
+    return found
+
+
+def test_a_file_that_two_ingestors_claim_is_kept_unrecognised_and_both_are_named(
+    contested: Path, store: LocalStore, wh: Any
+) -> None:
+    done = wh("ingest", contested)
+    assert (done.exit_code, done.err) == (
+        ExitCode.FAILED,
+        "WH120 one.note: claimed by notes and by remarks; kept as unrecognised\n"
+        "  hint: say whose they are: wh ingest --as notes|remarks PATH\n",
+    )
+    assert contents(store) == {"notes": {"two.note"}, "unrecognised": {"one.note", "one.extra", "three.txt"}}
+
+
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("notes", {"notes": {"one.note", "two.note"}, "unrecognised": {"one.extra", "three.txt"}}),
+        ("remarks", {"notes": {"two.note"}, "remarks": {"one.note", "one.extra"}, "unrecognised": {"three.txt"}}),
+    ],
+)
+def test_the_user_says_whose_a_contested_file_is(
+    contested: Path, store: LocalStore, wh: Any, name: str, expected: dict[str, set[str]]
+) -> None:
+    done = wh("ingest", "--as", name, contested)
+    assert (done.exit_code, done.err) == (ExitCode.OK, "")
+    assert contents(store) == expected
+
+
+def test_a_contest_among_others_is_not_settled_by_a_third(project: Project, contested: Path, store: LocalStore, wh: Any) -> None:
+    add_ingestor(project, "third", on_bundles="[file] = [f for f in tree.files.values() if f.path == 'three.txt']; "
+                 "yield BundleDraft((DraftFile(file.path, file),)); return")
+    done = wh("ingest", "--as", "third", contested)
+    assert done.exit_code == ExitCode.FAILED and done.err.startswith("WH120 one.note: ")
+    assert contents(store) == {
+        "notes": {"two.note"}, "third": {"three.txt"}, "unrecognised": {"one.note", "one.extra"}
+    }
+
+
+@pytest.mark.parametrize(
+    "name, status, message",
+    [
+        ("nots", ExitCode.NOT_FOUND, "WH122 no ingestor has the name 'nots'\n  hint: did you mean notes?\n"),
+        ("recorded_run", ExitCode.FAILED, "WH122 {}: recorded_run claims nothing here\n"
+         "  hint: wh ingest --dry-run says who does\n"),
+    ],
+)
+def test_an_ingestor_that_is_asked_for_must_be_there_and_claim_something(
+    contested: Path, store: LocalStore, wh: Any, name: str, status: ExitCode, message: str
+) -> None:
+    done = wh("ingest", "--as", name, contested)
+    assert (done.exit_code, done.err) == (status, message.format(contested))
+    assert store.digests() == []
+
+
+# -- what would be recognised -------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_tells_and_writes_nothing(contested: Path, project: Project, wh: Any) -> None:
+    done = wh("ingest", "--dry-run", contested)
+    assert done.exit_code == ExitCode.FAILED
+    assert [line.split() for line in done.out.splitlines()] == [
+        ["family", "runs", "files", "size", "first", "run,", "or", "file"],
+        ["------", "----", "-----", "----", "------------------"],
+        ["notes", "1", "1", "8", "B", "two.note"],
+        [],
+        ["unrecognised", "size", "why"],
+        ["------------", "----", "-" * len("remarks would take it with one.note")],
+        ["one.extra", "9", "B", "remarks", "would", "take", "it", "with", "one.note"],
+        ["one.note", "8", "B", "claimed", "by", "notes", "and", "by", "remarks"],
+        ["three.txt", "9", "B"],
+    ]
+    assert "1 bundles with 1 runs and 1 files would be recognised, 3 files not; nothing was written\n" in done.err
+    assert "WH120 one.note" in done.err
+    assert not project.store_root.exists()
+
+
+def test_a_dry_run_as_json_has_all_files_and_says_what_an_ingest_then_does(
     project: Project, store: LocalStore, evidence: Path, wh: Any
 ) -> None:
-    add_ingestor(project, "notes")
-    add_ingestor(project, "remarks")
-    sample.write(evidence / "one.note", "text")
-    done = wh("ingest", evidence)
-    assert (done.exit_code, done.err) == (ExitCode.FAILED, "WH120 one.note: claimed by notes and by remarks\n")
-    assert store.digests() == []
+    top = sample.write_submission(evidence)
+    sample.write(top / "closed" / "Acme" / "systems" / "Unused.json", "{}")
+    sample.write(evidence / "notes.txt", "text")
+    done = wh("ingest", "--dry-run", "--json", evidence)
+    assert done.exit_code == ExitCode.OK
+    told = done.json
+    assert told["problems"] == []
+    assert told["unrecognised"] == [
+        {"path": f"{top.name}/closed/Acme/systems/Unused.json", "bytes": 2, "reason": "mlperf_inference: no result is of this system"},
+        {"path": "notes.txt", "bytes": 4, "reason": None},
+    ]
+    wh("ingest", evidence)
+    manifests = [store.manifest(digest) for digest in store.digests()]
+    stored = sorted(
+        sorted((file.raw_path, file.bytes, file.role) for file in manifest.files)
+        for manifest in manifests if manifest.family == "mlperf_inference"
+    )
+    assert sorted(
+        sorted((file["raw_path"], file["bytes"], file["role"]) for file in bundle["files"]) for bundle in told["bundles"]
+    ) == stored
+    assert {bundle["identity"]["scenario"] for bundle in told["bundles"]} == {
+        "Server", "Offline", "Interactive", "SingleStream", "MultiStream"
+    }
+    sources = {file["path"] for bundle in told["bundles"] for file in bundle["files"]}
+    assert sources | {each["path"] for each in told["unrecognised"]} == {
+        path.relative_to(evidence).as_posix() for path in evidence.rglob("*") if path.is_file()
+    }
+
+
+def test_the_reasons_of_an_ingestor_are_told_for_what_nobody_takes(project: Project, evidence: Path, wh: Any) -> None:
+    add_ingestor(
+        project, on_bundles="from warehouse.landing.contract import Unclaimed; "
+        "yield from (Unclaimed(path, 'too\\nold') for path in tree.files)",
+    )
+    for name in ("one.note", "two.txt"):
+        sample.write(evidence / name, "text")
+    told = wh("ingest", "--dry-run", "--json", evidence).json
+    assert [(each["path"], each["reason"]) for each in told["unrecognised"]] == [("two.txt", "notes: too\\nold")]
+
+
+def test_what_becomes_recognisable_is_recognised_when_it_is_ingested_again(
+    project: Project, store: LocalStore, evidence: Path, wh: Any
+) -> None:
+    """From where it lay, or from the store; the first bundle stays, since evidence is never replaced."""
+    for name in ("one.note", "two.txt"):
+        sample.write(evidence / name, name)
+    wh("ingest", evidence)
+    [first] = store.digests()
+    assert landing_rows(project, "evidence_bundle")[0]["family"] == "unrecognised"
+    add_ingestor(project)
+    shutil.rmtree(evidence)
+    done = wh("ingest", store.folder(first) / "files", "--json")
+    assert (done.exit_code, [bundle["family"] for bundle in done.json]) == (ExitCode.OK, ["notes", "unrecognised"])
+    assert [row["text"] for row in landing_rows(project, "notes")] == ["one.note"]
+    wh("build")
+    done = wh("sql", "select distinct raw_path, is_recognised from raw_artifact order by all", "--format", "csv")
+    assert done.out.split() == ["raw_path,is_recognised", "one.note,true", "two.txt,false"]
+
+
+def test_the_ingestors_are_listed_with_what_they_read_and_where_they_are_from(project: Project, wh: Any) -> None:
+    add_ingestor(project)
+    found = {each["name"]: each for each in wh("ingestors", "--json").json}
+    assert found["notes"] == {
+        "name": "notes", "version": 1, "formats": [], "tables": ["notes"], "origin": "project", "place": "ingest/notes.py"
+    }
+    for name, each in found.items():
+        if name != "notes":
+            assert (each["origin"], each["place"]) == ("standard", f"standard/ingest/{name}/__init__.py")
+            assert each["formats"] and each["tables"] and all(line and "\n" not in line for line in each["formats"])
+    told = wh("ingestors").out
+    assert all(f"{name} {each['version']}  {each['origin']}: " in told for name, each in found.items())
+
+
+# -- ingestors that fail ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

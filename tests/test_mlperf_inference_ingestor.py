@@ -44,7 +44,7 @@ INGESTOR = _ingestor()
 
 
 def drafts(path: Path) -> list[BundleDraft]:
-    return list(INGESTOR.bundles(list_tree(path)))
+    return [found for found in INGESTOR.bundles(list_tree(path)) if isinstance(found, BundleDraft)]
 
 
 def stored(draft: BundleDraft, folder: Path) -> Bundle:

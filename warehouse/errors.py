@@ -44,7 +44,9 @@ CODES: dict[str, str] = {
     # ingestors and landing
     "WH120": "several ingestors claim the same file",
     "WH121": "an ingestor is not valid",
+    "WH122": "the ingestor that was asked for is not there, or claims nothing",
     "WH123": "a landing batch is damaged",
+    "WH124": "a parsing process ended before its work was done",
     # models
     "WH201": "a model's header is not valid",
     "WH202": "a model's SQL could not be parsed",

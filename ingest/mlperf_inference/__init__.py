@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
 from warehouse.landing.rows import landing_schema
 
 from .bundles import cut
@@ -65,10 +65,14 @@ class MlperfInference:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "mlperf_inference"
-    version = 1
+    version = 2
+    formats = (
+        "MLPerf Inference submissions, rounds v0.5 to v6.x: loadgen logs, accuracy and compliance reports, power logs,"
+        " measurements and system descriptions",
+    )
     tables = TABLES
 
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+    def bundles(self, tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
         return cut(tree)
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warehouse.landing.contract import BundleDraft, DraftFile, Tree, TreeFile
+from warehouse.landing.contract import BundleDraft, DraftFile, Tree, TreeFile, Unclaimed
 
 from .layout import LOG_ROLES, RUN_ROLES, SCENARIOS, Place, media_type_of, place_of, round_of, run_folder
 
@@ -55,12 +55,14 @@ class Found:
 _Groups = dict[Key, list[Found]]
 
 
-def cut(tree: Tree) -> Iterator[BundleDraft]:
-    """One draft a scenario, in the order of its key."""
+def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
+    """One draft a scenario, in the order of its key; then the submission's files that no scenario takes."""
     sections: dict[str, _Groups] = {name: defaultdict(list) for name in ("results", "measurements", "compliance")}
     shared: dict[Owner, list[Found]] = defaultdict(list)  # documents above a scenario's folder
     systems: dict[Owner, list[Found]] = defaultdict(list)
-    for found in _files(tree):
+    known = list(_files(tree))
+    taken: set[str] = set()
+    for found in known:
         if found.place.kind == "systems":
             systems[found.owner].append(found)
         elif len(found.place.folders) >= 3:
@@ -74,7 +76,18 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
         files = scenarios[key]
         if any(_is_evidence(tree, found) for found in files):
             documents = [found for found in shared[key.owner] if _fits(found.place, key)]
-            yield _draft(key, [*files, *documents, *_system_of(key.platform, systems[key.owner])])
+            draft = _draft(key, [*files, *documents, *_system_of(key.platform, systems[key.owner])])
+            taken.update(file.file.path for file in draft.files)
+            yield draft
+    for found in known:
+        if found.file.path not in taken:
+            yield Unclaimed(found.file.path, _why_not(found))
+
+
+def _why_not(found: Found) -> str:
+    if found.place.kind == "systems":
+        return "no result is of this system"
+    return "no loadgen log and no document of a submission lies here"
 
 
 def _files(tree: Tree) -> Iterator[Found]:

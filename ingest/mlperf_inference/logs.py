@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterator
 
 from warehouse.landing.json_text import Json, is_lost_number, json_number, json_text
-from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Entry, Line, Report, clean, decoded, landed_text, lines, number_in
+from warehouse.landing.text import (
+    MAX_KEY_CHARACTERS, Data, Entry, Line, Report, clean, decoded, is_non_finite, landed_text, lines, number_in,
+)
 
 from .text import text_entry
 
@@ -19,7 +21,7 @@ _PARAGRAPHS = frozenset({"WARNING", "ERROR"})  # free text that goes on until th
 _EARLY_STOPPING = "Early Stopping Result"
 _TITLES = frozenset({"MLPerf Results Summary", "Additional Stats", "Test Parameters Used"})
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?"
+_NUMBER = r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?|(?i:nan|inf(?:inity)?))"
 _ENDS = r"(?=[\s,;}\])'\"]|$)"
 _METRICS = re.compile(
     rf"""['"](?P<quoted>[^'"]{{1,120}})['"]\s*:\s*(?P<mark>['"]?)(?P<quoted_number>{_NUMBER})(?P=mark){_ENDS}"""
@@ -61,7 +63,7 @@ def _summary_pair(text: str, heading: str | None) -> tuple[str | None, str | Non
         return f"{count[2].lower().rstrip('s')}s encountered", count[1]
     if text.startswith("*"):
         key, _, value = (part.strip() for part in text[1:].rpartition(":"))
-        if not key or number_in(value) is None:
+        if not key or (number_in(value) is None and not is_non_finite(value)):
             return heading or "*", text[1:].strip()
         # TTFT and TPOT paragraphs state estimates in the same words as the latency's own, which is another quantity.
         of_tokens = heading is not None and heading.endswith(_EARLY_STOPPING)
@@ -109,10 +111,13 @@ def _detail_entry(document: str, line: Line, decoder: Json, report: Report) -> E
     is_blob = isinstance(value, (dict, list)) and len(document) > 65536
     text = None if is_blob else json_text(value)
     logged = fields.get("time_ms")
+    logged_ms = None if isinstance(logged, str) else json_number(logged)
+    if logged is not None and logged_ms is None:
+        report.at("not-a-number", f"time_ms: {(json_text(logged) or '')[:80]}", line)
     return Entry(
         line.offset, len(line.data), line.number, clean(key),
         None if text is None else landed_text(text), json_number(value),
-        None if isinstance(logged, str) else json_number(logged),
+        logged_ms,
     )
 
 

@@ -38,6 +38,8 @@ def samples(data: Data, report: Report) -> Iterator[Sample]:
         if len(fields) < 4 or fields[0] != "Time" or not fields[1]:
             report.at("malformed-power-line", ",".join(fields)[:120], line, "error")
             continue
+        if len(data) - line.offset == len(line.data):  # the daemon ends every line
+            report.at("truncated-power-line", ",".join(fields)[-120:], line, "error")
         yield from _line_samples(fields, line, report)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from warehouse.landing.text import Entry, Line, Report, clean, is_non_finite, landed_text, number_in
 
 # Keys of a summary whose value is a quantity: one that cannot be read is a result lost, and must be told.
-_QUANTITY = re.compile(r"(?:samples|tokens) per second|(?:latency|Token) \(ns\)")
+_QUANTITY = re.compile(r"(?i:samples|tokens) per second|(?:latency|Token) \(ns\)")
 
 
 def text_entry(
@@ -21,7 +21,10 @@ def text_entry(
         report("non-finite-number", f"{key}: {text[:80]}", offset, length, line.number)
     elif number is None and is_number and _QUANTITY.search(key):
         report("not-a-number", f"{key}: {text[:80]}", offset, length, line.number, "error")
-    return Entry(offset, length, line.number, clean(key), landed_text(text), number)
+    value = landed_text(text)
+    if value is None:
+        report("value-too-long", f"{key}: {len(text)} characters", offset, length, line.number)
+    return Entry(offset, length, line.number, clean(key), value, number)
 
 
 def first(stated: dict[tuple[str, str], Any], *names: tuple[str, str]) -> Any:

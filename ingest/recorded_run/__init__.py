@@ -25,6 +25,10 @@ class RecordedRunIngestor:
 
     name = "recorded_run"
     version = 1
+    formats = (
+        "recordings of wh record: a command's runs with output, resource usage and host samples",
+        "performance indicators in standard output: Thoth's JSON objects with @parameters and @result",
+    )
     tables = TABLES
 
     def bundles(self, tree: Tree) -> Iterator[BundleDraft]:

@@ -11,26 +11,36 @@ columns:
   media_type: {type: varchar, description: "Media type, where the ingestor knows it"}
   role: {type: varchar, description: "What the file is in its family, where the ingestor knows it"}
   copies: {type: bigint, description: "How many files of the warehouse have these very bytes", tests: [not_null]}
+  is_recognised: {type: boolean, description: "Whether an ingestor took these very bytes into a bundle, this one or another", tests: [not_null]}
 */
-with copies as (
+with stored as (
+    select
+        file.*,
+        bundle.family
+    from evidence_file as file
+    inner join evidence_bundle as bundle
+        on bundle.artifact_manifest_digest = file.artifact_manifest_digest
+),
+
+content as (
     select
         sha256,
-        count(*) as copies
-    from evidence_file
+        count(*) as copies,
+        bool_or(family <> 'unrecognised') as is_recognised
+    from stored
     group by sha256
 )
 
 select
-    file.artifact_manifest_digest,
-    file.raw_path,
-    bundle.family,
-    file.bytes,
-    file.sha256,
-    file.media_type,
-    file.role,
-    copies.copies
-from evidence_file as file
-inner join evidence_bundle as bundle
-    on bundle.artifact_manifest_digest = file.artifact_manifest_digest
-inner join copies
-    on copies.sha256 = file.sha256
+    stored.artifact_manifest_digest,
+    stored.raw_path,
+    stored.family,
+    stored.bytes,
+    stored.sha256,
+    stored.media_type,
+    stored.role,
+    content.copies,
+    content.is_recognised
+from stored
+inner join content
+    on content.sha256 = stored.sha256

@@ -8,43 +8,99 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.cli.output import notice, print_json, progress_bar, size, table
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
-    from warehouse.landing.ingest import IngestReport
+    from warehouse.landing.ingest import IngestReport, Plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="files or folders with evidence")
+    parser.add_argument("--as", dest="ingestor", metavar="NAME", help="the ingestor to take where several claim a file")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be recognised as what; write nothing")
     parser.add_argument("--json", action="store_true", help="print the bundles as JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.evidence.store import LocalStore
     from warehouse.landing.ingest import ingest, plan_ingest
-    from warehouse.landing.registry import load_ingestors
+    from warehouse.landing.registry import check_name, load_ingestors
     from warehouse.project import find_project
 
     project = find_project()
     ingestors = load_ingestors(project)
+    if args.ingestor is not None:
+        check_name(args.ingestor, ingestors)
     store = LocalStore(project.store_root)
-    reports, failures = [], []
+    plans, reports, failures = [], [], []
     for path in args.paths:
         try:
-            plan = plan_ingest(path, ingestors.values(), store.root)
-            with progress_bar(plan.bytes, "B", scaled=True) as bar:
-                reports.append(ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes)))
+            plan = plan_ingest(path, ingestors.values(), store.root, args.ingestor)
+            plans.append(plan)
+            if not args.dry_run:
+                with progress_bar(plan.bytes, "B", scaled=True) as bar:
+                    reports.append(ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes)))
         except WarehouseError as error:
             if error.code == "WH109":
                 raise
             failures.append(error)
-    _print(reports, as_json=args.json)
-    problems = [problem for report in reports for problem in _problems(report)]
+    if args.dry_run:
+        _print_plans(plans, as_json=args.json)
+        problems = [problem for plan in plans for problem in plan.problems]
+    else:
+        _print(reports, as_json=args.json)
+        problems = [problem for report in reports for problem in _problems(report)]
     for problem in [*problems, *failures]:
         notice(str(problem))
-    if failures and not reports:
+    if failures and not plans:
         return failures[0].exit_code
     return ExitCode.FAILED if problems or failures else ExitCode.OK
+
+
+def _print_plans(plans: "list[Plan]", *, as_json: bool) -> None:
+    drafts = [(family, draft) for plan in plans for family, draft in plan.recognised]
+    leftovers = [leftover for plan in plans for leftover in plan.leftovers]
+    if as_json:
+        print_json(
+            {
+                "bundles": [
+                    {
+                        "family": family,
+                        "identity": dict(draft.identity),
+                        "runs": list(draft.runs),
+                        "files": [
+                            {"path": file.file.path, "raw_path": file.raw_path, "bytes": file.file.bytes, "role": file.role}
+                            for file in draft.files
+                        ],
+                    }
+                    for family, draft in drafts
+                ],
+                "unrecognised": [
+                    {"path": leftover.file.path, "bytes": leftover.file.bytes, "reason": leftover.reason}
+                    for leftover in leftovers
+                ],
+                "problems": [str(problem) for plan in plans for problem in plan.problems],
+            }
+        )
+        return
+    rows = [
+        [
+            family, len(draft.runs), len(draft.files), size(sum(file.file.bytes for file in draft.files)),
+            printable(draft.runs[0] if draft.runs else draft.files[0].raw_path),
+        ]
+        for family, draft in drafts
+    ]
+    if rows:
+        print(table(["family", "runs", "files", "size", "first run, or file"], rows))
+    if leftovers:
+        lost = [[printable(leftover.file.path), size(leftover.file.bytes), leftover.reason] for leftover in leftovers]
+        print(("\n" if rows else "") + table(["unrecognised", "size", "why"], lost))
+    runs = sum(len(draft.runs) for _, draft in drafts)
+    files = sum(len(draft.files) for _, draft in drafts)
+    notice(
+        f"{len(drafts)} bundles with {runs} runs and {files} files would be recognised, {len(leftovers)} files not;"
+        " nothing was written"
+    )
 
 
 def _problems(report: "IngestReport") -> list[WarehouseError]:

@@ -21,6 +21,7 @@ COMMANDS = {
     "init": "make a project in a folder",
     "record": "run a command under observation and keep it as evidence",
     "ingest": "copy evidence into the store and recognise it",
+    "ingestors": "list the ingestors, the formats they read and the tables they fill",
     "check": "find every fault of the models before a byte moves",
     "plan": "say what a build would do with every model, and why",
     "build": "bring facts, dimensions and rollups up to date",

@@ -10,24 +10,26 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from warehouse.digest import CHUNK_BYTES, canonical_json, domain_digest, stream_digest
+from warehouse.digest import CHUNK_BYTES, canonical_json, stream_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.durable import make_folder, replace_durably, scratch_folder
+from warehouse.evidence.durable import make_folder, replace_durably
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.store import LocalStore
-from warehouse.landing.contract import ISSUE_TABLE, Bundle, Ingestor
+from warehouse.landing.contract import ISSUE_TABLE, Ingestor
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from warehouse.landing.registry import Source
 
 BUNDLE_TABLE = "evidence_bundle"
 FILE_TABLE = "evidence_file"
 _ENGINE_VERSION = 1  # of the two tables above; raised when their rows change
 ENGINE_PARSER = f"warehouse {_ENGINE_VERSION}"
-_BUNDLES_A_BATCH = 10_000
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,16 @@ class Landing:
 
 
 def refresh(
-    store: LocalStore, ingestors: Mapping[str, Ingestor], on_bundle: Callable[[int, int], None] = lambda done, all: None
+    store: LocalStore,
+    ingestors: Mapping[str, Ingestor],
+    on_bundle: Callable[[int, int], None] = lambda done, all: None,
+    sources: Mapping[str, "Source"] = MappingProxyType({}),
 ) -> Landing:
-    """Parse every bundle that no current batch holds, and return all current batches.
+    """Parse every bundle that no current batch holds, and return all current batches. With `sources`, from which other
+    processes can load the ingestors, all cores are used where that is quicker; the batches are the same.
 
     A bundle whose stored bytes are damaged, or that the ledger knows and the store has no more, is left out and reported
-    in `damaged`; the rest goes on.
+    in `damaged`; the rest goes on. Raises WH124 when a parsing process is killed; what is parsed by then stays.
     """
     stored = store.digests()
     ledger = Ledger(store.root)
@@ -88,21 +94,13 @@ def refresh(
                 damaged.append(error)
                 continue
             waiting.setdefault(manifest.family, {})[digest] = manifest
-    total, done = sum(map(len, waiting.values())), 0
+    if waiting:
+        from warehouse.landing.parsing import parse
 
-    def tick() -> None:
-        nonlocal done
-        done += 1
-        on_bundle(done, total)
-
-    for family, manifests in sorted(waiting.items()):
-        digests = sorted(manifests)
-        for start in range(0, len(digests), _BUNDLES_A_BATCH):
-            some = {digest: manifests[digest] for digest in digests[start : start + _BUNDLES_A_BATCH]}
-            batch, lost = _parse_batch(store, ingestors.get(family), family, some, arrivals, tick)
-            damaged += lost
-            if batch:
-                current[batch.name] = batch
+        for outcome in parse(store, waiting, arrivals, ingestors, sources, on_bundle):
+            damaged += outcome.damaged
+            if outcome.batch:
+                current[outcome.batch.name] = outcome.batch
     batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
     return Landing(batches, schemas(ingestors), _parsers(ingestors), tuple(damaged))
 
@@ -145,7 +143,8 @@ def _parsers(ingestors: Mapping[str, Ingestor]) -> dict[str, str]:
     }
 
 
-def _version(ingestor: Ingestor | None) -> int:
+def batch_version(ingestor: Ingestor | None) -> int:
+    """The version of the rows in a batch."""
     return _ENGINE_VERSION * 1000 + (ingestor.version if ingestor else 0)
 
 
@@ -165,44 +164,12 @@ def _read_batches(store_root: Path, ingestors: Mapping[str, Ingestor]) -> Iterab
             raise WarehouseError(
                 "WH123", f"cannot be read: {error}", str(path), "delete the landing folder: it is made again"
             ) from error
-        if batch.version == _version(ingestors.get(batch.ingestor)) and all(file.path.exists() for file in batch.files):
+        if batch.version == batch_version(ingestors.get(batch.ingestor)) and all(file.path.exists() for file in batch.files):
             yield batch
 
 
-def _parse_batch(
-    store: LocalStore,
-    ingestor: Ingestor | None,
-    family: str,
-    manifests: dict[str, Manifest],
-    arrivals: Mapping[str, str],
-    on_bundle: Callable[[], None],
-) -> tuple[Batch | None, list[WarehouseError]]:
-    """Parse bundles into one batch. A damaged bundle is dropped and the batch begun again without it: rare, and the
-    rows of a bundle that turns out damaged half-way must not stay."""
-    from warehouse.landing.writer import BatchWriter
-
-    damaged: list[WarehouseError] = []
-    while manifests:
-        name = domain_digest("wh/landing-batch/1", [family, _version(ingestor), sorted(manifests)])
-        with (
-            scratch_folder(store.root / "incoming") as scratch,
-            BatchWriter(store.root / "landing", name, scratch) as writer,
-        ):
-            for digest, manifest in manifests.items():
-                bundle = Bundle(digest, manifest, store.folder(digest) / "files")
-                try:
-                    writer.add_bundle(bundle, ingestor, arrivals.get(digest))
-                except WarehouseError as error:
-                    damaged.append(error)
-                    manifests = {other: kept for other, kept in manifests.items() if other != digest}
-                    break
-                on_bundle()
-            else:
-                return _record(store.root, Batch(name, family, _version(ingestor), tuple(manifests), writer.finish())), damaged
-    return None, damaged
-
-
-def _record(store_root: Path, batch: Batch) -> Batch:
+def record(store_root: Path, batch: Batch) -> Batch:
+    """Make a batch visible whose files are all there."""
     folder = store_root / "landing" / "batches"
     make_folder(folder)
     document: dict[str, Any] = {

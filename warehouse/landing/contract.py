@@ -7,10 +7,11 @@ raises for bad evidence: what it cannot parse it yields as rows of `ingest_issue
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest, stream_digest
 from warehouse.digest import canonical_json as canonical_json  # for ingestors
@@ -48,12 +49,23 @@ class BundleDraft:
 
 
 @dataclass(frozen=True)
+class Unclaimed:
+    """A file of the tree, by its path there, that an ingestor knows and takes into no bundle: `wh ingest --dry-run` says
+    the reason, a few words in lower case."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Bundle:
     """Stored evidence, ready to be parsed. Every read is checked against the manifest's digest first."""
 
     digest: str
     manifest: Manifest
     folder: Path
+    # raw_path to what the file system said of the file when it was hashed to be mapped.
+    _mapped: dict[str, tuple[int, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def read(self, raw_path: str) -> bytes:
         """All bytes of a file. Raises `WarehouseError` WH105 (tampered) or WH106 (missing)."""
@@ -63,14 +75,18 @@ class Bundle:
         return data
 
     def map(self, raw_path: str) -> "mmap.mmap | bytes":
-        """The file as a memory map, for files too large to hold; `bytes` when it is empty. Raises as `read` does."""
+        """The file as a memory map, for files too large to hold; `bytes` when it is empty. Raises as `read` does. Mapped
+        again, a file that nobody has touched since is not hashed again."""
         with self._opened(raw_path) as stream:
-            self._verify(raw_path, stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b"")))
-            if stream.tell() == 0:
+            state = _state(stream)
+            if self._mapped.get(raw_path) != state:
+                self._verify(raw_path, stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b"")))
+                self._mapped[raw_path] = state
+            if os.fstat(stream.fileno()).st_size == 0:
                 return b""
             return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
 
-    def _opened(self, raw_path: str) -> Any:
+    def _opened(self, raw_path: str) -> IO[bytes]:
         try:
             return open(self.folder / raw_path, "rb")
         except OSError as error:
@@ -90,15 +106,23 @@ class Bundle:
         return f"{self.digest[:12]}/{printable(raw_path)}"
 
 
+def _state(stream: IO[bytes]) -> tuple[int, ...]:
+    """What changes when somebody writes to an open file or puts another in its place."""
+    info = os.fstat(stream.fileno())
+    return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+
+
 class Ingestor(Protocol):
     """One evidence family. A module in `ingest/` exposes an instance named `INGESTOR`."""
 
     name: str
     version: int  # raised when parsing changes: landing rows are parsed again
+    formats: tuple[str, ...]  # one line each: a format that it reads, and the versions of the tool that writes it
     tables: Mapping[str, "pa.Schema"]  # made with `landing_schema`; without `ingest_issue`, which all may fill
 
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
-        """The bundles in a tree that are of this family. Files left over are nobody's."""
+    def bundles(self, tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
+        """The bundles in a tree that are of this family. Files left over are nobody's; of one that looks like this
+        family's and is not taken, an `Unclaimed` tells the user why."""
         ...
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, "pa.RecordBatch"]]:

@@ -1,12 +1,13 @@
 """`wh ingest`: list a tree, let the ingestors cut it into bundles, copy every file, commit, write the ledger.
 
-Promises: nothing that was handed over is lost without a word. A file no ingestor claims goes into an `unrecognised`
-bundle; a bundle of a known family is committed whole or not at all; the same bundle again is a no-op that says so.
+Promises: nothing that was handed over is lost without a word. A file that no ingestor claims, or several do, goes into an
+`unrecognised` bundle; a bundle of a known family is committed whole or not at all; the same bundle again is a no-op that
+says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -15,8 +16,8 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, parse_manifest
 from warehouse.evidence.store import Incoming, LocalStore, Staged
-from warehouse.evidence.tree import Tree, list_tree
-from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor
+from warehouse.evidence.tree import Tree, TreeFile, list_tree
+from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 
 ADDED = "added"
 PRESENT = "present"
@@ -45,20 +46,46 @@ class IngestReport:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What an ingest would copy: (family, draft) pairs, and what it would leave out."""
+class Leftover:
+    """A file that no ingestor's bundle takes, and why not, where somebody can say."""
 
-    drafts: tuple[tuple[str, BundleDraft], ...]
+    file: TreeFile
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an ingest would copy: the bundles that are recognised as (family, draft) pairs, and the files that go into a
+    bundle of their own, unrecognised; and what it would leave out."""
+
+    recognised: tuple[tuple[str, BundleDraft], ...]
+    leftovers: tuple[Leftover, ...]
     problems: tuple[WarehouseError, ...]
+
+    @property
+    def drafts(self) -> tuple[tuple[str, BundleDraft], ...]:
+        """All bundles."""
+        if not self.leftovers:
+            return self.recognised
+        files = tuple(DraftFile(leftover.file.path, leftover.file) for leftover in self.leftovers)
+        return (*self.recognised, (UNRECOGNISED, BundleDraft(files)))
 
     @property
     def bytes(self) -> int:
         return sum(file.file.bytes for _, draft in self.drafts for file in draft.files)
 
 
-def plan_ingest(path: Path, ingestors: Iterable[Ingestor], store_root: Path | None = None) -> Plan:
-    """Cut what lies under `path` into bundles. An ingestor that fails (WH121) is one of the plan's problems; the files
-    that it did not claim go to the others. The store itself, where it lies under `path`, is left out. Raises WH004 (no such path), WH101 (nothing there), WH120."""
+_Claims = list[tuple[str, BundleDraft]]
+
+
+def plan_ingest(
+    path: Path, ingestors: Iterable[Ingestor], store_root: Path | None = None, preferred: str | None = None
+) -> Plan:
+    """Cut what lies under `path` into bundles. Where several ingestors claim a file, the bundles of `preferred` count, if it
+    is one of them; else the bundles that hold it are nobody's: their files are kept as unrecognised, and WH120 is one of the
+    plan's problems. So is an ingestor that fails (WH121); the files that it did not claim go to the others. The store
+    itself, where it lies under `path`, is left out. Raises WH004 (no such path), WH101 (nothing there), WH122 (`preferred` claims
+    nothing)."""
     tree = list_tree(path, store_root)
     if not tree.files:
         reasons = "\n".join(f"  {problem}" for problem in tree.left_out)
@@ -66,34 +93,87 @@ def plan_ingest(path: Path, ingestors: Iterable[Ingestor], store_root: Path | No
             "WH101", "no files to ingest" + (f"; left out:\n{reasons}" if reasons else ""), printable(str(path)),
             exit_code=ExitCode.USAGE,
         )
-    drafts: list[tuple[str, BundleDraft]] = []
     problems = list(tree.left_out)
-    owner: dict[str, str] = {}
+    reasons_by_path: dict[str, str] = {}
+    claims: _Claims = []
     for ingestor in ingestors:
-        for draft in _drafts(ingestor, tree, problems):
-            for file in draft.files:
-                if owner.setdefault(file.file.path, ingestor.name) != ingestor.name:
-                    raise WarehouseError(
-                        "WH120", f"claimed by {owner[file.file.path]} and by {ingestor.name}", printable(file.file.path)
-                    )
-            drafts.append((ingestor.name, draft))
-    leftovers = [DraftFile(path, file) for path, file in tree.files.items() if path not in owner]
-    if leftovers:
-        drafts.append((UNRECOGNISED, BundleDraft(tuple(leftovers))))
-    return Plan(tuple(drafts), tuple(problems))
+        for found in _cut(ingestor, tree, problems):
+            if isinstance(found, Unclaimed):
+                reasons_by_path[found.path] = f"{ingestor.name}: {printable(found.reason)}"
+            else:
+                claims.append((ingestor.name, found))
+    if preferred is not None:
+        claims = _preferring(preferred, claims, path)
+    drafts = _settled(claims, reasons_by_path, problems)
+    taken = _claimants(drafts)
+    leftovers = tuple(Leftover(file, reasons_by_path.get(path)) for path, file in tree.files.items() if path not in taken)
+    return Plan(tuple(drafts), leftovers, tuple(problems))
 
 
-def _drafts(ingestor: Ingestor, tree: Tree, problems: list[WarehouseError]) -> Iterator[BundleDraft]:
-    """The valid drafts of an ingestor, until it ends or fails. Evidence is never refused for a plug-in's fault, and the
-    fault names the plug-in."""
+def _claimants(claims: _Claims) -> dict[str, list[str]]:
+    """The families that claim each file, in the order of the claims."""
+    found: dict[str, list[str]] = {}
+    for family, draft in claims:
+        for file in draft.files:
+            names = found.setdefault(file.file.path, [])
+            if family not in names:
+                names.append(family)
+    return found
+
+
+def _preferring(preferred: str, claims: _Claims, path: Path) -> _Claims:
+    """The claims without those of others to a file that `preferred` claims."""
+    wanted = {file.file.path for family, draft in claims if family == preferred for file in draft.files}
+    if not wanted:
+        raise WarehouseError(
+            "WH122", f"{preferred} claims nothing here", printable(str(path)), "wh ingest --dry-run says who does"
+        )
+    return [
+        (family, draft) for family, draft in claims
+        if family == preferred or not any(file.file.path in wanted for file in draft.files)
+    ]
+
+
+def _settled(claims: _Claims, reasons_by_path: dict[str, str], problems: list[WarehouseError]) -> _Claims:
+    """The claims without those that hold a file which several ingestors claim; these are told."""
+    contested = {path: names for path, names in _claimants(claims).items() if len(names) > 1}
+    kept: _Claims = []
+    for family, draft in claims:
+        disputed = next((file.file.path for file in draft.files if file.file.path in contested), None)
+        if disputed is None:
+            kept.append((family, draft))
+        else:
+            why_not = f"{family} would take it with {printable(disputed)}"
+            reasons_by_path.update((file.file.path, why_not) for file in draft.files)
+    reasons_by_path.update((path, f"claimed by {' and by '.join(names)}") for path, names in contested.items())
+    problems += _ambiguities(contested)
+    return kept
+
+
+def _ambiguities(contested: Mapping[str, Sequence[str]]) -> Iterator[WarehouseError]:
+    """One problem for each set of ingestors that claim the same files."""
+    by_names: dict[tuple[str, ...], list[str]] = {}
+    for path, names in contested.items():
+        by_names.setdefault(tuple(names), []).append(path)
+    for names, paths in by_names.items():
+        more = f" (and {len(paths) - 1} files more)" if len(paths) > 1 else ""
+        yield WarehouseError(
+            "WH120", f"claimed by {' and by '.join(names)}{more}; kept as {UNRECOGNISED}", printable(paths[0]),
+            f"say whose they are: wh ingest --as {'|'.join(names)} PATH", ExitCode.AMBIGUOUS,
+        )
+
+
+def _cut(ingestor: Ingestor, tree: Tree, problems: list[WarehouseError]) -> Iterator[BundleDraft | Unclaimed]:
+    """What an ingestor makes of a tree, until it ends or fails; drafts that cannot be stored are left out. Evidence is never
+    refused for a plug-in's fault, and the fault names the plug-in."""
     place = f"ingestor {ingestor.name}"
     try:
-        for draft in ingestor.bundles(tree):
-            fault = _fault(ingestor.name, draft)
+        for found in ingestor.bundles(tree):
+            fault = None if isinstance(found, Unclaimed) else _fault(ingestor.name, found)
             if fault:
                 problems.append(WarehouseError("WH121", f"cuts a bundle that cannot be stored: {fault}", place))
             else:
-                yield draft
+                yield found
     except Exception as error:
         reason = printable(f"{type(error).__name__}: {error}")
         problems.append(WarehouseError("WH121", f"fails on this tree: {reason}", place))

@@ -4,38 +4,83 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import NoReturn, cast
 
-from warehouse.errors import WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.landing.contract import Ingestor
-from warehouse.project import Project
+from warehouse.project import Project, standard_folder
 
 ENTRY_POINT_GROUP = "perf_warehouse.ingestors"
 
 
-def load_ingestors(project: Project) -> dict[str, Ingestor]:
+@dataclass(frozen=True)
+class Source:
+    """Where an ingestor is loaded from, by any process: a module's file or an entry point. `origin` is standard, project
+    or installed; `place` is how messages show it."""
+
+    origin: str
+    place: str
+    target: Path | str
+
+    def load(self) -> Ingestor:
+        """The ingestor. Raises WH121."""
+        if isinstance(self.target, str):
+            return _checked(EntryPoint("", self.target, ENTRY_POINT_GROUP).load(), self.place)
+        name = self.target.parent.name if self.target.name == "__init__.py" else self.target.stem
+        return _checked(_load(self.target, name), self.place)
+
+
+@dataclass(frozen=True)
+class Found:
+    """An ingestor that a project has."""
+
+    ingestor: Ingestor
+    source: Source
+
+
+def find_ingestors(project: Project) -> dict[str, Found]:
     """All ingestors by name; a project's own replaces a standard one of the same name. Raises WH121."""
-    found: dict[str, Ingestor] = {}
+    found: dict[str, Found] = {}
+    for source in _sources(project):
+        ingestor = source.load()
+        found[ingestor.name] = Found(ingestor, source)
+    return found
+
+
+def load_ingestors(project: Project) -> dict[str, Ingestor]:
+    """As `find_ingestors`, without where they are from."""
+    return {name: found.ingestor for name, found in find_ingestors(project).items()}
+
+
+def check_name(name: str, ingestors: Mapping[str, object]) -> None:
+    """Raises WH122 when no ingestor has this name."""
+    if name not in ingestors:
+        hint = did_you_mean(name, ingestors) or "wh ingestors lists them"
+        raise WarehouseError("WH122", f"no ingestor has the name {name!r}", hint=hint, exit_code=ExitCode.NOT_FOUND)
+
+
+def _sources(project: Project) -> Iterator[Source]:
     for entry in entry_points(group=ENTRY_POINT_GROUP):
-        _register(found, entry.load(), entry.value)
+        yield Source("installed", entry.value, entry.value)
     for layer in project.layers("ingest"):
+        origin = "standard" if layer == standard_folder() / "ingest" else "project"
         for path in sorted(layer.iterdir()):
             module = path / "__init__.py" if path.is_dir() else path
             if path.name.startswith((".", "_")) or module.suffix != ".py" or not module.is_file():
                 continue
-            _register(found, _load(module, path.stem), project.shown(module))
-    return found
+            yield Source(origin, project.shown(module), module)
 
 
-def _register(found: dict[str, Ingestor], ingestor: object, place: str) -> None:
+def _checked(ingestor: object, place: str) -> Ingestor:
     missing = [name for name in ("name", "version", "tables", "bundles", "parse") if not hasattr(ingestor, name)]
     if missing:
         raise WarehouseError("WH121", f"the ingestor lacks {', '.join(missing)}", place)
-    checked = cast(Ingestor, ingestor)
-    found[checked.name] = checked
+    return cast(Ingestor, ingestor)
 
 
 class _AsWritten(SourceFileLoader):

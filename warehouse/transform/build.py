@@ -146,15 +146,17 @@ def _landing(
     project: Project, store: LocalStore, evidence: str, current: Build | None, progress: Progress
 ) -> "LandingTables":
     from warehouse.landing.batches import refresh
-    from warehouse.landing.registry import load_ingestors
+    from warehouse.landing.registry import find_ingestors
     from warehouse.transform.landing_tables import from_json, landing_tables, no_evidence
 
     if current and current.evidence == evidence and _has_landing(store, current):
         return from_json(current.landing, store.root / "landing")
-    ingestors = load_ingestors(project)
-    if not ingestors and not (store.root / "raw").exists() and not (store.root / "ledger").exists():
+    found = find_ingestors(project)
+    if not found and not (store.root / "raw").exists() and not (store.root / "ledger").exists():
         return no_evidence()
-    return landing_tables(refresh(store, ingestors, progress.parsed))
+    ingestors = {name: each.ingestor for name, each in found.items()}
+    sources = {name: each.source for name, each in found.items()}
+    return landing_tables(refresh(store, ingestors, progress.parsed, sources))
 
 
 def _build(

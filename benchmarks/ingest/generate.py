@@ -1,0 +1,300 @@
+"""Synthetic evidence in the real formats, of any size, streamed: numbers are drawn for every line, stated aggregates are
+those of the requests, so that a parser's checks have their usual work. The same seed gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from statistics import fmean, pstdev, stdev
+from typing import Any
+
+_MB = 10**6
+_REQUESTS = 1000
+_TOKENS = 128
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A generator: `archive_mb` is how much of the format the project's archive of real evidence has, `target` the speed
+    that is wanted, as a part of sha256's on one core."""
+
+    name: str
+    archive_mb: float
+    target: float | None
+    write: Callable[[Path, int, random.Random], None]  # folder, bytes at least, chance
+
+
+# -- MLPerf Training --------------------------------------------------------------------------------------------------
+
+_RESULTS = 10  # a benchmark's runs
+_RESULT_BYTES = 10 * _MB  # real ones have up to 0.6: here memory is measured, too
+
+
+def mllog(folder: Path, size: int, chance: random.Random) -> None:
+    """Submissions' result files: bare `:::MLLOG` lines in one platform, behind task prefixes and in noise in the next."""
+    home = folder / "training_results_v5.1" / "Acme"
+    for number in range(max(1, round(size / _RESULTS / _RESULT_BYTES))):
+        platform = f"rack{number}_n8"
+        _write_json(home / "systems" / f"{platform}.json", {
+            "submitter": "Acme", "division": "closed", "status": "onprem", "system_name": platform, "number_of_nodes": "8",
+            "accelerators_per_node": "4", "accelerator_model_name": "A900", "framework": "PyTorch 2.7.0, CUDA 12.9",
+        })
+        for result in range(_RESULTS):
+            path = home / "results" / platform / "llama2_70b_lora" / f"result_{result}.txt"
+            each = min(_RESULT_BYTES, size // _RESULTS)
+            _write_lines(path, _training_log(platform, each, chance, is_noisy=number % 2 == 1))
+
+
+def _training_log(platform: str, size: int, chance: random.Random, *, is_noisy: bool) -> Iterator[str]:
+    time_ms = 1_759_904_684_678
+    callbacks = "/usr/local/lib/python3.12/dist-packages/mlperf_common/callbacks/logging.py"
+
+    def line(event: str, key: str, value: Any, **metadata: Any) -> str:
+        document = {
+            "namespace": "", "time_ms": time_ms, "event_type": event, "key": key, "value": value,
+            "metadata": {"file": callbacks, "lineno": 163, **metadata},
+        }
+        return f"{'  0: ' if is_noisy else ''}:::MLLOG {json.dumps(document)}\n"
+
+    point, start, stop = "POINT_IN_TIME", "INTERVAL_START", "INTERVAL_END"
+    yield line(point, "cache_clear", True)
+    yield line(start, "init_start", None)
+    for key, value in (
+        ("submission_benchmark", "llama2_70b_lora"), ("submission_org", "Acme"), ("submission_division", "closed"),
+        ("submission_status", "onprem"), ("submission_platform", platform), ("global_batch_size", 8),
+        ("opt_base_learning_rate", 0.0006), ("gradient_accumulation_steps", 1), ("seed", chance.randrange(1 << 16)),
+        ("train_samples", 3901), ("eval_samples", 173), ("target_accuracy", 0.925),
+    ):
+        yield line(point, key, value)
+    time_ms += 120_000
+    yield line(stop, "init_stop", None)
+    yield line(start, "run_start", None)
+    written, step = 0, 0
+    while written < size:
+        yield line(start, "block_start", None, samples_count=step * 8, step=step)
+        for _ in range(40):
+            step += 10
+            time_ms += chance.randrange(7000, 7500)
+            text = line(
+                point, "tracked_stats", {"train_loss": 1 + chance.random()}, samples_count=step * 8,
+                lr=0.0006 * chance.random(), step=step,
+            )
+            written += len(text)
+            yield text
+            if is_noisy:
+                rank = chance.randrange(512)
+                noise = f"{rank:>3}: WARNING: CUDA_ENABLE_LIGHTWEIGHT_COREDUMP is deprecated at {chance.random()}\n"
+                written += len(noise)
+                yield noise
+        stats = {"throughput": 10 + chance.random(), "train_step_time": chance.random()}
+        yield line(point, "tracked_stats", stats, step=step)
+        yield line(stop, "block_stop", None, samples_count=step * 8, step=step)
+        yield line(start, "eval_start", None, samples_count=step * 8, step=step)
+        yield line(point, "eval_accuracy", 0.9 + chance.random() / 20, samples_count=step * 8, step=step)
+        yield line(stop, "eval_stop", None, samples_count=step * 8, step=step)
+    yield line(stop, "run_stop", None, samples_count=step * 8, step=step, status="success")
+
+
+# -- serving ----------------------------------------------------------------------------------------------------------
+
+
+def vllm_detailed(folder: Path, size: int, chance: random.Random) -> None:
+    """`vllm bench serve --save-detailed`: one object on one line, with each request's inter-token latencies."""
+    written = 0
+    for number in count():
+        document = _vllm_document(chance, 2 ** (number % 8))
+        name = f"acme_7b_TP8_DP1_in128_out{_TOKENS}_p{_REQUESTS}_c{2 ** (number % 8)}_{number:06x}.json"
+        path = folder / "benchmarks" / "vllm" / "a900" / "Acme-7B" / name
+        written += _write_lines(path, iter([json.dumps(document)]))
+        if written >= size:
+            return
+
+
+def sglang(folder: Path, size: int, chance: random.Random) -> None:
+    """SGLang's `bench_serving --output-details`: an object a line, with the server's arguments."""
+    written = 0
+    for number in count():
+        path = folder / "benchmarks" / "sglang" / "a900" / "Acme-7B" / f"tp4_dp2_Acme-7B_{number:06x}.jsonl"
+        written += _write_lines(path, (json.dumps(_sglang_document(chance)) + "\n" for _ in range(4)))
+        if written >= size:
+            return
+
+
+def _requests(chance: random.Random, prefill_s: float) -> dict[str, Any]:
+    itls = [[0.0035 + chance.random() / 5000 for _ in range(_TOKENS - 1)] for _ in range(_REQUESTS)]
+    return {
+        "input_lens": [_TOKENS] * _REQUESTS,
+        "output_lens": [_TOKENS] * _REQUESTS,
+        "ttfts": [prefill_s * (1 + chance.random()) for _ in range(_REQUESTS)],
+        "itls": itls,
+        "start_times": [1585905.0 + number / 20 + chance.random() for number in range(_REQUESTS)],
+        "generated_texts": [f" the {chance.random()} of \u00e9clairs" * 8 for _ in range(_REQUESTS)],
+        "errors": [""] * _REQUESTS,
+    }
+
+
+def _latencies(requests: dict[str, Any]) -> dict[str, list[float]]:
+    """In ms, by the metric's short name."""
+    ends = [ttft + sum(itl) for ttft, itl in zip(requests["ttfts"], requests["itls"], strict=True)]
+    return {
+        "ttft": [1000 * ttft for ttft in requests["ttfts"]],
+        "tpot": [1000 * sum(itl) / len(itl) for itl in requests["itls"]],
+        "itl": [1000 * gap for itl in requests["itls"] for gap in itl],
+        "e2el": [1000 * end for end in ends],
+    }
+
+
+def _vllm_document(chance: random.Random, concurrency: int) -> dict[str, Any]:
+    requests = _requests(chance, 0.03)
+    stated: dict[str, Any] = {}
+    for metric, values in _latencies(requests).items():
+        values.sort()
+        stated |= {
+            f"mean_{metric}_ms": fmean(values), f"median_{metric}_ms": _quantile(values, 0.5),
+            f"std_{metric}_ms": pstdev(values), f"p99_{metric}_ms": _quantile(values, 0.99),
+        }
+    duration = 40 + 10 * chance.random()
+    tokens = _REQUESTS * _TOKENS
+    return {
+        "date": "20260410-085715", "endpoint_type": "openai", "backend": "openai", "label": None,
+        "model_id": "/models/Acme-7B", "tokenizer_id": "/models/Acme-7B", "num_prompts": _REQUESTS, "request_rate": "inf",
+        "burstiness": 1.0, "max_concurrency": concurrency, "duration": duration, "completed": _REQUESTS, "failed": 0,
+        "total_input_tokens": tokens, "total_output_tokens": tokens, "request_throughput": _REQUESTS / duration,
+        "request_goodput": None, "output_throughput": tokens / duration, "total_token_throughput": 2 * tokens / duration,
+        **requests, "max_output_tokens_per_s": 2630.0, "max_concurrent_requests": concurrency + 2, **stated,
+    }
+
+
+def _sglang_document(chance: random.Random) -> dict[str, Any]:
+    requests = _requests(chance, 0.2)
+    del requests["start_times"]
+    stated: dict[str, Any] = {}
+    for metric, values in _latencies(requests).items():
+        values.sort()
+        name = "e2e_latency" if metric == "e2el" else metric
+        stated |= {
+            f"mean_{name}_ms": fmean(values), f"median_{name}_ms": _quantile(values, 0.5),
+            f"std_{name}_ms": pstdev(values), f"p99_{name}_ms": _quantile(values, 0.99),
+        }
+    duration = 20 + chance.random()
+    tokens = _REQUESTS * _TOKENS
+    return {
+        "tag": None, "backend": "sglang", "dataset_name": "random", "request_rate": math.inf, "max_concurrency": 100,
+        "sharegpt_output_len": None, "random_input_len": _TOKENS, "random_output_len": _TOKENS, "random_range_ratio": 1.0,
+        "server_info": {"model_path": "/models/Acme-7B", "tp_size": 4, "dp_size": 2, "context_length": 12000,
+                        "version": "0.5.9", **{f"argument_{number}": None for number in range(400)}},
+        "duration": duration, "completed": _REQUESTS, "total_input_tokens": tokens, "total_output_tokens": tokens,
+        "total_output_tokens_retokenized": tokens, "request_throughput": _REQUESTS / duration,
+        "input_throughput": tokens / duration, "output_throughput": tokens / duration,
+        "total_throughput": 2 * tokens / duration, **stated, "concurrency": 70.5, "accept_length": None, **requests,
+    }
+
+
+def llmperf(folder: Path, size: int, chance: random.Random) -> None:
+    """LLMPerf's leaderboard: `individual/*.json`, a list of requests, and `summary/*.json`."""
+    written = 0
+    for number in count():
+        name = f"acme{number}_7b.json"
+        requests = [_llmperf_request(chance) for _ in range(10_000)]
+        written += _write_json(folder / "raw_data" / "individual" / name, requests)
+        summary: dict[str, Any] = {
+            "version": "2023-08-31", "name": f"acme{number}-7b_550_150_summary", "model": f"acme{number}/7b",
+            "mean_input_tokens": 550, "stddev_input_tokens": 0, "mean_output_tokens": 150, "stddev_output_tokens": 0,
+            "num_concurrent_requests": 5,
+        }
+        for key in ("inter_token_latency_s", "ttft_s", "end_to_end_latency_s", "request_output_throughput_token_per_s"):
+            values = sorted(request[key] for request in requests)
+            summary |= {f"results_{key}_quantiles_p{p}": _quantile(values, p / 100) for p in (25, 50, 75, 90, 95, 99)}
+            summary |= {f"results_{key}_mean": fmean(values), f"results_{key}_stddev": stdev(values)}
+            summary |= {f"results_{key}_min": values[0], f"results_{key}_max": values[-1]}
+        summary |= {"results_num_requests_started": 10_000, "results_error_rate": 0.0, "results_number_errors": 0}
+        written += _write_json(folder / "raw_data" / "summary" / name, summary)
+        if written >= size:
+            return
+
+
+def _llmperf_request(chance: random.Random) -> dict[str, Any]:
+    end = 1 + chance.random()
+    return {
+        "error_code": None, "error_msg": "", "inter_token_latency_s": end / 151, "ttft_s": end * chance.random() / 2,
+        "end_to_end_latency_s": end, "request_output_throughput_token_per_s": 151 / end, "number_total_tokens": 701,
+        "number_output_tokens": 151, "number_input_tokens": 550,
+    }
+
+
+# -- fabric -----------------------------------------------------------------------------------------------------------
+
+
+def nccl(folder: Path, size: int, chance: random.Random) -> None:
+    """Logs of nccl-tests, several tests in each."""
+    written = 0
+    for number in count():
+        path = folder / "pairwise" / "logs" / f"nccl_N2_G4_node{number}_node{number + 1}.log"
+        tests = (test for _ in range(50) for test in ("all_reduce", "alltoall", "sendrecv"))
+        written += _write_lines(path, (line for test in tests for line in _nccl_section(test, number, chance)))
+        if written >= size:
+            return
+
+
+def _nccl_section(test: str, number: int, chance: random.Random) -> Iterator[str]:
+    yield "# nccl-tests version 2.17.8 nccl-headers=22902 nccl-library=22902\n"
+    yield f"# Collective test starting: {test}_perf\n"
+    yield (
+        "# nThread 1 nGpus 1 minBytes 1024 maxBytes 34359738368 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1"
+        " validation: 1 graph: 0\n#\n# Using devices\n"
+    )
+    for rank in range(8):
+        yield (
+            f"#  Rank {rank:>2} Group  0 Pid {1399784 + rank} on node{number + rank // 4} device {rank % 4:>2}"
+            f" [0000:{0x9d + rank:02x}:00] NVIDIA H100 80GB HBM3\n"
+        )
+    places = f"{'out-of-place':>63}{'in-place':>39}"
+    half = "time   algbw   busbw  #wrong "
+    yield f"#\n#{places}\n#       size         count      type   redop    root     {half}    {half}\n"
+    yield "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)\n"
+    rates = []
+    for power in range(10, 36):
+        halves = []
+        for _ in range(2):
+            rate = 100 * chance.random()
+            rates.append(round(rate * 0.875, 2))
+            halves.append(f"{2**power / rate / 1000:>8.2f} {rate:>7.2f} {rates[-1]:>7.2f}")
+        yield f"{2**power:>12}  {2**power // 8:>12}    double     sum      -1 {halves[0]}       0 {halves[1]}    N/A\n"
+    yield f"# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {fmean(rates):.6g} \n#\n"
+    yield f"# Collective test concluded: {test}_perf\n#\n\n"
+
+
+# -- shared -----------------------------------------------------------------------------------------------------------
+
+
+def _quantile(ordered: list[float], part: float) -> float:
+    """By linear interpolation, as numpy's."""
+    place = part * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def _write_json(path: Path, document: Any) -> int:
+    return _write_lines(path, iter([json.dumps(document, indent=4)]))
+
+
+def _write_lines(path: Path, lines: Iterator[str]) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.writelines(lines)
+        return stream.tell()
+
+
+ALL = (
+    Evidence("MLPerf Training, :::MLLOG text", 33.0, 0.10, mllog),
+    Evidence("vLLM bench serve --save-detailed, JSON", 12.0, 0.15, vllm_detailed),
+    Evidence("SGLang bench_serving, JSON lines", 3.1, 0.15, sglang),
+    Evidence("LLMPerf, JSON", 0.72, 0.15, llmperf),
+    Evidence("nccl-tests, text", 1.8, None, nccl),
+)

@@ -1,0 +1,37 @@
+"""A sample of every standard family, for tests that hold for all ingestors.
+
+A family joins by one entry: its ingestor's name, and a `fuzz.Family` with a function that writes some evidence of it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from fuzz import Family
+from samples import mlperf_inference
+
+from warehouse.record.command import record
+
+_INDICATOR = {
+    "name": "PiMatmul", "component": "tensorflow", "@parameters": {"dtype": "float32", "reps": 20000},
+    "@result": {"rate": 0.0097, "elapsed_ms": 27366.39}, "overall_score": 0.3,
+}
+
+
+def _write_recording(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    script = folder / "bench.py"
+    script.write_text(f"import time\ntime.sleep(0.05)\nprint('warming up')\nprint({json.dumps(_INDICATOR)!r})")
+    record([sys.executable, str(script)], folder / "recording", repeats=2)
+
+
+FAMILIES = {
+    "mlperf_inference": Family(
+        mlperf_inference.write_submission,
+        endless=r".*/(?:mlperf_log_detail|spl)\.txt",
+        free_text=r".*/(?:user\.conf|accuracy\.txt|verify_\w+\.txt)",
+    ),
+    "recorded_run": Family(_write_recording, endless=r".*/host\.jsonl", free_text=r".*/std(?:out|err)\.txt"),
+}

@@ -1,0 +1,40 @@
+"""`wh ingestors`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from warehouse.cli.output import print_json
+from warehouse.errors import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the ingestors as JSON")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.landing.registry import find_ingestors
+    from warehouse.project import find_project
+
+    ingestors: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "version": found.ingestor.version,
+            # Those of users may be older than the attribute.
+            "formats": list(getattr(found.ingestor, "formats", ())),
+            "tables": list(found.ingestor.tables),
+            "origin": found.source.origin,
+            "place": found.source.place,
+        }
+        for name, found in sorted(find_ingestors(find_project()).items())
+    ]
+    if args.json:
+        print_json(ingestors)
+        return ExitCode.OK
+    for number, ingestor in enumerate(ingestors):
+        print("\n" * (number > 0) + f"{ingestor['name']} {ingestor['version']}  {ingestor['origin']}: {ingestor['place']}")
+        for line in ingestor["formats"]:
+            print(f"  reads  {line}")
+        print(f"  fills  {', '.join(ingestor['tables'])}")
+    return ExitCode.OK

@@ -81,9 +81,11 @@ def build(
     return is_unique(con, model, types) if plan.is_gathered else put_in_order(con, model, types)
 
 
-def record_keys(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf]) -> None:
+def record_keys(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf], recorded: dict[str, str]
+) -> None:
     """After a full build: keep which keys came from which file, so that a file that goes can be followed. `leaves` are those
-    that have files."""
+    that have files; `recorded` says where keys that were found before in this session stand, by the SQL that finds them."""
     con.execute(f"create schema if not exists {KEY_SCHEMA}")
     table = _key_table(model)
     con.execute(f"drop table if exists {table}")
@@ -93,8 +95,9 @@ def record_keys(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, l
     )
     for number, path in enumerate(plan.paths):
         if path.leaf in leaves:
-            sql = path.keys_of(leaves[path.leaf].rows)
-            con.execute(f"insert into {table} select '{number}', {quote(FILE_COLUMN)}, {column_list(model.key)} from ({sql})")
+            sql, found = path.keys_of(leaves[path.leaf].rows), f"{_FILE}, {column_list(model.key)}"
+            con.execute(f"insert into {table} select '{number}', {found} from ({recorded.get(sql, sql)})")
+            recorded[sql] = f"select {found} from {table} where {_PATH} = '{number}'"
 
 
 def forget_keys(con: "duckdb.DuckDBPyConnection", qualified: str) -> None:

@@ -19,7 +19,8 @@ from warehouse.landing.batches import schemas
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project, standard_folder
 from warehouse.transform.build import find_current
-from warehouse.transform.check import inspect
+from warehouse.transform.check import ENGINE_VIEWS, inspect
+from warehouse.transform.duck import connect
 from warehouse.transform.landing_tables import project_landing_types
 from warehouse.transform.model import Model, load_models, load_queries, read_model
 from warehouse.transform.query import run_query
@@ -220,3 +221,8 @@ def test_a_chain_of_views_is_no_deep_binding(project: Project) -> None:
     chain = {f"m{i}": replace(first, name=f"m{i}", text=f"select a from m{i - 1}" if i else "select 1 as a") for i in range(1000)}
     checked, faults = inspect(chain, {}, {})
     assert (len(checked.columns), faults) == (1000, [])
+
+
+def test_the_engines_own_views_are_known() -> None:
+    sql = "select view_name from duckdb_views() where internal and schema_name in ('main', 'pg_catalog')"
+    assert {row[0] for row in connect().execute(sql).fetchall()} == ENGINE_VIEWS

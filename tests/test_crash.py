@@ -220,7 +220,9 @@ class Reader:
         over = threading.Event()
 
         def run() -> None:
-            while not over.wait(0.01):
+            is_last = False
+            while not is_last:
+                is_last = over.wait(0.01)  # however busy the machine is, one asks after all is done
                 try:
                     self.seen.append(self.ask())
                 except duckdb.Error as error:

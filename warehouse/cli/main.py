@@ -10,6 +10,8 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import NoReturn
 
 from warehouse import __version__
 from warehouse.cli.output import refused
@@ -38,6 +40,16 @@ COMMANDS = {
 }
 
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+
+
+def run() -> NoReturn:
+    """`wh` as a process of its own: run it, and end at once. All that is to stay is closed by then, and to take an interpreter
+    apart that has loaded DuckDB takes 40 ms."""
+    code = main()
+    with suppress(OSError):  # the reader has gone: nothing more can be said
+        sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -118,4 +130,4 @@ def _meaning(code: ExitCode) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -35,6 +35,17 @@ if TYPE_CHECKING:
 
 # Columns (name to type) of landing tables.
 LandingTypes = Mapping[str, Mapping[str, str]]
+# The engine's own views in `main` and `pg_catalog`. To ask for them takes 17 ms, since it makes each; a test compares.
+ENGINE_VIEWS = frozenset(
+    (
+        "duckdb_columns", "duckdb_constraints", "duckdb_databases", "duckdb_indexes", "duckdb_logs", "duckdb_schemas",
+        "duckdb_tables", "duckdb_types", "duckdb_views", "pg_am", "pg_attrdef", "pg_attribute", "pg_class", "pg_collation",
+        "pg_constraint", "pg_database", "pg_depend", "pg_description", "pg_enum", "pg_index", "pg_indexes", "pg_namespace",
+        "pg_prepared_statements", "pg_proc", "pg_sequence", "pg_sequences", "pg_settings", "pg_tables", "pg_tablespace",
+        "pg_type", "pg_views", "pragma_database_list", "sqlite_master", "sqlite_schema", "sqlite_temp_master",
+        "sqlite_temp_schema",
+    )
+)
 SCHEMAS = ("staging", FEED_SCHEMA, SOURCE_SCHEMA, "mart", "rollup")
 
 
@@ -170,15 +181,9 @@ def _name_faults(
     named = [*models.items(), *queries.items()]
     if all(memory.knows("models", name) and name not in landing for name, _ in named) and not models.keys() & queries.keys():
         return
-    engine = {
-        row[0]
-        for row in con.execute(
-            "select view_name from duckdb_views() where internal and schema_name in ('main', 'pg_catalog')"
-        ).fetchall()
-    }
     bare = parsed(con, [f"from {name}" for name, _ in named])
     for (name, model), document in zip(named, bare, strict=True):
-        owner = "a landing table" if name in landing else "the engine's own table" if name in engine else None
+        owner = "a landing table" if name in landing else "the engine's own table" if name in ENGINE_VIEWS else None
         if model is queries.get(name) and name in models:
             owner = models[name].place
         if owner:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse.transform.engine_faults import translated
+from warehouse.transform.sql_text import unended
 
 if TYPE_CHECKING:
     import duckdb
@@ -78,12 +79,12 @@ def text_literal(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def execute(con: "duckdb.DuckDBPyConnection", model: "Model", prefix: str) -> None:
-    """Run `prefix` and a model's own text. Raises WH209 at the place in the text."""
+def execute(con: "duckdb.DuckDBPyConnection", model: "Model", prefix: str, suffix: str = "") -> None:
+    """Run a model's own text after `prefix` and before `suffix`. Raises WH209 at the place in the text."""
     import duckdb
 
     try:
-        con.execute(prefix + model.text)
+        con.execute(prefix + (unended(model.text) + suffix if suffix else model.text))
     except duckdb.Error as error:
         raise translated(error, "WH209", model.text, model.place, prefix) from error
 

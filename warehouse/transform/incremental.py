@@ -21,7 +21,7 @@ from warehouse.transform.engine_faults import translated_elsewhere
 from warehouse.transform.keys import FILE_COLUMN, KeyPlan, narrow_name, narrowed
 from warehouse.transform.locality import INPUT_ALIAS, KeyedInput
 from warehouse.transform.model import Model
-from warehouse.transform.row_order import OrderedRows, column_list, grows, has_grain_over_key, order_of, put_in_order, repeats, sort_into_table
+from warehouse.transform.row_order import OrderedRows, column_list, grows, has_grain_over_key, in_order, is_unique, order_of, put_in_order, repeats
 
 if TYPE_CHECKING:
     import duckdb
@@ -65,24 +65,27 @@ def build(
     """Make an incremental table from nothing. Returns whether its grain is seen to tell its rows apart. Raises WH209."""
     import duckdb
 
-    # Rows that are to be sorted are not written to the file first.
-    made = f"create or replace temp table {_FRESH} as " if plan.is_gathered else f"create table {quoted(model.qualified)} as "
+    prefix, suffix = f"create table {quoted(model.qualified)} as ", ""
+    if plan.is_gathered:
+        prefix, suffix = f"{prefix}select * from (", f"){in_order(model, types)}"
     with joins_as_written(con):
         if sees_layout and plan.can_narrow:
             try:
                 for number, found in enumerate(plan.inputs):
                     _copy(con, number, f"select * from {model.text[found.start : found.end]}")
-                con.execute(made + narrowed(model, plan.inputs))
+                con.execute(prefix + narrowed(model, plan.inputs) + suffix)
             except duckdb.Error as error:
                 raise translated_elsewhere(error, "WH209", model.text, model.place) from error
         else:
-            execute(con, model, made)
-    return sort_into_table(con, model, types, _FRESH) if plan.is_gathered else put_in_order(con, model, types)
+            execute(con, model, prefix, suffix)
+    return is_unique(con, model, types) if plan.is_gathered else put_in_order(con, model, types)
 
 
-def record_keys(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf]) -> None:
+def record_keys(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf], recorded: dict[str, str]
+) -> None:
     """After a full build: keep which keys came from which file, so that a file that goes can be followed. `leaves` are those
-    that have files."""
+    that have files; `recorded` says where keys that were found before in this session stand, by the SQL that finds them."""
     con.execute(f"create schema if not exists {KEY_SCHEMA}")
     table = _key_table(model)
     con.execute(f"drop table if exists {table}")
@@ -92,8 +95,9 @@ def record_keys(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, l
     )
     for number, path in enumerate(plan.paths):
         if path.leaf in leaves:
-            sql = path.keys_of(leaves[path.leaf].rows)
-            con.execute(f"insert into {table} select '{number}', {quote(FILE_COLUMN)}, {column_list(model.key)} from ({sql})")
+            sql, found = path.keys_of(leaves[path.leaf].rows), f"{_FILE}, {column_list(model.key)}"
+            con.execute(f"insert into {table} select '{number}', {found} from ({recorded.get(sql, sql)})")
+            recorded[sql] = f"select {found} from {table} where {_PATH} = '{number}'"
 
 
 def forget_keys(con: "duckdb.DuckDBPyConnection", qualified: str) -> None:

@@ -69,6 +69,7 @@ class Session:
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
         self.contents: dict[str, str] = material.inputs.content_ids()  # by name, of all that is up to date
         self._readers = Readers(con, material)
+        self._recorded: dict[str, str] = {}  # keys of files that stand in a table (`record_keys`)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
         self._saved = dict(self._before)  # of `_now`, what is committed
         self._unsaved: list[str] = []
@@ -107,7 +108,7 @@ class Session:
 
     def _commit(self) -> None:
         states = {name: self._now[name] for name in self._unsaved}
-        write_states(self._con, states)
+        write_states(self._con, states, states.keys() & self._saved.keys())
         self._con.execute("commit")
         self._saved.update(states)
         self._unsaved, self._last_commit = [], time.process_time()
@@ -120,6 +121,7 @@ class Session:
         self._con.execute("begin")
         self._deltas = deltas - set(self._unsaved)
         self._readers.forget()
+        self._recorded.clear()
         again, self._unsaved = dict.fromkeys(self._unsaved), []
         for name in again:  # the tables are what they were: under another name, of another kind, in pieces
             self._now.pop(name)
@@ -177,7 +179,7 @@ class Session:
             files = {path.leaf for path in plan.paths} - self._checked.models.keys()
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in files}
             if leaves:
-                incremental.record_keys(self._con, model, plan, leaves)
+                incremental.record_keys(self._con, model, plan, leaves, self._recorded)
         else:
             execute(self._con, model, f"create table {quoted(model.qualified)} as ")
         content = content_of(self._con, model.qualified, types, is_ordered=not plan)

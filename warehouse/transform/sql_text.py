@@ -116,12 +116,17 @@ def canonical(sql: str) -> str:
     return "".join(parts)
 
 
-def body(sql: str) -> str:
-    """`sql` from its first token to its last, closing semicolons left out: it can stand in brackets."""
+def unended(sql: str) -> str:
+    """`sql` to its last token, closing semicolons left out: more can follow."""
     found = tokens(sql)
     while found and found[-1].text == ";":
         found.pop()
-    return sql[found[0].offset : found[-1].offset + len(found[-1].text)] if found else ""
+    return sql[: found[-1].offset + len(found[-1].text)] if found else ""
+
+
+def body(sql: str) -> str:
+    """`sql` from its first token to its last, closing semicolons left out: it can stand in brackets."""
+    return unended(sql)[first_token(sql) :]
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

@@ -114,11 +114,11 @@ def read_states(con: "duckdb.DuckDBPyConnection") -> dict[str, TableState]:
     return {name: _read(json.loads(text)) for name, text in con.execute("select name, state from state.tables").fetchall()}
 
 
-def write_states(con: "duckdb.DuckDBPyConnection", states: Mapping[str, TableState], gone: Iterable[str] = ()) -> None:
-    """Record tables made, and forget those that are gone."""
-    names = [*states, *gone]
-    if names:
-        con.execute("delete from state.tables where name in (select unnest(?::varchar[]))", [names])
+def write_states(con: "duckdb.DuckDBPyConnection", states: Mapping[str, TableState], former: Collection[str]) -> None:
+    """Record tables made, and forget what is recorded of the `former` ones."""
+    if former:
+        con.execute("delete from state.tables where name in (select unnest(?::varchar[]))", [list(former)])
+    if states:
         texts = [json.dumps(state, default=vars) for state in states.values()]
         con.execute("insert into state.tables select unnest(?::varchar[]), unnest(?::varchar[])", [list(states), texts])
 

@@ -57,6 +57,7 @@ class Resolver:
         self.read_columns: dict[str, tuple[str, ...]] = {}
         self.templates: dict[str, exp.Expression] = {}
         self.witness_count = 0
+        self.constants = exp.With(expressions=[])  # the witnesses that all of the query can read
 
     def query(self, node: exp.Expression, ctes: Ctes, outer: Scope | None, is_named: bool = True) -> Relation:
         """The relation of any query; `is_named` means that consumers read its columns by name."""

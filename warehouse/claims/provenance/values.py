@@ -42,7 +42,7 @@ class Kind(Enum):
     LIST = "list"  # a list of them; NULL reads as empty
     SET = "set"  # a list that has each of them once
     PART = "part"  # the same, and no other row of the block has any of them
-    SHARED = "shared"  # a set that is the same for every row of the block that has it
+    SHARED = "shared"  # a set that is the same for every row of the block that has it, or a mark for it (`Term.shared`)
     CONSTANT = "constant"  # a set that is the same for every row of the block, to be read beside it
 
     @property
@@ -62,6 +62,8 @@ class Term:
     expression: exp.Expression
     kind: Kind
     present: exp.Expression | None = None  # for ROW and OWN: not NULL when the row exists
+    # For SHARED: what reads the set that the expression only marks. For CONSTANT: the same, wherever it stands in the query.
+    shared: exp.Expression | None = None
 
 
 Evidence = dict[int, list[Term]]  # occurrence number -> terms, no term twice
@@ -122,6 +124,20 @@ def select(expressions: Sequence[exp.Expression], source: exp.Expression) -> exp
     return exp.Select(expressions=list(expressions), from_=exp.From(this=source))
 
 
+def conjuncts(condition: exp.Expression) -> list[exp.Expression]:
+    """What AND joins, in order."""
+    found, unread = [], [condition]
+    while unread:
+        part = unread.pop()
+        if isinstance(part, exp.Paren):
+            unread.append(part.this)
+        elif isinstance(part, exp.And):
+            unread += [part.right, part.left]
+        else:
+            found.append(part)
+    return found
+
+
 def all_of(conditions: Iterable[exp.Expression]) -> exp.Expression | None:
     """The conditions joined with AND; None for none."""
     joined: exp.Expression | None = None
@@ -159,7 +175,7 @@ def star_cells(why: Term) -> Term:
     if why.kind.is_row:
         return row_cell("*", why.expression, why.kind)
     mapping = exp.Lambda(this=cell_of("*", exp.to_identifier("token")), expressions=[exp.to_identifier("token")])
-    return Term(call("list_transform", why.expression.copy(), mapping), why.kind)
+    return Term(call("list_transform", _listed(why), mapping), why.kind)
 
 
 def merge(parts: Iterable[Evidence]) -> Evidence:
@@ -179,6 +195,8 @@ def as_list(terms: Sequence[Term]) -> exp.Expression:
 
 
 def _listed(term: Term) -> exp.Expression:
+    if term.kind is Kind.SHARED and term.shared is not None:
+        return exp.Case(ifs=[exp.If(this=copied(term.expression), true=copied(term.shared))])
     if not term.kind.is_row:
         return copied(term.expression)
     one = exp.Array(expressions=[copied(term.expression)])
@@ -204,7 +222,7 @@ def collected(
     if over is not None:
         result = exp.Window(this=result, **_copied(over))
     if term.kind is Kind.SHARED:
-        return Term(result, Kind.SHARED)
+        return Term(result, Kind.SHARED, shared=term.shared)
     is_part = term.kind in (Kind.OWN, Kind.PART)
     if not term.kind.is_row:
         result = call("flatten", result)

@@ -43,6 +43,19 @@ def check_ties(con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str) -
     return tried
 
 
+def tied_clauses(catalog: Catalog, query: str) -> dict[str, int]:
+    """What `check_ties` answers where it does not refuse, without trying: that follows from the SQL."""
+    import sqlglot
+
+    top = catalog.models[f"rollup.{query}"]
+    texts = {
+        model.qualified: expanded(model, catalog).text
+        for model in (top, *catalog.under(top.qualified)) if model.has_rows
+    }
+    counts = {name: len(tie_points(sqlglot.parse_one(text, dialect="duckdb"))) for name, text in texts.items()}
+    return {name: count for name, count in counts.items() if count}
+
+
 def probe(con: "duckdb.DuckDBPyConnection", sql: str) -> int:
     """The number of clauses of one query at which rows may tie. Raises WH306 (E_TIE) when a tie at one of them decides
     what the query answers, and when that cannot be tried."""

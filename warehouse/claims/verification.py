@@ -119,14 +119,17 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
         return
     values = {cell.column for row in rows for cell in row.cells.values()}
     auditor, together = _Auditor(project, specification.document, values), _all_bundles(publication)
-    current = current_numbers(project, query)
+    current, states = current_numbers(project, query), set[str]()
     for row in rows:
         for cell in row.cells.values():
             if cell.number_id:
                 found = FoundCell(query, row, cell, publication, None)
                 claim = _claim(found, bundles_of(row, cell), bool(cell.evidence), cell.number_id in current)
-                yield auditor.verdict(claim, [together, claim.bundles, row.bundles])
-    yield from _incomplete(project, publication, specification.document, rows, auditor, together)
+                verdict = auditor.verdict(claim, [together, claim.bundles, row.bundles])
+                states.add(verdict.state)
+                yield verdict
+    if states <= {VERIFIED, STALE}:  # else it is found out already
+        yield from _incomplete(project, publication, specification.document, rows, auditor, together)
 
 
 def _incomplete(

@@ -6,7 +6,7 @@ exactly one row. It never drops, adds or reorders a row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from sqlglot import exp
@@ -261,27 +261,31 @@ def final_columns(
 ) -> list[exp.Expression]:
     """The published extra columns of the outermost block: lists, each token once, empty rather than NULL."""
     whys = relation.why_terms(alias)
-    found = [named(_finished(whys, n), why_name(n)) for n in occurrences]
+    found = [named(_finished(whys, n, _once_each), why_name(n)) for n in occurrences]
     for index, position in enumerate(values):
         evidence = relation.cell_terms(alias, position)
-        found += [named(_finished(evidence, n), cell_name(index, n)) for n in occurrences]
+        found += [named(_finished(evidence, n, _distinct), cell_name(index, n)) for n in occurrences]
     return found
 
 
-def _finished(evidence: Evidence, number: int) -> exp.Expression:
+def _finished(evidence: Evidence, number: int, each_once: Callable[[exp.Expression], exp.Expression]) -> exp.Expression:
     empty = exp.Array(expressions=[])
     if number not in evidence:
         return empty
     terms = evidence[number]
     found = as_list(terms)
     if len(terms) > 1 or terms[0].kind is Kind.LIST:
-        found = _once_each(found)
+        found = each_once(found)
     return exp.Coalesce(this=found, expressions=[empty])
+
+
+def _distinct(cells: exp.Expression) -> exp.Expression:
+    return call("list_distinct", cells)
 
 
 def _once_each(tokens: exp.Expression) -> exp.Expression:
     """A list's tokens, each once, by the hash table of an aggregate: list_distinct() takes five times as long for many, and for
-    a million longer than most queries."""
+    a million longer than most queries. It is another join in the plan, so not for the many columns that cells have."""
     unnested = exp.Unnest(expressions=[tokens], alias=exp.TableAlias(this=identifier("__of"), columns=[identifier("__token")]))
     once = call("list", exp.Distinct(expressions=[column("__of", "__token")]))
     return exp.Subquery(this=select([once], unnested))

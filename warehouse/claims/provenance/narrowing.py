@@ -86,8 +86,11 @@ def _asked_of_partners(own: exp.Column, value: exp.Column, condition: str, item:
 
 
 def _pairs_only(node: exp.Select) -> bool:
-    """Whether every join only pairs rows: one without a partner is not in the result."""
-    return not any(join.side or join.method for join in node.args.get("joins") or [])
+    """Whether every join only pairs rows: one without a partner is not in the result. Joins in parentheses are not looked into."""
+    joins = node.args.get("joins") or []
+    items = [node.args["from_"].this, *(join.this for join in joins)]
+    is_nested = any(isinstance(item, exp.Subquery) and isinstance(item.this, (exp.Subquery, exp.Table)) for item in items)
+    return not is_nested and not any(join.side or join.method for join in joins)
 
 
 def _narrow_source(source: Source | None, read: exp.Column, condition: str) -> bool:

@@ -81,10 +81,15 @@ def a_value_without_a_number(forgery: Forgery) -> None:
     forgery.cell("a", "total").update(value=["double", (8.0).hex()], number_id=None)
 
 
+def ties_tried(forgery: Forgery) -> None:
+    forgery.record["ties_tried"] = {"rollup.claim": 3}
+
+
 LIES: dict[Callable[[Forgery], None], str] = {
     fewer_runs: "other runs than", runs_of_another_row: "other runs than", invented_runs: "other runs than",
     other_ranges: "other bytes than", another_file: "other bytes than", another_sha256: "other bytes than",
     a_tolerance: "other exactness than", no_exactness: "other exactness than", a_guarantee: "other guarantees than",
+    ties_tried: "other clauses tried for ties than",
     another_query: "it is of 'audited'", another_engine: "another engine", a_value_without_a_number: "does not commit",
 }
 
@@ -97,6 +102,62 @@ def test_a_lie_about_what_a_right_value_rests_on(lie: Callable[[Forgery], None],
     told = {verdict.key: verdict for verdict in verify_all(project)}
     verdict = told.get("claim[key=a].total") or next(iter(told.values()))  # of a damaged publication there is one
     assert verdict.state == "tampered" and LIES[lie] in verdict.reason
+
+
+def a_row_of_other_evidence(forgery: Forgery) -> None:
+    forgery.rows = [row for row in forgery.rows if row["grain"]["key"] != ["text", "b"]]
+
+
+def a_row_of_the_same_evidence(forgery: Forgery) -> None:
+    forgery.rows = [row for row in forgery.rows if row["grain"]["key"] != ["text", "c"]]
+
+
+def every_row(forgery: Forgery) -> None:
+    forgery.rows = []
+
+
+OMISSIONS: dict[Callable[[Forgery], None], tuple[str, str]] = {
+    # `c` stands in a file of `a`'s, so what is left names that; of `b` nothing left says that it ever was.
+    a_row_of_the_same_evidence: ("tampered", "the evidence that it names gives 1 rows that it leaves out"),
+    a_row_of_other_evidence: ("refused", "all the evidence that was there when it was made gives 1 rows that it leaves out"),
+    every_row: ("refused", "all the evidence that was there when it was made gives 3 rows that it leaves out"),
+}
+
+
+@pytest.mark.parametrize("omission", OMISSIONS, ids=lambda omission: omission.__name__)
+def test_rows_that_are_left_out(omission: Callable[[Forgery], None], tmp_path: Path) -> None:
+    project = published(tmp_path, files=("a=1\nc=3\n", "a=2\n", "b=5\nb=5\n"))
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}
+    (publication,) = publications(project)
+    forged = forge_record(publication, omission)
+    *numbers, verdict = verify_all(project)
+    assert {verdict.state for verdict in numbers} <= {"verified"}
+    assert (verdict.number_id, verdict.key, verdict.state, verdict.reason) == (None, forged.name, *OMISSIONS[omission])
+
+
+def test_runs_that_are_left_out_of_a_row(tmp_path: Path) -> None:
+    """Every number by itself is what its evidence gives, and states that evidence: of the first of two runs alone."""
+    project = published(tmp_path / "whole")
+    few = published(tmp_path / "few", files=(FILES[0], "", FILES[2]))
+    (publication,), (other,) = publications(project), publications(few)
+
+    def change(forgery: Forgery) -> None:
+        theirs = Forgery(other)
+        forgery.rows = theirs.rows
+        forgery.why_sets = theirs.why_sets
+
+    forge_record(publication, change)
+    *numbers, verdict = verify_all(project)
+    assert {verdict.number_id is None for verdict in numbers} == {False}
+    assert (verdict.state, verdict.reason) == ("refused", "all the evidence that was there when it was made gives 2 other values")
+
+
+def test_evidence_that_came_later_is_not_left_out(tmp_path: Path) -> None:
+    project = published(tmp_path)
+    take_in(project, value_files(tmp_path / "later", "d=4\n", "a=7\n"))
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}
+    build(project)
+    assert {verdict.state for verdict in verify_all(project)} <= {"verified", "stale"}
 
 
 def test_the_record_of_another_version_is_not_said_to_be_a_lie(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-"""Every byte counts, and nothing else does: on a sample of published numbers, and on one publication made twice.
+"""Every byte counts, and nothing else does: on a sample of the numbers of all rollups, and on publications made twice.
 
-Which bundles a number rests on is read from its publication; what must follow when one byte of one file changes, and from
+The rollups are those of the standard project that the evidence written here fills; a new one is among them by being there,
+once some evidence of its family is. Which bundles a number rests on is read from its publication; what must follow when one byte of one file changes, and from
 where, when and in which order evidence came, is said here.
 """
 
@@ -20,7 +21,7 @@ from typing import Any
 import pytest
 from samples import mlperf_inference
 
-from warehouse.claims.publication import CONTENT, PublishedCell, publications
+from warehouse.claims.publication import CONTENT, PublishedCell, PublishedRollup, publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all, verify_number
@@ -28,16 +29,36 @@ from warehouse.evidence.store import LocalStore
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project, read_project
+from warehouse.record.command import record
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-QUERY = "mlperf_inference_results"
+QUERIES = sorted(path.stem for path in (REPOSITORY / "queries").glob("*.sql"))
+FILLED = {"indicator_results", "mlperf_inference_results"}  # at least
 SUBMITTERS = ("Acme", "Bolt")
 SAMPLE = 200
+_BENCHMARK = """
+import json, sys, time
+result = {"rate_per_s": time.perf_counter_ns() % 997 / 7, "elapsed_ms": time.perf_counter_ns() % 101 / 3}
+print(json.dumps({"name": "turns", "component": "python", "@parameters": {"size": sys.argv[1]}, "@result": result}))
+"""
 
 
-def write_evidence(folder: Path) -> list[Path]:
-    """The submissions, each in a folder of its own, each with values of its own."""
-    folders = []
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with recordings of a benchmark, two sizes of it; they are made once, for no other time is like it."""
+    root = tmp_path_factory.mktemp("recordings")
+    script = root / "turns.py"
+    script.write_text(_BENCHMARK)
+    for size, repeats in (("small", 6), ("large", 2)):
+        record([sys.executable, str(script), size], root / "recorded" / size, repeats=repeats)
+    return root / "recorded"
+
+
+def write_evidence(folder: Path, recordings: Path) -> list[Path]:
+    """The recordings, and the submissions, each in a folder of its own, each with values of its own."""
+    folders = [folder / recorded.name for recorded in sorted(recordings.iterdir())]
+    for recorded in folders:
+        shutil.copytree(recordings / recorded.name, recorded)
     for number, submitter in enumerate(SUBMITTERS):
         values = mlperf_inference.Values(server_tokens_per_s=24593.768 + number, watts=10400.5 - number)
         folders.append(mlperf_inference.write_submission(folder / submitter, submitter=submitter, values=values))
@@ -49,25 +70,37 @@ def take_in(project: Project, folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The submissions, built and published. What a test changes it puts back."""
+def published(tmp_path_factory: pytest.TempPathFactory, recordings: Path) -> Project:
+    """The evidence, built, and every rollup of it published. What a test changes it puts back."""
     root = tmp_path_factory.mktemp("sampled")
     project = init_project(root / "project")
-    for folder in write_evidence(root / "evidence"):
+    for folder in write_evidence(root / "evidence", recordings):
         take_in(project, folder)
     build(project)
-    publish(project, QUERY)
+    for query in QUERIES:
+        publish(project, query)
     return project
 
 
 @pytest.fixture(scope="module")
 def sample(published: Project) -> dict[str, set[Path]]:
-    """Published numbers by id, each with the folders of the bundles in its why-set."""
-    (publication,) = publications(published)
-    numbers = {
-        cell.number_id: why_set(published, cell) for row in publication.rows() for cell in row.cells.values() if cell.number_id
+    """Numbers of every rollup that has some, as many of each as there are or its share, and more of the largest; by id, each
+    with the folders of the bundles in its why-set."""
+    by_query = {publication.query: numbers_of(published, publication) for publication in publications(published)}
+    filled = {query: numbers for query, numbers in by_query.items() if numbers}
+    assert filled.keys() >= FILLED
+    random, chosen = Random(20261121), dict[str, set[Path]]()
+    for place, numbers in enumerate(sorted(filled.values(), key=len)):
+        share = (SAMPLE - len(chosen)) // (len(filled) - place)
+        chosen |= {number: numbers[number] for number in random.sample(sorted(numbers), min(len(numbers), share))}
+    assert len(chosen) == SAMPLE
+    return chosen
+
+
+def numbers_of(project: Project, publication: PublishedRollup) -> dict[str, set[Path]]:
+    return {
+        cell.number_id: why_set(project, cell) for row in publication.rows() for cell in row.cells.values() if cell.number_id
     }
-    return {number: numbers[number] for number in Random(20261121).sample(sorted(numbers), SAMPLE)}
 
 
 def why_set(project: Project, cell: PublishedCell) -> set[Path]:
@@ -130,9 +163,13 @@ def test_a_file_that_no_manifest_lists_is_no_evidence(published: Project, sample
 # --- the same publication, made twice --------------------------------------------------------------------------------
 
 
-def content_of(project: Project) -> tuple[str, list[bytes]]:
-    (publication,) = publications(project)
-    return publication.digest, [(publication.folder / name).read_bytes() for name in ("publication.json", *CONTENT)]
+def content_of(project: Project) -> dict[str | None, tuple[str, list[bytes]]]:
+    """By query the digest and the files of its publication."""
+    files = ("publication.json", *CONTENT)
+    return {
+        publication.query: (publication.digest, [(publication.folder / name).read_bytes() for name in files])
+        for publication in publications(project)
+    }
 
 
 def test_a_rebuilt_warehouse_publishes_the_same(published: Project, tmp_path: Path) -> None:
@@ -143,11 +180,13 @@ def test_a_rebuilt_warehouse_publishes_the_same(published: Project, tmp_path: Pa
     for folder in ("landing", "publications", "specs"):
         shutil.rmtree(project.store_root / folder)
     build(project)
-    assert publish(project, QUERY).is_new
+    assert all(publish(project, query).is_new for query in QUERIES)
     assert content_of(project) == content_of(published)
 
 
-def test_another_folder_order_and_number_of_threads_publish_the_same(published: Project, tmp_path: Path) -> None:
+def test_another_folder_order_and_number_of_threads_publish_the_same(
+    published: Project, recordings: Path, tmp_path: Path
+) -> None:
     """As another user would: from the command line, on one processor, the last submission first, one at a time."""
     environment = {
         **{name: value for name, value in os.environ.items() if name != "WH_PROJECT"}, "PYTHONPATH": str(REPOSITORY),
@@ -158,14 +197,16 @@ def test_another_folder_order_and_number_of_threads_publish_the_same(published: 
         command = [sys.executable, "-c", _ON_ONE_PROCESSOR, *arguments]
         return subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
 
-    evidence = write_evidence(tmp_path / "else" / "where")
+    evidence = write_evidence(tmp_path / "else" / "where", recordings)
     project = tmp_path / "a project with another name"
     wh(tmp_path, "init", str(project))
     for folder in reversed(evidence):
         wh(project, "ingest", str(folder))
         wh(project, "build")
-    told: dict[str, Any] = json.loads(wh(project, "publish", QUERY, "--json"))
-    assert told["publication"] == content_of(published)[0]
+    told: dict[str, dict[str, Any]] = {query: json.loads(wh(project, "publish", query, "--json")) for query in QUERIES}
+    assert {query: one["publication"] for query, one in told.items()} == {
+        query: digest for query, (digest, _) in content_of(published).items()
+    }
     assert content_of(read_project(project)) == content_of(published)
 
 

@@ -183,3 +183,25 @@ select v from (select id, v from step where k = 'd' order by t limit 2) as s whe
 
 -- case: tie_distinct_list
 select k, list(distinct v order by v) as x from step group by k
+
+-- case: e_tie_asof_join
+-- refuse: E_TIE 1 group of rows ties and decides the answer, such as b.k = 'a', b.t = 2
+select a.id, b.v as x from step as a asof join (select k, t, v from step where k = 'a') as b on a.k = b.k and a.t >= b.t
+
+-- case: e_tie_asof_join_of_a_table
+-- refuse: E_TIE 4 groups of rows tie and decide the answer, such as step.k = 'a', step.t = 2
+select a.id, step.v as x from (select id, k, t from step) as a asof left join step on a.k = step.k and a.t >= step.t
+
+-- case: e_tie_asof_join_using
+-- refuse: E_TIE 1 group of rows ties and decides the answer, such as b.k = 'a', b.t = 2
+select a.id, b.v as x from step as a asof join (select k, t, v from step where k = 'a') as b using (k, t)
+
+-- case: tie_asof_join_of_equal_rows
+select a.id, b.v as x from step as a asof join (select k, t, v from step where k = 'b') as b on a.k = b.k and a.t >= b.t
+
+-- case: tie_asof_join_that_is_not_read
+select a.id, b.t as x from step as a asof join step as b on a.k = b.k and a.t >= b.t
+
+-- case: e_tie_asof_join_whose_sides_are_not_named
+-- refuse: E_TIE an ASOF JOIN whose condition does not name the table of each column
+select a.id, w as x from step as a asof join (select k as l, t as u, v as w from step) as b on k = l and t >= u

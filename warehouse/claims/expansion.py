@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
+from warehouse.claims.parsed import parsed
 from warehouse.claims.provenance import Refusal
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote
@@ -95,11 +96,10 @@ class _Reference:
 
 
 def _references(text: str, catalog: Catalog) -> list[_Reference]:
-    import sqlglot
     from sqlglot import exp
 
     found = []
-    for table in sqlglot.parse_one(text, dialect="duckdb").find_all(exp.Table):
+    for table in parsed(text).find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier) or is_cte(table):
             continue
         has_name = table.args.get("alias") is not None or table.args.get("pivots")

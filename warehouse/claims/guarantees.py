@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.parsed import parsed
 from warehouse.errors import printable
+from warehouse.transform.sql_text import body
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -32,7 +34,7 @@ def guarantees(catalog: "Catalog", spec: "BuiltModel") -> dict[str, Any]:
     clauses = [
         f"{model.qualified}: {clause}"
         for model in (spec, *catalog.under(spec.qualified))
-        for clause in absences(model.sql, is_outermost=model is spec)
+        for clause in absences(body(model.sql), is_outermost=model is spec)
     ]
     by_absence = {"holds": UNKNOWN, "established": NOT_ESTABLISHED} if clauses else {"holds": YES, "established": BY_CONSTRUCTION}
     return {
@@ -47,10 +49,9 @@ def guarantees(catalog: "Catalog", spec: "BuiltModel") -> dict[str, Any]:
 def absences(sql: str, *, is_outermost: bool) -> list[str]:
     """The clauses of a query by which a row that is not there may bring another one in, as text. An aggregate counts in every
     block but the outermost of the query itself: there a group that lost rows is another row of the result."""
-    import sqlglot
     from sqlglot import exp
 
-    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    tree = parsed(sql)
     outermost = set(map(id, _outermost_blocks(tree))) if is_outermost else set()
     found = []
     for node in tree.walk():

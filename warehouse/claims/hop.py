@@ -95,17 +95,21 @@ def hop(
 def _wanted_values(con: "duckdb.DuckDBPyConnection", model: BuiltModel, keys: Sequence[str]) -> dict[str, str]:
     """For each key a condition on `{value}` that the wanted rows fulfil. Their values stay in the engine, in variables: so
     they keep their types, and DuckDB plans by them as by constants."""
-    conditions = {}
+    conditions: dict[str, str] = {}
+    if not keys:
+        return conditions
+    columns = [f"t.{quote(key)}" for key in keys]
+    lists = ", ".join(f"list(distinct {column}) filter ({column} is not null) as v{i}" for i, column in enumerate(columns))
+    nulls_of = ", ".join(f"count(*) filter ({column} is null) as n{i}" for i, column in enumerate(columns))
+    con.execute(
+        f"create or replace temp table wanted_values as select {lists}, {nulls_of}"
+        f" from {quoted(model.qualified)} t semi join wanted w on w.rid = t.rowid"
+    )
+    counts = con.execute(f"select {', '.join(f'len(v{i}), n{i}' for i in range(len(keys)))} from wanted_values").fetchall()[0]
     for index, key in enumerate(keys):
-        column, variable = quote(key), f"wanted_{index}"
-        con.execute(
-            f"set variable {variable} = (select list(distinct t.{column}) filter (t.{column} is not null)"
-            f" from {quoted(model.qualified)} t semi join wanted w on w.rid = t.rowid)"
-        )
-        count, nulls = con.execute(
-            f"select len(getvariable('{variable}')), (select count(*) from {quoted(model.qualified)} t"
-            f" semi join wanted w on w.rid = t.rowid where t.{column} is null)"
-        ).fetchall()[0]
+        variable = f"wanted_{index}"
+        con.execute(f"set variable {variable} = (select v{index} from wanted_values)")
+        count, nulls = counts[2 * index : 2 * index + 2]
         alternatives = ["{value} is null"] if nulls else []
         if count == 1:  # as an equality it also holds for what the key is joined with
             alternatives.append(f"{{value}} = getvariable('{variable}')[1]")

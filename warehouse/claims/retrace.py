@@ -16,6 +16,7 @@ from warehouse.claims.catalog import rollup_columns, trace_session
 from warehouse.claims.freezing import Facts, row_documents
 from warehouse.claims.guarantees import UNKNOWN, guarantees
 from warehouse.claims.operations import determinism_of
+from warehouse.claims.tie_probe import tied_clauses
 from warehouse.claims.trace import trace
 from warehouse.transform.duck import quote, quoted
 
@@ -23,12 +24,14 @@ from warehouse.transform.duck import quote, quoted
 @dataclass(frozen=True)
 class CellRecord:
     """What a publication says of one cell beside its value: the digest of its why-set and its evidence, as `claims.freezing`
-    writes them, the guarantees, the column's exactness, and the version of wh that established all of it."""
+    writes them, the guarantees, the column's exactness, the clauses that were tried for ties, and the version of wh that
+    established all of it."""
 
     why_digest: str | None
     evidence: list[Any]
     guarantees: Any
     determinism: Any
+    ties_tried: Any
     wh: str | None
 
 
@@ -42,17 +45,22 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Retraced:
-    """What a publication of the replayed rows would say: its guarantees, its columns' exactness, and its rows' documents."""
+    """What a publication of the replayed rows would say: its guarantees, its columns' exactness, the clauses it tried for
+    ties, and its rows' documents."""
 
     guarantees: Mapping[str, Any]
     columns: Mapping[str, Any]
+    ties_tried: Mapping[str, int]
     documents: Mapping[str, Mapping[str, Any]]  # by `row_key`
 
     def doubt(self, record: CellRecord, grain_forms: Mapping[str, Any], column: str) -> Doubt | None:
         """What a record says of a cell that the replay says otherwise; None when nothing."""
         cell = self.documents[row_key(grain_forms)]["cells"][column]
         rests_on = {"runs": (record.why_digest, cell["why_digest"]), "bytes": (record.evidence, cell["evidence"])}
-        follows = {"guarantees": (record.guarantees, self.guarantees), "exactness": (record.determinism, self.columns[column])}
+        follows = {
+            "guarantees": (record.guarantees, self.guarantees), "exactness": (record.determinism, self.columns[column]),
+            "clauses tried for ties": (record.ties_tried, self.ties_tried),
+        }
         others = [what for what, (said, found) in (rests_on | follows).items() if said != found]
         if not others:
             return None
@@ -82,6 +90,7 @@ def retrace(
         rows = con.execute(f"select rowid, {', '.join(map(quote, columns))} from {quoted(spec.qualified)}").fetchall()
         found = row_documents(spec, columns, rows, traces, Facts(con, catalog, traces.values()))
         exactness = {name: column.document() for name, column in determinism_of(catalog, query, tolerances).items()}
-        return Retraced(guarantees(catalog, spec), exactness, {row_key(row["grain"]): row for row in found.documents})
+        documents = {row_key(row["grain"]): row for row in found.documents}
+        return Retraced(guarantees(catalog, spec), exactness, tied_clauses(catalog, query), documents)
     finally:
         con.close()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.catalog import Catalog
 from warehouse.claims.determinism import DEFAULT_TOLERANCE
 from warehouse.claims.expansion import expanded
+from warehouse.claims.parsed import parsed
 from warehouse.claims.provenance import Refusal
 from warehouse.claims.provenance.admission import admit
 from warehouse.claims.provenance.refusals import refuse
@@ -43,15 +44,25 @@ def check_ties(con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str) -
     return tried
 
 
+def tied_clauses(catalog: Catalog, query: str) -> dict[str, int]:
+    """What `check_ties` answers where it does not refuse, without trying: that follows from the SQL."""
+    top = catalog.models[f"rollup.{query}"]
+    texts = {
+        model.qualified: expanded(model, catalog).text
+        for model in (top, *catalog.under(top.qualified)) if model.has_rows
+    }
+    counts = {name: len(tie_points(parsed(text).copy())) for name, text in texts.items()}
+    return {name: count for name, count in counts.items() if count}
+
+
 def probe(con: "duckdb.DuckDBPyConnection", sql: str) -> int:
     """The number of clauses of one query at which rows may tie. Raises WH306 (E_TIE) when a tie at one of them decides
     what the query answers, and when that cannot be tried."""
     import duckdb
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
     try:
-        points = tie_points(sqlglot.parse_one(sql, dialect="duckdb"))
+        points = tie_points(parsed(sql).copy())
         if not points:
             return 0
         if not _is_decided_by_ties(con, sql):

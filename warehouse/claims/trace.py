@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
 from warehouse.claims.hop import hop, row_tokens, run_tokens
+from warehouse.claims.parsed import parsed
 from warehouse.transform.duck import quoted, text_literal
 from warehouse.transform.sql_text import body
 
@@ -223,10 +224,9 @@ class _Tracer:
 def group_keys(model: BuiltModel, columns: Sequence[str]) -> list[str]:
     """Those of the columns that are keys of the model's own outermost GROUP BY: all rows of a group hold the same value,
     so any of them is its witness. Of a model that does not plainly group, none."""
-    import sqlglot
     from sqlglot import exp
 
-    tree = sqlglot.parse_one(body(model.sql), dialect="duckdb")
+    tree = parsed(body(model.sql))
     if not isinstance(tree, exp.Select) or tree.args.get("group") is None:
         return []
     plain = {

@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.completeness import difference, evidence_then
 from warehouse.claims.determinism import UNRECORDED, Determinism, recorded
+from warehouse.claims.guarantees import YES
 from warehouse.claims.lineage import lineage_of
 from warehouse.claims.number import inexact, parse_argument
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications
@@ -117,13 +119,43 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
         return
     values = {cell.column for row in rows for cell in row.cells.values()}
     auditor, together = _Auditor(project, specification.document, values), _all_bundles(publication)
-    current = current_numbers(project, query)
+    current, states = current_numbers(project, query), set[str]()
     for row in rows:
         for cell in row.cells.values():
             if cell.number_id:
                 found = FoundCell(query, row, cell, publication, None)
                 claim = _claim(found, bundles_of(row, cell), bool(cell.evidence), cell.number_id in current)
-                yield auditor.verdict(claim, [together, claim.bundles, row.bundles])
+                verdict = auditor.verdict(claim, [together, claim.bundles, row.bundles])
+                states.add(verdict.state)
+                yield verdict
+    if states <= {VERIFIED, STALE}:  # else it is found out already
+        yield from _incomplete(project, publication, specification.document, rows, auditor, together)
+
+
+def _incomplete(
+    project: Project, publication: PublishedRollup, specification: Mapping[str, Any], rows: Sequence[PublishedRow],
+    auditor: "_Auditor", together: frozenset[str],
+) -> Iterator[Verdict]:
+    """A verdict on the publication itself, if it is not all that its query gives: `tampered` where the very evidence that it
+    names gives another, `refused` where other evidence that the store had then does. For it may have been made from a build
+    before that arrived."""
+    grain, then = specification["document"]["contract"]["grain"], evidence_then(project, publication)
+
+    def differs(bundles: frozenset[str]) -> str | None:
+        given = auditor.replayed(bundles, grain)
+        return difference(rows, given.rows, lambda form, cell: _equal(form, cell.form, recorded(publication.record, cell.column)) is not None)
+
+    if any(auditor.check(digest) for digest in sorted(then | together)):
+        return  # damaged evidence does not tell what is left out; of the numbers that rest on it it is told that it is
+    try:
+        whole = auditor.replayed(together, grain).retraced if together else None
+        is_certain = then <= together or (whole is not None and whole.guarantees["G3"]["holds"] == YES)
+        if together and is_certain and (found := differs(together)):
+            yield Verdict(None, publication.digest, None, TAMPERED, f"the evidence that it names gives {found}")
+        elif not then <= together and (found := differs(then)):
+            yield Verdict(None, publication.digest, None, REFUSED, f"all the evidence that was there when it was made gives {found}")
+    except WarehouseError as error:
+        yield Verdict(None, publication.digest, None, REFUSED, f"whether it is all that its query gives: {error.message}", 0, (error,))
 
 
 def verify_all(project: Project) -> Iterator[Verdict]:
@@ -138,7 +170,8 @@ def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current:
         said = found.publication.record
         determinism = recorded(said, cell.column)
         record = CellRecord(
-            cell.why_digest, list(cell.evidence), said.get("guarantees"), said.get("columns", {}).get(cell.column), said.get("wh")
+            cell.why_digest, list(cell.evidence), said.get("guarantees"), said.get("columns", {}).get(cell.column),
+            said.get("ties_tried"), said.get("wh"),
         )
     return Claim(
         cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, bundles, is_read, is_current, determinism, record
@@ -198,7 +231,7 @@ class _Auditor:
         def told(state: str, reason: str, *problems: WarehouseError) -> Verdict:
             return Verdict(claim.number_id, claim.key, value, state, reason, files, problems)
 
-        problems = [problem for digest in sorted(claim.bundles) for problem in self._check(digest)]
+        problems = [problem for digest in sorted(claim.bundles) for problem in self.check(digest)]
         if problems:
             return told(_state_of(problems), f"{len(problems)} problem{'s' * (len(problems) > 1)}", *problems)
         files = sum(self._files[digest] for digest in claim.bundles)
@@ -209,12 +242,12 @@ class _Auditor:
         failed: list[WarehouseError] = []
         lost: dict[str, tuple[WarehouseError, ...]] = {}
         for bundles in dict.fromkeys(evidence):
-            damaged = {digest: self._check(digest) for digest in sorted(bundles) if self._check(digest)}
+            damaged = {digest: self.check(digest) for digest in sorted(bundles) if self.check(digest)}
             lost |= damaged
             if damaged:
                 continue
             try:
-                replayed = self._replayed(bundles, tuple(claim.grain_forms))
+                replayed = self.replayed(bundles, tuple(claim.grain_forms))
             except WarehouseError as error:  # over so few rows the SQL may fail where it did not
                 failed.append(error)
                 continue
@@ -241,14 +274,16 @@ class _Auditor:
         values = " or ".join(str(inexact(form)) for form in gave)
         return told(NOT_REPRODUCED, f"replayed it is {values}")
 
-    def _check(self, digest: str) -> tuple[WarehouseError, ...]:
+    def check(self, digest: str) -> tuple[WarehouseError, ...]:
+        """What is wrong with a bundle."""
         if digest not in self._problems:
             self._problems[digest] = tuple(self._store.check_bundle(digest))
             if not self._problems[digest]:
                 self._files[digest] = len(self._store.manifest(digest).files)
         return self._problems[digest]
 
-    def _replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> _Replay:
+    def replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> _Replay:
+        """The query over these bundles. Raises what `Replayer.replay` raises."""
         if bundles not in self._replays:
             from warehouse.claims.replay import Replayer
 

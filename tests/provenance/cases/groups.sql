@@ -172,3 +172,25 @@ select arg_max(id, tput) filter (where conc < 4) as b from run
 -- values: n
 -- row: 3 ; why 0 = 1, 2, 3, 4, 5, 6 ; n 0 = *@1, *@2, *@3, *@4, *@5, *@6
 select count(*) as n from (select host from run group by host) g
+
+-- case: grouped_cte_joined_by_its_key
+-- values: m
+-- row: 8 | 20 ; why 0 = 1, 2, 3, 4, 5 ; why 1 = 1, 2 ; m 0 = tput@1, tput@2, tput@4, tput@5
+with per_host as (select host, max(tput) as top from run group by host)
+select h.gpus, max(p.top) as m from per_host p join host h on h.name = p.host group by h.gpus
+
+-- case: count_of_counts
+-- row: 0 | 1 ; why 0 = 3
+-- row: 2 | 1 ; why 0 = 2 ; why 1 = 4, 5
+-- row: 3 | 1 ; why 0 = 1 ; why 1 = 1, 2, 3
+select n, count(*) as hosts
+from (select h.name, count(r.id) as n from host h left join run r on r.host = h.name group by h.name) q
+group by n order by n
+
+-- case: group_by_what_a_left_join_in_parentheses_leaves_empty
+-- row: None | 1 ; why 0 = 3
+-- row: 2 | 1 ; why 0 = 2 ; why 1 = 4, 5
+-- row: 3 | 1 ; why 0 = 1 ; why 1 = 1, 2, 3
+select q.n, count(*) as hosts
+from (host h left join (select host, count(*) as n from run group by host) q on q.host = h.name)
+group by q.n order by q.n nulls first

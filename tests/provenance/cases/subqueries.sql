@@ -240,3 +240,16 @@ from host h where id < 3
 -- row: 1 | 7 ; why 0 = 1 ; why 1 = 2 ; why 2 = 1 ; l 1 = latency@2
 -- row: 2 | 6 ; why 0 = 2 ; why 1 = 3 ; why 2 = 1 ; l 1 = latency@3
 select r.id, s.latency as l from run r join feed.sample s on s.run_id = r.id and r.host in (select name from host where id = 1)
+
+-- case: one_value_for_all_rows_of_a_derived_table
+-- row: a | 2 ; why 0 = 1, 2 ; why 1 = 1, 2, 3, 5
+-- row: b | 2 ; why 0 = 4, 5 ; why 1 = 1, 2, 3, 5
+-- row: None | 1 ; why 0 = 6 ; why 1 = 1, 2, 3, 5
+select k, count(*) as n
+from (select substr(host, 1, 1) as k from run where tput > (select avg(latency) from feed.sample where latency > 3)) q
+group by k order by k nulls last
+
+-- case: one_value_that_rests_on_another
+-- row: 6 ; why 0 = 6 ; why 1 = 2, 5, 6 ; why 2 = 1, 2, 3, 5
+select id from run
+where tput > (select max(tput) - 1 from run where tput > 2 * (select avg(latency) from feed.sample where latency > 3))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError
 
 from warehouse.claims.provenance.engine import check_function, check_words
@@ -42,8 +43,9 @@ _REASON_OF_CLASS: dict[type[exp.Expression], str] = {
 def admit(sql: str) -> exp.Expression:
     """The parsed query, or a refusal."""
     try:
-        check_words(sql)
-        statements = [tree for tree in sqlglot.parse(sql, dialect="duckdb") if tree is not None]
+        tokens = DuckDB().tokenize(sql)
+        check_words(tokens)
+        statements = [tree for tree in DuckDB().parser().parse(tokens, sql) if tree is not None]
     except SqlglotError as error:
         refuse("E_PARSE", sql, str(error).splitlines()[0], _offset_of_error(error, sql))
     if len(statements) != 1:
@@ -63,7 +65,7 @@ _INDETERMINATE = ("E_VOLATILE", "E_APPROX", "E_SAMPLE", "E_LIMIT_UNORDERED", "E_
 def first_indeterminate(sql: str) -> Refusal | None:
     """The refusal of a clause that makes the answer another each time; of whatever else is not traced, None."""
     try:
-        check_words(sql)
+        check_words(DuckDB().tokenize(sql))
         tree = sqlglot.parse_one(sql, dialect="duckdb")
     except Refusal as refusal:
         return refusal if _is_indeterminate(refusal) else None

@@ -57,6 +57,8 @@ def annotate(
     data = [named(column("__result", name), name) for name in root.columns]
     numbers = [occurrence.number for occurrence in resolver.occurrences]
     published = select([*data, *final_columns(root, "__result", positions, numbers)], holder)
+    if resolver.constants.expressions:
+        published.set("with_", resolver.constants)
     return Annotated(written(published), tuple(resolver.occurrences), root.columns)
 
 
@@ -77,13 +79,14 @@ def _uncut(tree: exp.Expression) -> None:
 
 def names_all_columns(tree: exp.Expression) -> bool:
     """Whether every column that the query reads is written out in it; a star in EXISTS or count(*) reads none."""
-    if tree.find(exp.Pivot) or any((join.method or "").upper() == "NATURAL" for join in tree.find_all(exp.Join)):
-        return False
-    return all(
-        isinstance(star.parent, exp.Count)
-        or (isinstance(star.parent, exp.Select) and isinstance(star.parent.parent, exp.Exists))
-        for star in tree.find_all(exp.Star)
-    )
+    for node in tree.find_all(exp.Pivot, exp.Join, exp.Star):
+        if isinstance(node, exp.Pivot) or (isinstance(node, exp.Join) and (node.method or "").upper() == "NATURAL"):
+            return False
+        above = node.parent
+        if isinstance(node, exp.Star) and not isinstance(above, exp.Count):
+            if not (isinstance(above, exp.Select) and isinstance(above.parent, exp.Exists)):
+                return False
+    return True
 
 
 def _position(root: Relation, value: str) -> int:

@@ -6,13 +6,13 @@ exactly one row. It never drops, adds or reorders a row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
-import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.provenance import cells, windows
+from warehouse.claims.provenance.narrowing import narrow
 from warehouse.claims.provenance.relations import BaseSource, Item, Relation, Scope, Witness, repeated
 from warehouse.claims.provenance.scope import find_column, local_columns
 from warehouse.claims.provenance.values import (
@@ -25,7 +25,9 @@ from warehouse.claims.provenance.values import (
     call,
     cell_name,
     collected,
+    copied,
     column,
+    conjuncts,
     identifier,
     is_not_null,
     merge,
@@ -34,6 +36,9 @@ from warehouse.claims.provenance.values import (
     subquery,
     why_name,
 )
+
+
+_ANSWER = "__answer"
 
 
 class SelectBlock(Relation):
@@ -58,7 +63,14 @@ class SelectBlock(Relation):
         self.is_annotating = False  # demands are recorded only while the block itself is written out
         self.columns = tuple(item.name for item in items)
         self.whys = {n: _kind(terms) for n, terms in self.why.items()}
+        self.shared = {n: terms[0].shared for n, terms in self.why.items() if len(terms) == 1 and terms[0].shared is not None}
         self.support = [tuple(cells.evidence_of(item.resolved, self, is_aggregated)) for item in items]
+
+    @property
+    def is_one_row(self) -> bool:
+        """Whether it is sure to yield one row: aggregates of all that it reads."""
+        clauses = ("group", "having", "qualify", "distinct", "limit")
+        return self.is_aggregated and not any(self.node.args.get(clause) for clause in clauses)
 
     @cached_property
     def row_why(self) -> Evidence:
@@ -85,19 +97,8 @@ class SelectBlock(Relation):
     def witness_of(self, node: exp.Expression) -> Witness | None:
         return self.witnesses.get(node.meta.get("witness", -1))
 
-    def keep_only(self, position: int, condition: str) -> None:
-        """The condition goes into WHERE: it is then part of what DuckDB plans the joins and the witnesses by, which one on
-        the outside is not. A key is the same in all rows of its group or partition, and no others are left out."""
-        value = self.items[position].resolved
-        if self.is_aggregated and (value not in self.group_keys or self.has_grouping_sets):
-            return
-        distinct, cut = self.node.args.get("distinct"), self.node.args.get("limit")
-        partitions = [window.args.get("partition_by") or [] for window in self.windows]
-        if distinct is not None or cut is not None or not all(value in keys for keys in partitions):
-            return
-        if value.find(exp.Window, exp.Query, exp.UDTF, exp.Explode):  # not for WHERE, or to be run twice there
-            return
-        self.node.where(sqlglot.parse_one(condition.format(value=value.sql("duckdb")), dialect="duckdb"), copy=False)
+    def keep_only(self, position: int, condition: str) -> bool:
+        return narrow(self, position, condition)
 
     def annotate(self) -> exp.Expression:
         self.is_annotating = True
@@ -111,6 +112,9 @@ class SelectBlock(Relation):
                 if len(terms) == 1 and terms[0].kind in (Kind.ROW, Kind.OWN, Kind.SET, Kind.PART):
                     self.cell_sets.add((position, number))
         self.node.set("expressions", [*self.node.expressions, *appended])
+        for witness in self.witnesses.values():
+            if witness.answered is not None:
+                witness.answered.replace(witness.read(_ANSWER))
         if any(witness.is_row_level for witness in self.witnesses.values()):
             _filter_first(self.node, self.scope)
         for witness in self.witnesses.values():
@@ -119,7 +123,9 @@ class SelectBlock(Relation):
 
     def _why_column(self, number: int) -> exp.Expression:
         terms = self.why[number]
-        return terms[0].expression.copy() if self.whys[number].is_row else as_list(terms)
+        if number in self.shared:
+            return exp.true() if terms[0].kind is Kind.CONSTANT else copied(terms[0].expression)
+        return copied(terms[0].expression) if self.whys[number].is_row else as_list(terms)
 
 
 def _kind(terms: Sequence[Term]) -> Kind:
@@ -155,16 +161,22 @@ def _filter_first(node: exp.Select, scope: Scope) -> None:
     where, item = node.args.get("where"), node.args["from_"].this
     if where is None or node.args.get("joins") or not isinstance(item, (exp.Subquery, exp.Table)):
         return
-    if all(_is_of_from(read, scope) for read in local_columns(where)):
-        node.set("where", None)
-        kept = select([exp.Star()], item)
-        kept.set("where", where)
-        node.set("from_", exp.From(this=subquery(kept, item.alias_or_name)))
+    parts = conjuncts(where.this)
+    moved = [part for part in parts if all(_is_of_from(read, scope) for read in local_columns(part))]
+    if not moved:
+        return
+    left = all_of(part for part in parts if not any(part is other for other in moved))
+    node.set("where", exp.Where(this=left) if left is not None else None)
+    kept = select([exp.Star()], item)
+    kept.set("where", exp.Where(this=all_of(moved)))
+    node.set("from_", exp.From(this=subquery(kept, item.alias_or_name)))
 
 
 def _is_of_from(read: exp.Column, scope: Scope) -> bool:
-    """Whether a column names its FROM item, or is one of this block's."""
-    return bool(read.table) or find_column(read.parts, scope) is not None
+    """Whether a column names its FROM item, or is one of this block's; those of a witness are not."""
+    if read.table:
+        return scope.owner_of(read.table.lower()) is not None
+    return find_column(read.parts, scope) is not None
 
 
 def attach(witness: Witness, node: exp.Select) -> None:
@@ -183,6 +195,9 @@ def attach(witness: Witness, node: exp.Select) -> None:
 def _attach_constant(witness: Witness, node: exp.Select) -> None:
     body, inner = _gathering(witness)
     cte = exp.CTE(this=select(body, inner), alias=exp.TableAlias(this=identifier(witness.alias)))
+    if witness.home is not None:
+        witness.home.set("expressions", [cte, *witness.home.expressions])  # what it reads itself is annotated later
+        return
     written = node.args.get("with_")
     node.set("with_", exp.With(expressions=[*(written.expressions if written is not None else []), cte]))
 
@@ -194,11 +209,20 @@ def _gathering(witness: Witness) -> tuple[list[exp.Expression], exp.Subquery]:
     relation.holder = holder
     gathered: Evidence = relation.why_terms("__rows")
     body = [named(as_list([collected(gathered[n][0], distinct=True)]), why_name(n)) for n in gathered]
+    if witness.answered is not None:
+        body.append(named(_answer(witness), _ANSWER))
     for name, number, position in relation.extras():
         if position is not None:
             [term] = relation.cell_terms("__rows", position)[number]
             body.append(named(collected(term).expression, name))
     return body or [named(exp.Literal.number(1), "__none")], holder
+
+
+def _answer(witness: Witness) -> exp.Expression:
+    """What the subquery answers, of the rows that a witness gathers: its one value, or that there are some."""
+    if witness.form == "scalar":
+        return call("any_value", column("__rows", witness.relation.columns[0]))
+    return exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
 
 
 def _witness_join(witness: Witness) -> exp.Join:
@@ -237,19 +261,31 @@ def final_columns(
 ) -> list[exp.Expression]:
     """The published extra columns of the outermost block: lists, each token once, empty rather than NULL."""
     whys = relation.why_terms(alias)
-    found = [named(_finished(whys, n), why_name(n)) for n in occurrences]
+    found = [named(_finished(whys, n, _once_each), why_name(n)) for n in occurrences]
     for index, position in enumerate(values):
         evidence = relation.cell_terms(alias, position)
-        found += [named(_finished(evidence, n), cell_name(index, n)) for n in occurrences]
+        found += [named(_finished(evidence, n, _distinct), cell_name(index, n)) for n in occurrences]
     return found
 
 
-def _finished(evidence: Evidence, number: int) -> exp.Expression:
+def _finished(evidence: Evidence, number: int, each_once: Callable[[exp.Expression], exp.Expression]) -> exp.Expression:
     empty = exp.Array(expressions=[])
     if number not in evidence:
         return empty
     terms = evidence[number]
     found = as_list(terms)
     if len(terms) > 1 or terms[0].kind is Kind.LIST:
-        found = call("list_distinct", found)  # on a million tokens this alone takes longer than most queries
+        found = each_once(found)
     return exp.Coalesce(this=found, expressions=[empty])
+
+
+def _distinct(cells: exp.Expression) -> exp.Expression:
+    return call("list_distinct", cells)
+
+
+def _once_each(tokens: exp.Expression) -> exp.Expression:
+    """A list's tokens, each once, by the hash table of an aggregate: list_distinct() takes five times as long for many, and for
+    a million longer than most queries. It is another join in the plan, so not for the many columns that cells have."""
+    unnested = exp.Unnest(expressions=[tokens], alias=exp.TableAlias(this=identifier("__of"), columns=[identifier("__token")]))
+    once = call("list", exp.Distinct(expressions=[column("__of", "__token")]))
+    return exp.Subquery(this=select([once], unnested))

@@ -75,6 +75,7 @@ class RecursiveBlock(Relation):
     def _none(self, number: int, is_cell: bool = False) -> exp.Subquery:
         """No evidence of an occurrence, but of the type that its tokens have."""
         table = self.tables[number].copy()
+        table.set("joins", None)
         token = column(table.alias, token_name(number))
         query = select([call("list", cell_of("*", token) if is_cell else token)], table)
         query.set("where", exp.Where(this=exp.Boolean(this=False)))

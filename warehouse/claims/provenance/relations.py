@@ -33,6 +33,7 @@ class Readable:
 
     def __init__(self) -> None:
         self.demanded: set[int] = set()
+        self.shared: dict[int, exp.Expression] = {}  # of occurrences of kind SHARED: what reads the set that a mark stands for
         self.cell_sets: set[tuple[int, int]] = set()  # column position, occurrence: lists known to repeat nothing
 
     def extras(self) -> list[tuple[str, int, int | None]]:
@@ -47,7 +48,8 @@ class Readable:
         terms: Evidence = {}
         for number, kind in self.whys.items():
             read = column(alias, why_name(number))
-            terms[number] = [Term(read, kind, present=read if kind.is_row else None)]
+            shared = self.shared.get(number) if kind is Kind.SHARED else None
+            terms[number] = [Term(read, kind, present=read if kind.is_row else None, shared=shared)]
         return terms
 
     def cell_terms(self, alias: str, position: int) -> Evidence:
@@ -64,9 +66,12 @@ class Relation(Readable, ABC):
     def __init__(self) -> None:
         super().__init__()
         self.holder: exp.Expression | None = None
+        self.readers = 0  # of a CTE: in how many places it is read
 
-    def keep_only(self, position: int, condition: str) -> None:
-        """Leave out, where that is quicker, rows for whose column a condition (a template with `{value}`) is not true."""
+    def keep_only(self, position: int, condition: str) -> bool:
+        """Leave out, where that is quicker, rows for whose column a condition (a template with `{value}`) is not true. Whether
+        all such rows are."""
+        return False
 
     @abstractmethod
     def annotate(self) -> exp.Expression:
@@ -156,6 +161,9 @@ class Witness:
     is_row_level: bool  # its rows depend on the outer row
     is_correlated: bool
     probes: tuple[exp.Expression, ...] = ()  # left side of IN, resolved; several for a tuple
+    answered: exp.Expression | None = None  # the analyst's expression in whose place the witness gives the answer, too
+    # Of one that depends on nothing around it and reads no CTE: the WITH of the whole query, where all can read it.
+    home: exp.With | None = None
 
     def why(self) -> Evidence:
         return {n: [self._read(why_name(n), Kind.SET)] for n in self.relation.whys}
@@ -166,9 +174,15 @@ class Witness:
     def _read(self, name: str, kind: Kind) -> Term:
         if self.is_row_level:
             return Term(column(self.alias, name), kind)
+        read = self.read(name)
+        return Term(read, Kind.CONSTANT, shared=read if self.home is not None else None)
+
+    def read(self, name: str) -> exp.Expression:
+        """One of the witness's columns, in the block that has it."""
+        if self.is_row_level:
+            return column(self.alias, name)
         source = exp.Table(this=exp.Identifier(this=self.alias, quoted=True))
-        read = exp.Select(expressions=[column(self.alias, name)], from_=exp.From(this=source))
-        return Term(exp.Subquery(this=read), Kind.CONSTANT)
+        return exp.Subquery(this=exp.Select(expressions=[column(self.alias, name)], from_=exp.From(this=source)))
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,10 @@ from warehouse.claims.provenance.selecting import (
 )
 from warehouse.claims.provenance.sources import block_scope, renamed
 from warehouse.claims.provenance.unions import UnionBlock, branch_condition
-from warehouse.claims.provenance.values import Occurrence, column, identifier, named, select, token_name
+from warehouse.claims.provenance.values import Occurrence, column, copied, identifier, named, select, token_name
 from warehouse.claims.provenance.witnesses import find_witnesses
 
+_ALIAS = "__alias"
 Ctes = Mapping[str, RelationSource]
 Parts = tuple[list[Item], list[exp.Expression], bool, list[exp.Window], dict[int, Witness]]
 
@@ -53,7 +54,10 @@ class Resolver:
         self.occurrences: list[Occurrence] = []
         self.tables: dict[int, exp.Subquery] = {}  # occurrence number -> the projection with its token
         self.relations: list[Relation] = []
+        self.read_columns: dict[str, tuple[str, ...]] = {}
+        self.templates: dict[str, exp.Expression] = {}
         self.witness_count = 0
+        self.constants = exp.With(expressions=[])  # the witnesses that all of the query can read
 
     def query(self, node: exp.Expression, ctes: Ctes, outer: Scope | None, is_named: bool = True) -> Relation:
         """The relation of any query; `is_named` means that consumers read its columns by name."""
@@ -175,14 +179,14 @@ class Resolver:
         occurrence = Occurrence(len(self.occurrences), table)
         self.occurrences.append(occurrence)
         self.tables[occurrence.number] = self._with_token(node, node.alias_or_name, occurrence)
-        return occurrence, self.tables[occurrence.number].copy()
+        return occurrence, self.tables[occurrence.number]
 
     def _with_token(self, node: exp.Table, alias: str, occurrence: Occurrence) -> exp.Subquery:
         """`(select columns, <token> from table as alias) as alias`: an outer join makes the token NULL with the row."""
-        template = self.tokens[occurrence.table].replace("{alias}", identifier(alias).sql("duckdb"))
-        token = sqlglot.parse_one(template, dialect="duckdb")
-        for part in token.walk():
-            part.meta.clear()  # its places are those of the template, not of the analyst's SQL
+        token = copied(self._template(self.tokens[occurrence.table]))
+        for part in list(token.find_all(exp.Identifier)):
+            if part.name == _ALIAS:
+                part.replace(identifier(alias))
         table = node.copy()
         table.set("alias", exp.TableAlias(this=identifier(alias)))
         renames = node.args["alias"].columns if node.args.get("alias") is not None else []
@@ -194,10 +198,20 @@ class Resolver:
     def columns_of(self, table: str, is_renamed: bool) -> tuple[str, ...]:
         """The columns of a base table that may be read; all of them behind an alias list, which counts them. DuckDB carries
         every column through the join of a LATERAL, read or not: that was most of the time of TPC-H's Q17."""
-        columns = self.catalog[table]
         if is_renamed or not self.names_all:
-            return tuple(columns)
-        return tuple(name for name in columns if words_of(name) <= self.words)
+            return tuple(self.catalog[table])
+        if table not in self.read_columns:
+            self.read_columns[table] = tuple(name for name in self.catalog[table] if words_of(name) <= self.words)
+        return self.read_columns[table]
+
+    def _template(self, text: str) -> exp.Expression:
+        """A token's SQL template as a tree, in which the alias is called `_ALIAS`."""
+        if text not in self.templates:
+            tree = sqlglot.parse_one(text.replace("{alias}", _ALIAS), dialect="duckdb")
+            for part in tree.walk():
+                part.meta.clear()  # its places are those of the template, not of the analyst's SQL
+            self.templates[text] = tree
+        return self.templates[text]
 
 
 def block_parts(resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, is_named: bool) -> Parts:

@@ -12,14 +12,14 @@ from sqlglot import exp
 
 from warehouse.claims.provenance.refusals import offset_of, refuse
 from warehouse.claims.provenance.relations import Scope, Source, position_of
-from warehouse.claims.provenance.values import column
+from warehouse.claims.provenance.values import column, copied
 
 Aliases = Mapping[str, exp.Expression]  # lower-case alias -> resolved expression
 
 
 def resolve(expression: exp.Expression, scope: Scope, aliases: Aliases | None = None) -> exp.Expression:
     """A copy in which every column is `"alias"."column"`, merged columns stay bare, and aliases are expanded."""
-    holder = exp.Paren(this=expression.copy())
+    holder = exp.Paren(this=copied(expression))
     for node in local_columns(holder):
         if not node.table and _is_bound(node):
             continue

@@ -46,7 +46,7 @@ def _table_columns(item: exp.Column, scope: Scope) -> list[exp.Column]:
 
 def strip_schemas(node: exp.Select, scope: Scope) -> None:
     """`feed.run.id` as `run.id`: the table behind its token is a derived table, which has no schema."""
-    for reference in node.find_all(exp.Column):
+    for reference in node.find_all(exp.Column) if scope.databases else ():
         is_schema = scope.databases.get(reference.table.lower()) == reference.text("db").lower() != ""
         if is_schema:
             reference.set("db", None)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from warehouse.claims.provenance.refusals import refuse
-from warehouse.claims.provenance.relations import BaseSource, ComputedSource, RelationSource, Scope, Source, position_of
+from warehouse.claims.provenance.relations import BaseSource, ComputedSource, Relation, RelationSource, Scope, Source, position_of
 from warehouse.claims.provenance.scope import find_column, resolve
 from warehouse.claims.provenance.values import Kind, column, identifier, named, select, subquery
 
@@ -238,6 +238,8 @@ def _table(resolver: Resolver, node: exp.Table, ctes: Ctes) -> Source:
     renames = alias.columns if alias is not None else []
     known = ctes.get(node.name.lower()) if not node.db else None
     if known is not None:
+        if isinstance(known.relation, Relation):
+            known.relation.readers += 1
         return replace(known, alias=node.alias_or_name, columns=renamed(known.columns, renames, node))
     occurrence, projection = resolver.occurrence(node)
     stored = resolver.columns_of(occurrence.table, bool(renames))

@@ -11,7 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.provenance.engine import NULL_KEEPING, function_name
-from warehouse.claims.provenance.ties import chosen_value, group_keys, own_order, tie_points, what_tells_rows_apart
+from warehouse.claims.provenance.ties import asof_keys, chosen_value, group_keys, own_order, tie_points, what_tells_rows_apart
 from warehouse.claims.provenance.values import call, identifier, is_not_null, named, select, subquery
 from warehouse.claims.provenance.windows import bare_function
 
@@ -30,6 +30,8 @@ def tied_groups(sql: str, number: int) -> tuple[str, tuple[str, ...]]:
         return "", ()
     if isinstance(point, exp.Window):
         keys, found = _of_window(point, block)
+    elif isinstance(point, exp.Join):
+        keys, found = _of_asof(point)
     elif isinstance(point, exp.Select):
         keys, found = _of_cut(block)
     elif function_name(point) == "mode":
@@ -71,6 +73,14 @@ def _of_cut(block: exp.Select) -> tuple[list[exp.Expression], exp.Select]:
         return keys, _grouped(rows, len(keys), "min(__rank) = 1")
     count = limit.expression.sql("duckdb")
     return keys, _grouped(rows, len(keys), f"min(__rank) <= {count} and min(__rank) + count(*) - 1 > {count}")
+
+
+def _of_asof(join: exp.Join) -> tuple[list[exp.Expression], exp.Select]:
+    """Rows of the right side that are equal in what the join reads of them, and not altogether."""
+    keys: list[exp.Expression] = list(asof_keys(join))
+    row = call("hash", exp.Column(this=identifier(join.this.alias_or_name)))
+    items = [named(key.copy(), f"__key_{i}") for i, key in enumerate(keys)]
+    return keys, _grouped(select([*items, named(row, "__value")], join.this.copy()), len(keys))
 
 
 def _of_aggregate(function: exp.Expression, block: exp.Select) -> tuple[list[exp.Expression], exp.Select]:

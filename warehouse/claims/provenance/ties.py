@@ -14,9 +14,9 @@ import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.provenance.engine import function_name
-from warehouse.claims.provenance.refusals import offset_of
+from warehouse.claims.provenance.refusals import offset_of, refuse
 from warehouse.claims.provenance.selecting import aggregates, has_aggregate, inline_windows, is_aggregate_of_block
-from warehouse.claims.provenance.values import call, identifier
+from warehouse.claims.provenance.values import call, identifier, subquery
 from warehouse.claims.provenance.windows import bare_function, cuts_rows
 
 # Aggregates that hand on one of their rows, or all in an order.
@@ -42,8 +42,8 @@ WAYS = (Way(False, 0), Way(True, 0), Way(False, 1), Way(False, 2))
 
 
 def tie_points(tree: exp.Expression) -> list[exp.Expression]:
-    """The clauses of a query whose answer may depend on a tie, in the order of the text: windows, aggregates, and queries
-    whose ORDER BY cuts."""
+    """The clauses of a query whose answer may depend on a tie, in the order of the text: windows, aggregates, queries whose
+    ORDER BY cuts, and ASOF joins."""
     for block in tree.find_all(exp.Select):
         inline_windows(block)
     return sorted((node for node in tree.walk() if _may_tie(node)), key=lambda node: (offset_of(node) or 0))
@@ -64,6 +64,8 @@ def _may_tie(node: exp.Expression) -> bool:
         return _numbers_rows(node) or _window_name(node) in _PICKS | _CHOOSERS
     if isinstance(node, exp.Func):
         return function_name(node) in _CHOOSERS and is_aggregate_of_block(node) and bool(_operands(node))
+    if isinstance(node, exp.Join):
+        return (node.method or "").upper() == "ASOF"
     return isinstance(node, exp.Query) and node.args.get("order") is not None and _cuts(node)
 
 
@@ -102,6 +104,8 @@ def _break(point: exp.Expression, way: Way) -> None:
         _break_window(point, way)
     elif isinstance(point, exp.Func):
         _order_operands(point, [], way)
+    elif isinstance(point, exp.Join):
+        _break_asof(point, way)
     elif _is_wrapped(point):
         _break_wrapped(point, way)
     elif isinstance(point, exp.Select) and point.is_star:
@@ -171,6 +175,30 @@ def _break_wrapped(point: exp.Expression, way: Way) -> None:
     inner = exp.Subquery(this=point, alias=exp.TableAlias(this=identifier("__rows")))
     wrapper.set("from_", exp.From(this=inner))
     _extend(order, [_key(exp.Column(this=identifier("__rows")), way)])
+
+
+def _break_asof(join: exp.Join, way: Way) -> None:
+    """Of the rows that tie for an ASOF join one is left: it takes at most one for each row of the other side anyway."""
+    keys, item = asof_keys(join), join.this
+    kept = exp.Select(expressions=[exp.Star()], from_=exp.From(this=item.copy()))
+    number = exp.Window(this=call("row_number"), partition_by=keys, order=exp.Order(expressions=_row_keys(kept, way)))
+    kept.set("qualify", exp.Qualify(this=exp.EQ(this=number, expression=exp.Literal.number(1))))
+    join.set("this", subquery(kept, item.alias_or_name))
+
+
+def asof_keys(join: exp.Join) -> list[exp.Column]:
+    """What an ASOF join reads of its right side: rows equal in it tie. Refuses a condition that does not say of which side
+    each column is."""
+    item = join.this
+    if not isinstance(item, (exp.Table, exp.Subquery)) or not item.alias_or_name:
+        refuse("E_TIE", join, "an ASOF JOIN with other than a named table or query")
+    if join.args.get("using"):
+        name = item.args["alias"].this if item.args.get("alias") is not None else item.this
+        return [exp.Column(this=part.copy(), table=name.copy()) for part in join.args["using"]]
+    read = list(join.args["on"].find_all(exp.Column)) if join.args.get("on") is not None else []
+    if any(not part.table for part in read):
+        refuse("E_TIE", join, "an ASOF JOIN whose condition does not name the table of each column")
+    return [part.copy() for part in read if part.table.lower() == item.alias_or_name.lower()]
 
 
 def _extend(order: exp.Order, keys: Sequence[exp.Expression]) -> None:

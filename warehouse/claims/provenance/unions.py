@@ -41,6 +41,7 @@ class UnionBlock(Relation):
         self.columns = _union_columns(branches, by_name)
         self.whys = {}
         for branch in branches:
+            self.shared |= branch.shared
             for number, kind in branch.whys.items():
                 # An occurrence that two branches read stands in a CTE: its rows come once from each.
                 kind = kind.repeated if number in self.whys else kind

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from warehouse.claims.provenance.blocks import SelectBlock
 from warehouse.claims.provenance.engine import is_aggregate
 from warehouse.claims.provenance.refusals import refuse
-from warehouse.claims.provenance.relations import Scope, Witness
+from warehouse.claims.provenance.relations import Relation, Scope, Witness
 from warehouse.claims.provenance.scope import find_column, resolve
 from warehouse.claims.provenance.selecting import clauses, has_aggregate, is_aggregate_of_block
 from warehouse.claims.provenance.values import GROUPING_SETS
@@ -34,7 +35,7 @@ def find_witnesses(
                 number = resolver.witness_count
                 resolver.witness_count += 1
                 place = _place(part, clause, node, is_aggregated) if scope.sources else "none"
-                witness = _witness(resolver, part, scope, ctes, number, place)
+                witness = _witness(resolver, part, scope, ctes, number, place, clause)
                 if not _keeps_out(part, clause):
                     witnesses[number] = witness
     return witnesses
@@ -50,10 +51,7 @@ def _keeps_out(part: exp.Expression, clause: exp.Expression) -> bool:
         above = above.parent
     if not isinstance(above, exp.Not):
         return False
-    above = above.parent
-    while isinstance(above, (exp.Paren, exp.And)):
-        above = above.parent
-    return above is clause
+    return _is_conjunct(above, clause)
 
 
 def _place(part: exp.Expression, clause: exp.Expression, node: exp.Select, is_aggregated: bool) -> str:
@@ -87,7 +85,7 @@ def _only_filters(join: exp.Join, node: exp.Select) -> bool:
 
 
 def _witness(
-    resolver: Resolver, part: exp.Expression, scope: Scope, ctes: Ctes, number: int, place: str
+    resolver: Resolver, part: exp.Expression, scope: Scope, ctes: Ctes, number: int, place: str, clause: exp.Expression
 ) -> Witness:
     form, tagged, probes = _form(part, scope)
     tagged.meta["witness"] = number
@@ -100,7 +98,26 @@ def _witness(
     is_row_level = form == "in" or is_correlated
     if is_row_level:
         _check_place(part, probes, scope, place)
-    return Witness(f"__witness_{number}", relation, form, is_row_level, is_correlated, probes)
+    answered = tagged if _is_answered(tagged, form, relation, is_row_level, clause) else None
+    reads_cte = any(not table.db and table.name.lower() in ctes for table in part.find_all(exp.Table))
+    home = None if is_row_level or reads_cte else resolver.constants
+    return Witness(f"__witness_{number}", relation, form, is_row_level, is_correlated, probes, answered, home)
+
+
+def _is_answered(tagged: exp.Expression, form: str, relation: Relation, is_row_level: bool, clause: exp.Expression) -> bool:
+    """Whether the witness gives the subquery's own answer, so that it need not be looked for twice: the one value of an
+    aggregate in WHERE, or in HAVING where all groups compare with the same; and of a match that WHERE asks for, that it is."""
+    if form == "scalar":
+        of_clause = isinstance(clause, exp.Where) or (isinstance(clause, exp.Having) and not is_row_level)
+        return of_clause and isinstance(relation, SelectBlock) and relation.is_one_row
+    return form in ("in", "exists") and is_row_level and isinstance(clause, exp.Where) and _is_conjunct(tagged, clause)
+
+
+def _is_conjunct(test: exp.Expression, clause: exp.Expression) -> bool:
+    above = test.parent
+    while isinstance(above, (exp.Paren, exp.And)):
+        above = above.parent
+    return above is clause and not isinstance(test, exp.Any)
 
 
 def _check_place(part: exp.Expression, probes: tuple[exp.Expression, ...], scope: Scope, place: str) -> None:

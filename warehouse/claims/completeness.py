@@ -1,0 +1,45 @@
+"""Whether a publication is all that its query gave: no row left out, none added, every value that of all the evidence.
+
+A number is replayed from what it says it rests on. That does not find who leaves out rows, or in a row the runs that he does
+not like: here the rows of a replay are compared with those that are frozen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow
+from warehouse.claims.retrace import row_key
+from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, Ledger
+from warehouse.evidence.store import LocalStore
+from warehouse.project import Project
+
+
+def difference(
+    frozen: Sequence[PublishedRow], replayed: Mapping[str, Mapping[str, Any]], is_same: Callable[[Any, PublishedCell], bool]
+) -> str | None:
+    """What a replay's rows (by `row_key`) have otherwise than the frozen ones, in words; None for nothing."""
+    stated = {row_key(row.grain_forms): row for row in frozen}
+    others = sum(
+        not is_same(replayed[key][cell.column], cell)
+        for key, row in stated.items() if key in replayed
+        for cell in row.cells.values()
+    )
+    counts = {
+        "rows that it leaves out": len(replayed.keys() - stated.keys()),
+        "rows fewer than it states": len(stated.keys() - replayed.keys()),
+        "other values": others,
+    }
+    return " and ".join(f"{count} {what}" for what, count in counts.items() if count) or None
+
+
+def evidence_then(project: Project, publication: PublishedRollup) -> frozenset[str]:
+    """The bundles of the store, without those that arrived after a publication was made, as the ledger has it."""
+    events = list(Ledger(project.store_root).events())
+    made = next(
+        (i for i, event in enumerate(events) if event.kind == PUBLICATION and event.subject == publication.digest), len(events)
+    )
+    before = {event.subject for event in events[:made] if event.kind == ARRIVAL}
+    after = {event.subject for event in events[made:] if event.kind == ARRIVAL}
+    return frozenset(LocalStore(project.store_root).digests()) - (after - before)

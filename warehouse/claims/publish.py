@@ -16,10 +16,12 @@ from warehouse.claims.freezing import Facts, FrozenRows, freeze, row_documents
 from warehouse.claims.guarantees import guarantees
 from warehouse.claims.number import exact
 from warehouse.claims.publication import CONTENT, PUBLICATION_DOMAIN
+from warehouse.claims.signing import check_evidence_signatures, publication_subject
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent, scratch_folder
 from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.signatures import VALID, sign
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 from warehouse.transform.builds import current_build
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from warehouse.claims.catalog import Catalog
     from warehouse.claims.determinism import Determinism
     from warehouse.claims.trace import RowTrace
+    from warehouse.evidence.keys import SigningKey
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,15 @@ class Publication:
     columns: "Mapping[str, Determinism]"  # how exactly each value is determined by its evidence
 
 
-def publish(project: Project, query: str) -> Publication:
-    """Freeze the current build's rollup of a query spec.
+def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Publication:
+    """Freeze the current build's rollup of a query spec, and sign it with `key`.
 
     No clause of it or of a table under it may give another answer each time, and no tie may decide (WH306). The untouched
     query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes
     (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
     WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when a
-    publication or spec that is there already is damaged, WH109, WH211.
+    publication or spec that is there already is damaged, WH113 when a signature of its evidence does not hold, WH312 when the
+    project requires signatures and some evidence has none by a trusted key, WH109, WH211.
     """
     from warehouse.claims.catalog import open_trace_session, rollup_columns
     from warehouse.claims.operations import determinism_of, refuse_indeterminate
@@ -79,7 +83,7 @@ def publish(project: Project, query: str) -> Publication:
         values = [name for name in columns if name not in spec.grain]
         traces = trace(con, catalog, query, values, traces_rows=True)
         facts = Facts(con, catalog, traces.values())
-        _check_evidence(LocalStore(project.store_root), spec.place, traces.values(), facts)
+        _check_evidence(project, spec.place, traces.values(), facts)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
         frozen = freeze(row_documents(spec, columns, rows, traces, facts))
         about = {
@@ -91,7 +95,7 @@ def publish(project: Project, query: str) -> Publication:
         }
     finally:
         con.close()
-    return _store(project, query, specification, frozen, about, determined, build.digest)
+    return _store(project, query, specification, frozen, about, determined, build.digest, key)
 
 
 def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
@@ -114,8 +118,10 @@ def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
         )
 
 
-def _check_evidence(store: LocalStore, place: str, traces: "Iterable[RowTrace]", facts: Facts) -> None:
-    """Every row rests on evidence, and all of it is what its manifests say. Raises WH308, WH105, WH106, WH107."""
+def _check_evidence(project: Project, place: str, traces: "Iterable[RowTrace]", facts: Facts) -> None:
+    """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308,
+    WH105, WH106, WH107, WH113, WH312."""
+    store = LocalStore(project.store_root)
     bundles: set[str] = set()
     for row in traces:
         under = facts.bundles(row)
@@ -127,6 +133,14 @@ def _check_evidence(store: LocalStore, place: str, traces: "Iterable[RowTrace]",
     for digest in sorted(bundles):
         for problem in store.check_bundle(digest):
             raise problem
+        signing = check_evidence_signatures(project, digest)
+        if invalid := signing.problem(f"signatures/{digest[:12]}"):
+            raise invalid
+        if project.requires_signatures and signing.state != VALID:
+            raise WarehouseError(
+                "WH312", f"bundle {digest[:12]} is {signing.state}, and publication.require_signatures is true", place,
+                f"run: wh sign {digest[:12]} --key KEY, with a key that the project trusts",
+            )
 
 
 def _engine(con: "duckdb.DuckDBPyConnection") -> dict[str, Any]:
@@ -163,7 +177,7 @@ def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, c
 
 def _store(
     project: Project, query: str, specification: Mapping[str, Any], frozen: FrozenRows, about: Mapping[str, Any],
-    determined: "Mapping[str, Determinism]", build_digest: str,
+    determined: "Mapping[str, Determinism]", build_digest: str, key: "SigningKey | None",
 ) -> Publication:
     record = {
         "publication_version": 3,
@@ -188,6 +202,8 @@ def _store(
         raise WarehouseError("WH109", f"cannot be written: {error.strerror}", str(folder)) from error
     if is_new:
         Ledger(root).published(digest, query, build_digest)
+    if key:
+        sign(root, publication_subject(digest, record), key)
     return Publication(
         digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined
     )

@@ -98,7 +98,7 @@ class LocalStore:
         place = f"{digest[:12]}/{printable(file.raw_path)}"
         try:
             # Not blocking: a pipe put in the file's place would be waited for without end.
-            with open(path, "rb", opener=_open_plain) as stream:
+            with open(path, "rb", opener=open_plain) as stream:
                 if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                     raise WarehouseError("WH105", "it is no file any more", place, exit_code=ExitCode.TAMPERED)
                 found = stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
@@ -197,7 +197,7 @@ class Incoming:
                 failure.append(error)
 
         try:
-            stream = open(source, "rb", buffering=0, opener=_open_plain)
+            stream = open(source, "rb", buffering=0, opener=open_plain)
         except OSError as error:
             return WarehouseError("WH102", error.strerror or str(error), printable(str(source)))
         with stream:
@@ -218,8 +218,8 @@ class Incoming:
         return Staged(target, copied, hasher.hexdigest())
 
 
-def _open_plain(path: str, flags: int) -> int:
-    # A regular file was seen there; a link put in its place since must not be followed, a pipe not waited for.
+def open_plain(path: str, flags: int) -> int:
+    """An opener for what should be a regular file: a link put in its place is not followed, a pipe not waited for."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 

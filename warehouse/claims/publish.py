@@ -20,6 +20,7 @@ from warehouse.claims.signing import check_evidence_signatures, publication_subj
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent, scratch_folder
+from warehouse.evidence.ledger import PUBLICATION as PUBLISHED
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.signatures import VALID, sign
 from warehouse.evidence.store import LocalStore
@@ -200,13 +201,19 @@ def _store(
             is_new = _create_or_same(folder / "publication.json", canonical_json(record), scratch / "record")
     except OSError as error:
         raise WarehouseError("WH109", f"cannot be written: {error.strerror}", str(folder)) from error
-    if is_new:
+    if is_new or not _is_last(root, query, digest):
         Ledger(root).published(digest, query, build_digest)
     if key:
         sign(root, publication_subject(digest, record), key)
     return Publication(
         digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined
     )
+
+
+def _is_last(store_root: Path, query: str, digest: str) -> bool:
+    """Whether the ledger has this publication as the query's last: going back to an earlier one is news too."""
+    said = [event.subject for event in Ledger(store_root).events() if event.kind == PUBLISHED and event.detail.get("query") == query]
+    return bool(said) and said[-1] == digest
 
 
 def _create_or_same(path: Path, data: bytes, scratch: Path) -> bool:

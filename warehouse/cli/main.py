@@ -36,6 +36,7 @@ COMMANDS = {
     "impact": "list the published numbers that rest on a run, bundle, file or model",
     "verify": "hash a number's raw files again, and replay it from them",
     "audit-packet": "pack a published number with all that it rests on",
+    "retention": "remove raw evidence past its age, but none that is needed",
 }
 
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it

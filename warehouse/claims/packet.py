@@ -129,8 +129,8 @@ def _entries(
     yield _RECORD, canonical_json({"packet_version": _VERSION, "number_id": found.cell.number_id, "publication": publication.digest})
     yield _PAGE, page(found, specification, bundles, sorted(keys)).encode()
     yield _KEYS, canonical_json(keys)
-    for file, _ in signatures:
-        yield file.relative_to(project.store_root).as_posix(), file
+    for envelope, _ in signatures:
+        yield envelope.relative_to(project.store_root).as_posix(), envelope
     for name in ("publication.json", *CONTENT):
         yield f"publications/{publication.digest}/{name}", publication.folder / name
     yield f"specs/{specification.digest}.json", project.store_root / "specs" / f"{specification.digest}.json"

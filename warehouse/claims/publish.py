@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
+from warehouse.claims.beside_evidence import refuse_signing_state
 from warehouse.claims.freezing import Facts, FrozenRows, freeze, row_documents
 from warehouse.claims.guarantees import guarantees
 from warehouse.claims.number import exact
@@ -53,7 +54,8 @@ class Publication:
 def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Publication:
     """Freeze the current build's rollup of a query spec, and sign it with `key`.
 
-    No clause of it or of a table under it may give another answer each time, and no tie may decide (WH306). The untouched
+    No clause of it or of a table under it may give another answer each time, no tie may decide, and nothing may depend on
+    who signed what (WH306). The untouched
     query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes
     (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
     WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when a
@@ -77,6 +79,7 @@ def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Pu
         ).fetchall()[0][0]
         specification = json.loads(recorded)
         refuse_indeterminate(catalog, query)
+        refuse_signing_state(query, specification, catalog.landing_types, spec.place)
         determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}))
         columns = rollup_columns(catalog, spec)
         tried = check_ties(con, catalog, query)

@@ -21,7 +21,7 @@ from warehouse.evidence.durable import fsync_folder, make_folder
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    from securesystemslib.signer import CryptoSigner
+    from securesystemslib.signer import CryptoSigner  # type: ignore[attr-defined]  # documented there, not re-exported by type
 
 PRIVATE_SUFFIX = ".pem"
 PUBLIC_SUFFIX = ".pub"  # after the private key's whole name, as ssh-keygen has it
@@ -110,7 +110,7 @@ def load_signing_key(named: str) -> SigningKey:
         )
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
-    from securesystemslib.signer import CryptoSigner
+    from securesystemslib.signer import CryptoSigner  # type: ignore[attr-defined]  # documented there, not re-exported by type
 
     try:
         private = load_pem_private_key(data, password=None)

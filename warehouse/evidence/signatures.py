@@ -218,7 +218,7 @@ def _parsed(path: Path, key_id: str) -> "Envelope":
 
 def _holds(envelope: "Envelope", key: PublicKey) -> bool:
     from securesystemslib.exceptions import VerificationError
-    from securesystemslib.signer import SSlibKey
+    from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]  # documented there, not re-exported by type
 
     try:
         envelope.verify([SSlibKey.from_dict(key.key_id, dict(key.document))], threshold=1)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.keys import SigningKey
+from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, parse_manifest
 from warehouse.evidence.signatures import evidence_subject, sign
 from warehouse.evidence.store import Incoming, LocalStore, Staged

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -228,3 +229,16 @@ def test_the_command_plans_first(project: Project, wh_on: WhOn) -> None:
     assert [json.loads(line)["state"] for line in out.splitlines()] == ["due", "due"] and "removed 2 bundles" in err
     assert LocalStore(project.store_root).digests() == [bundle_of(project, "b=2\n")]
     assert wh_on(project, "retention", "apply")[1] == ""
+
+
+def test_nothing_goes_while_evidence_is_taken_in_or_published(project: Project) -> None:
+    """The lock is the kernel's, so another process holds it as another open file does."""
+    store = LocalStore(project.store_root)
+    removed: list[str] = []
+    worker = threading.Thread(target=lambda: removed.extend(aged.digest for aged in apply_retention(project, LATER)), daemon=True)
+    with store.keeping(), store.incoming():  # who keeps does not exclude others who keep
+        worker.start()
+        worker.join(0.5)
+        assert worker.is_alive() and len(store.digests()) == 3 and removals(project) == []
+    worker.join(60)
+    assert len(removed) == 2 and len(store.digests()) == 1

@@ -62,6 +62,11 @@ def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Pu
     publication or spec that is there already is damaged, WH113 when a signature of its evidence does not hold, WH312 when the
     project requires signatures and some evidence has none by a trusted key, WH109, WH211.
     """
+    with LocalStore(project.store_root).keeping():  # or what is checked may be gone when it is published
+        return _publish(project, query, key)
+
+
+def _publish(project: Project, query: str, key: "SigningKey | None") -> Publication:
     from warehouse.claims.catalog import open_trace_session, rollup_columns
     from warehouse.claims.operations import determinism_of, refuse_indeterminate
     from warehouse.claims.tie_probe import check_ties

@@ -61,13 +61,16 @@ def apply_retention(project: Project, now: datetime | None = None) -> Iterator[A
     """Remove what is due, one bundle after another, and give each as it is gone. Raises what `plan_retention` does, and
     WH109."""
     store, ledger = LocalStore(project.store_root), Ledger(project.store_root)
-    for aged in plan_retention(project, now):
-        if aged.state == DUE:
-            policy = {"policy": "retention", "tier": "cold", "days": project.retention.cold_days, "arrived_at": aged.arrived_at}
-            ledger.removed(aged.digest, policy)
-        if aged.state != NEEDED:
-            remove_bundle(store, aged.digest)
-            yield aged
+    if not store.root.exists():
+        return
+    with store.removing():  # what is not needed now is not when it goes
+        for aged in plan_retention(project, now):
+            if aged.state == DUE:
+                policy = {"policy": "retention", "tier": "cold", "days": project.retention.cold_days, "arrived_at": aged.arrived_at}
+                ledger.removed(aged.digest, policy)
+            if aged.state != NEEDED:
+                remove_bundle(store, aged.digest)
+                yield aged
 
 
 def _needed(project: Project, events: list[Event], limit: datetime) -> dict[str, tuple[str, ...]]:

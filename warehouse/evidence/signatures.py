@@ -201,9 +201,8 @@ def _parsed(path: Path, key_id: str) -> "Envelope":
 
     try:
         data = _read(path)
-        document = json.loads(data)
-        envelope = Envelope.from_dict(json.loads(data))  # which alters what it is given
-        if canonical_json(document) != data or canonical_json(envelope.to_dict()) != data:
+        envelope = Envelope.from_dict(json.loads(data))
+        if canonical_json(envelope.to_dict()) != data:
             raise _Malformed("it is no DSSE envelope in canonical JSON")
         if list(envelope.signatures) != [key_id]:
             raise _Malformed("it is not signed by just the key that it is named for")

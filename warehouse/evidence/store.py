@@ -10,16 +10,17 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.durable import create_if_absent, fsync_folder, make_folder, scratch_folder, unique_name, write_synced
+from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, make_folder, scratch_folder, unique_name, write_synced
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
 
+_REMOVAL_LOCK = ".removal.lock"
 _COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
 
 
@@ -120,11 +121,29 @@ class LocalStore:
         """A place to copy files to before their bundles are known. Gone afterwards; what a crash leaves is removed by
         the next ingest. Raises WH109."""
         with ExitStack() as stack:
+            stack.enter_context(self.keeping())
             try:
                 folder = stack.enter_context(scratch_folder(self.root / "incoming"))
             except OSError as error:
                 raise _unwritable(error, self.root) from error
             yield Incoming(folder)
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """While it is open no evidence is removed: what is found here stays until it is used. Raises WH109."""
+        return self._locked(alone=False)
+
+    def removing(self) -> AbstractContextManager[None]:
+        """While it is open nobody takes evidence in or rests a publication on it. Raises WH109."""
+        return self._locked(alone=True)
+
+    @contextmanager
+    def _locked(self, *, alone: bool) -> Iterator[None]:
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(lock(self.root / "incoming" / _REMOVAL_LOCK, alone=alone))
+            except OSError as error:
+                raise _unwritable(error, self.root) from error
+            yield
 
     def commit(self, manifest: Manifest, staged: Sequence[Staged], scratch: Path) -> bool:
         """Make a bundle visible: link its files, then its manifest. False when it was there already.

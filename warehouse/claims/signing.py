@@ -28,6 +28,11 @@ class Signings:
     publication: Signing | None
     trusted: tuple[PublicKey, ...]
 
+    @property
+    def is_signed(self) -> bool:
+        """Whether there is any signature, whatever it is."""
+        return any(signing.signatures for signing in (*self.evidence.values(), self.publication) if signing)
+
     def __str__(self) -> str:
         parts = []
         for state in STATES:

@@ -109,8 +109,8 @@ def _tree(number: "Lineage", opened: "list[OpenedFile]", *, opens: bool) -> list
         lines += [f"              {line}" for line in (window_lines(each) if opens else excerpt_lines(each))]
     if len(number.raw_files) > _LISTED:
         lines.append(f"            and {len(number.raw_files) - _LISTED} more: --json lists all")
-    if number.signings:
-        lines.append(f"signatures  {signings_text(number.signings)}")
+    if signed := signings_text(number.signings):
+        lines.append(f"signatures  {signed}")
     lines += _listed([f"{digest[:12]} {removal_text(removal)}" for digest, removal in number.removals.items()], "expired     ")
     if number.now:
         lines.append(f"now         {number.now[1]}  {number.now[0]}: the current build holds another number")

@@ -10,8 +10,11 @@ if TYPE_CHECKING:
     from warehouse.evidence.signatures import Signing
 
 
-def signings_text(signings: "Signings") -> str:
-    """The states under a number on one line, and the keys that decided them."""
+def signings_text(signings: "Signings | None") -> str | None:
+    """The states under a number on one line, and the keys that decided them; None where nothing is signed and no key is
+    trusted: who has no use for signatures need not read of them."""
+    if signings is None or not (signings.trusted or signings.is_signed):
+        return None
     named = ", ".join(f"{key.name} {key.key_id[:12]}" for key in signings.trusted)
     return f"{signings}; trusted keys: {named or 'none'}"
 

@@ -98,8 +98,9 @@ def _is_digest(target: str) -> bool:
 
 def _lines(verdict: "Verdict") -> list[str]:
     number = f"{verdict.number_id}  {printable(str(verdict.value))}  " if verdict.number_id else ""
-    signed = f"; signatures: {signings_text(verdict.signings)}" if verdict.signings else ""
-    return [f"{number}{printable(verdict.key)}", f"  {verdict.state}: {verdict.reason}{signed}"]
+    signed = signings_text(verdict.signings)
+    reason = f"{verdict.reason}; signatures: {signed}" if signed else verdict.reason
+    return [f"{number}{printable(verdict.key)}", f"  {verdict.state}: {reason}"]
 
 
 def _document(verdict: "Verdict") -> dict[str, object]:

@@ -140,7 +140,7 @@ class LocalStore:
     def _locked(self, *, alone: bool) -> Iterator[None]:
         with ExitStack() as stack:
             try:
-                stack.enter_context(lock(self.root / "incoming" / _REMOVAL_LOCK, alone=alone))
+                stack.enter_context(lock(self.root / _REMOVAL_LOCK, alone=alone))
             except OSError as error:
                 raise _unwritable(error, self.root) from error
             yield

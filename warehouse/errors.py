@@ -41,6 +41,10 @@ CODES: dict[str, str] = {
     "WH107": "a manifest is not valid",
     "WH108": "a file changed while it was read",
     "WH109": "the store could not be written",
+    "WH110": "a key cannot be used",
+    "WH111": "there is nothing of this name to sign",
+    "WH112": "evidence was removed by retention policy",
+    "WH113": "a signature does not hold",
     # ingestors and landing
     "WH120": "several ingestors claim the same file",
     "WH121": "an ingestor is not valid",
@@ -88,6 +92,7 @@ CODES: dict[str, str] = {
     "WH309": "a query cannot be replayed here",
     "WH310": "a number that cannot be packed",
     "WH311": "what was left out of a number cannot be told",
+    "WH312": "evidence is not signed as the project requires",
     # recorder
     "WH401": "the command could not be started",
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,13 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "build": frozenset({"folder", "keep"}),
     "openlineage": frozenset({"file", "url"}),
     "sources": frozenset(),  # its keys are names of tables
+    "trusted_keys": frozenset(),  # and these names of keys
+    "publication": frozenset({"require_signatures"}),
+    "retention": frozenset({"hot_days", "warm_days", "cold_days"}),
 }
+_FREE = frozenset({"sources", "trusted_keys"})  # sections whose keys are names
+_KEY_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_PUBLIC_KEY = re.compile(r"ed25519:[0-9a-f]{64}")
 _WRITTEN = {int: "a whole number", str: "text in quotes", bool: "true or false"}
 
 _TEMPLATE = """\
@@ -48,6 +55,16 @@ keep = {keep}  # how many of the last builds stay
 
 
 @dataclass(frozen=True)
+class Retention:
+    """How many days each tier is kept, by the contract's defaults: metrics at hand, detail in the serving database, raw
+    evidence."""
+
+    hot_days: int = 30
+    warm_days: int = 180
+    cold_days: int = 730
+
+
+@dataclass(frozen=True)
 class Project:
     """Where a project lies and what its file says."""
 
@@ -61,6 +78,9 @@ class Project:
     # Where a build tells OpenLineage events, if anywhere.
     lineage_file: Path | None = None
     lineage_url: str | None = None
+    trusted_keys: Mapping[str, str] = field(default_factory=dict)  # public keys (`ed25519:` and 64 hex characters) by name
+    requires_signatures: bool = False  # of all evidence under what is published
+    retention: Retention = Retention()
 
     def layers(self, kind: str) -> tuple[Path, ...]:
         """The folders of one kind (one of `KINDS`), the standard one first. A file in a later layer
@@ -130,7 +150,7 @@ def read_project(root: Path) -> Project:
             raise _fault(text, section, None, f"unknown section [{section}]", _nearest(section, _KNOWN))
         if not isinstance(keys, dict):
             raise _fault(text, section, None, f"{section} is a section", f"write it on a line of its own: [{section}]")
-        for key in keys if section != "sources" else ():
+        for key in keys if section not in _FREE else ():
             if key not in _KNOWN[section]:
                 raise _fault(text, section, key, f"unknown key {section}.{key}", _nearest(key, _KNOWN[section]))
     keep = _value(document, text, "build", "keep", int, _DEFAULT_KEPT_BUILDS)
@@ -159,6 +179,9 @@ def read_project(root: Path) -> Project:
         sources=_sources(document, text),
         lineage_file=root / lineage_file if lineage_file else None,
         lineage_url=lineage_url or None,
+        trusted_keys=_trusted_keys(document, text),
+        requires_signatures=_value(document, text, "publication", "require_signatures", bool, False),
+        retention=_retention(document, text),
     )
 
 
@@ -179,6 +202,28 @@ def _sources(document: Mapping[str, Any], text: str) -> dict[str, tuple[str, ...
             raise _fault(text, "sources", name, f"{name} is no table name", "use lower-case letters, digits and _")
         found[name] = tuple(patterns)
     return found
+
+
+def _trusted_keys(document: Mapping[str, Any], text: str) -> dict[str, str]:
+    keys = document.get("trusted_keys", {})
+    for name, key in keys.items():
+        if not (isinstance(key, str) and _PUBLIC_KEY.fullmatch(key)):
+            raise _fault(
+                text, "trusted_keys", name, f"trusted_keys.{name} is no public key: ed25519: and 64 hex characters",
+                "wh keygen prints it",
+            )
+    return dict(keys)
+
+
+def _retention(document: Mapping[str, Any], text: str) -> Retention:
+    defaults = vars(Retention())
+    days = {key: _value(document, text, "retention", key, int, default) for key, default in defaults.items()}
+    tiers = list(defaults)
+    for key, before in zip(tiers, [None, *tiers], strict=False):
+        if days[key] < (days[before] if before else 1):
+            told = f"at least {before}, {days[before]}" if before else "at least 1"
+            raise _fault(text, "retention", key, f"retention.{key} must be {told}", "a colder tier is kept as long as a hotter one")
+    return Retention(**days)
 
 
 def source_fault(root: Path, name: str, code: str, message: str, hint: str | None) -> WarehouseError:
@@ -246,6 +291,38 @@ def _shown_fault(text: str, message: str, line: int, column: int, hint: str) -> 
     shown = (text.splitlines() or [""])[line - 1]
     excerpt = f"\n{shown}\n{' ' * (column - 1)}^" if shown else ""
     return WarehouseError("WH002", f"{message}{excerpt}", f"{PROJECT_FILE}:{line}:{column}", hint)
+
+
+def trust_key(project: Project, name: str, key: str) -> Project:
+    """Write a public key into the project's file, among its trusted ones, and read it again. The same key again is a no-op;
+    raises WH002 for a name that another key has, or that is none for TOML."""
+    if project.trusted_keys.get(name) == key:
+        return project
+    file = (project.root / PROJECT_FILE).resolve()
+    text = _read_text(file)
+    if name in project.trusted_keys:
+        raise _fault(text, "trusted_keys", name, f"another key is trusted as {name}", "choose another name, or remove its line")
+    if not _KEY_NAME.fullmatch(name):
+        raise _fault(text, "trusted_keys", None, f"{name!r} is no name for a key", "use letters, digits, - and _")
+    entry = f'{name} = "{key}"'
+    header = re.search(r"^[ \t]*\[trusted_keys\][^\n]*$", text, re.MULTILINE)
+    if header:
+        text = f"{text[: header.end()]}\n{entry}{text[header.end() :]}"
+    else:
+        text = f"{text.rstrip()}\n\n[trusted_keys]  # who signs evidence here\n{entry}\n"
+    try:
+        if tomllib.loads(text)["trusted_keys"][name] != key:
+            raise KeyError(name)
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        raise _fault(text, "trusted_keys", None, "trusted_keys is not written as a section", f"add it by hand: {entry}") from error
+    scratch = file.with_name(f".{PROJECT_FILE}.{os.getpid()}")
+    try:
+        scratch.write_text(text, encoding="utf-8")
+        shutil.copymode(file, scratch)
+        scratch.replace(file)
+    except OSError as error:
+        raise WarehouseError("WH004", str(error), str(file)) from error
+    return read_project(project.root)
 
 
 def init_project(root: Path, *, bare: bool = False) -> Project:

@@ -11,7 +11,10 @@ columns:
   arrived_at: {type: timestamptz, unit: UTC, description: "First arrival in the ledger"}
   source: {type: varchar, description: "Where the bundle was published, JSON", tests: [not_null]}
   is_shared_evidence: {type: boolean, description: "Whether another run's own files have the same bytes", tests: [not_null]}
-  signing_state: {type: varchar, description: "unsigned, valid, untrusted key or invalid; NULL: signatures were not checked"}
+  signing_state: {type: varchar, description: "What the build found of the bundle's signatures; NULL: they were not checked, as in a replay", tests: [{accepted_values: [unsigned, valid, untrusted key, invalid]}]}
+  signing_key_id: {type: varchar, description: "The key of the signature that the state is of; NULL: unsigned"}
+  signing_key_name: {type: varchar, description: "What the project calls that key; NULL: it does not trust it"}
+  signing_reason: {type: varchar, description: "What was found of every signature, in words; NULL: unsigned"}
   report_packet_ref: {type: varchar, description: "Where a report packet of this run lies; NULL: none"}
 */
 with sharing as (
@@ -31,10 +34,15 @@ select
     bundle.arrived_at,
     bundle.source,
     coalesce(sharing.is_shared_evidence, false) as is_shared_evidence,
-    cast(null as varchar) as signing_state,
+    signing.signing_state,
+    signing.key_id as signing_key_id,
+    signing.key_name as signing_key_name,
+    signing.reason as signing_reason,
     cast(null as varchar) as report_packet_ref
 from benchmark_run_fact as run
 inner join evidence_bundle as bundle
     on bundle.artifact_manifest_digest = run.artifact_manifest_digest
+left join evidence_signing as signing
+    on signing.artifact_manifest_digest = run.artifact_manifest_digest
 left join sharing
     on sharing.outcome_digest = run.outcome_digest

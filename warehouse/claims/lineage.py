@@ -7,13 +7,16 @@ the same trace is made now, in the build that holds it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from warehouse.claims.determinism import Determinism, recorded
 from warehouse.claims.number import parse_argument
 from warehouse.claims.search import FoundCell, current_cell, find_cell
+from warehouse.claims.signing import Signings, check_number_signatures
 from warehouse.claims.specification import read_specification
+from warehouse.evidence.ledger import Event
+from warehouse.evidence.removal import removed_bundles
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 
@@ -51,6 +54,8 @@ class Lineage:
     why_digest: str | None = None
     guarantees: Mapping[str, Any] | None = None
     determinism: Determinism | None = None
+    signings: Signings | None = None  # of its bundles and its publication, checked now
+    removals: Mapping[str, Event] = field(default_factory=dict)  # of bundles that policy removed: the ledger's words
 
 
 def lineage(project: Project, argument: str) -> Lineage:
@@ -117,9 +122,12 @@ def _lineage(
         )
         for file in evidence
     )
+    bundles = {str(run["artifact_manifest_digest"]) for run in runs if run.get("artifact_manifest_digest")}
+    bundles |= {file.artifact_manifest_digest for file in raw_files}
     promised = found.publication.record["guarantees"] if found.publication else None
     return Lineage(
         found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
         recorded(found.publication.record, found.cell.column) if found.publication else None,
+        check_number_signatures(project, bundles, found.publication), removed_bundles(store, bundles),
     )

@@ -3,13 +3,16 @@
 A packet is a small store in an uncompressed tar: the publication, its spec, the bundles that a replay of the number needs,
 a page to read, and `packet.json`, which says which number it is of. It is a function of these, byte by byte: what was
 changed anywhere in it, be it a time in the archive's headers, is found by making it again from its own content.
+
+With them go the signatures that hold by a key that the packing project trusts, and these keys in `keys.json`. They say
+that the packet is as it was packed, never that its signer is to be trusted: that is for whoever verifies it to know.
 """
 
 from __future__ import annotations
 
 import json
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -20,17 +23,20 @@ from warehouse.claims.number import parse_argument
 from warehouse.claims.packet_page import page
 from warehouse.claims.publication import CONTENT, PublishedRollup
 from warehouse.claims.search import FoundCell, find_cell
+from warehouse.claims.signing import publication_subject, trusted_keys
 from warehouse.claims.specification import read_specification
 from warehouse.claims.verification import STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Verdict, verify_number
 from warehouse.digest import canonical_json, file_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import unique_name
+from warehouse.evidence.signatures import VALID, check_signatures, evidence_subject, signature_files
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project, project_of_store
 
 _RECORD = "packet.json"
 _PAGE = "README.txt"
-_VERSION = 1
+_KEYS = "keys.json"
+_VERSION = 2
 
 
 def write_packet(project: Project, argument: str, target: Path) -> Verdict:
@@ -59,12 +65,13 @@ def is_packet(path: Path) -> bool:
     return path.is_file()
 
 
-def verify_packet(path: Path) -> Verdict:
-    """Verify the number of a packet by nothing but the packet: its digests, a replay, and that no byte is another."""
+def verify_packet(path: Path, trusted: Mapping[str, str] | None = None) -> Verdict:
+    """Verify the number of a packet by nothing but the packet: its digests, a replay, and that no byte is another; and its
+    signatures by the public keys `trusted` (by name), which are not the packet's own."""
     with TemporaryDirectory(prefix="wh-packet-") as folder:
         root = Path(folder)
         try:
-            number_id = _unpack(path, root)
+            number_id, carried = _unpack(path, root)
         except (tarfile.TarError, OSError, ValueError, KeyError, TypeError) as error:
             return Verdict(None, str(path), None, TAMPERED, f"it is no packet any more: {error}")
         project = project_of_store(root)
@@ -73,9 +80,9 @@ def verify_packet(path: Path) -> Verdict:
         if problems:
             return Verdict(number_id, str(path), None, TAMPERED, "raw files are not what was packed", 0, problems)
         try:
-            if not _is_as_made(project, number_id, path):
+            if not _is_as_made(replace(project, trusted_keys=carried), number_id, path):
                 return Verdict(number_id, str(path), None, TAMPERED, "it is not the archive that its own content makes")
-            verdict = verify_number(project, number_id)
+            verdict = verify_number(replace(project, trusted_keys=trusted or {}), number_id)
         except WarehouseError as error:
             return Verdict(number_id, str(path), None, TAMPERED, f"it does not hold its number: {error.message}", 0, (error,))
     if verdict.state == STALE:  # there is no build here to be stale by
@@ -92,14 +99,14 @@ def _is_as_made(project: Project, number_id: str, path: Path) -> bool:
     return file_digest(again) == file_digest(path)
 
 
-def _unpack(path: Path, root: Path) -> str:
-    """Lay a packet's store into a folder; the number that it says it is of."""
+def _unpack(path: Path, root: Path) -> tuple[str, dict[str, str]]:
+    """Lay a packet's store into a folder; the number that it says it is of, and the keys that it carries."""
     with tarfile.open(path, "r:") as archive:
         archive.extractall(root, filter="data")
     record = json.loads((root / _RECORD).read_bytes())
     if record["packet_version"] != _VERSION:
         raise ValueError(f"its version is {record['packet_version']}, known is {_VERSION}")
-    return str(record["number_id"])
+    return str(record["number_id"]), {key_id: str(text) for key_id, text in json.loads((root / _KEYS).read_bytes()).items()}
 
 
 def _write(project: Project, found: FoundCell, publication: PublishedRollup, bundles: list[str], stream: IO[bytes]) -> None:
@@ -117,8 +124,13 @@ def _entries(
     """The files of a packet in order: names, and bytes or where these lie."""
     store = LocalStore(project.store_root)
     specification = read_specification(project, publication)
+    signatures = list(_signatures(project, publication, bundles))
+    keys = {key_id: trusted_keys(project)[key_id].text for _, key_id in signatures}
     yield _RECORD, canonical_json({"packet_version": _VERSION, "number_id": found.cell.number_id, "publication": publication.digest})
-    yield _PAGE, page(found, specification, bundles).encode()
+    yield _PAGE, page(found, specification, bundles, sorted(keys)).encode()
+    yield _KEYS, canonical_json(keys)
+    for envelope, _ in signatures:
+        yield envelope.relative_to(project.store_root).as_posix(), envelope
     for name in ("publication.json", *CONTENT):
         yield f"publications/{publication.digest}/{name}", publication.folder / name
     yield f"specs/{specification.digest}.json", project.store_root / "specs" / f"{specification.digest}.json"
@@ -128,3 +140,14 @@ def _entries(
         yield f"{place}/manifest.json", folder / "manifest.json"
         for file in store.manifest(digest).files:
             yield f"{place}/files/{file.raw_path}", folder / "files" / file.raw_path
+
+
+def _signatures(project: Project, publication: PublishedRollup, bundles: Iterable[str]) -> Iterator[tuple[Path, str]]:
+    """The signatures that hold by a trusted key, of the publication and then of its bundles: files, and ids of keys. Of
+    another nobody could say whether it was changed on the way."""
+    for subject in (publication_subject(publication.digest, publication.record), *map(evidence_subject, bundles)):
+        signing = check_signatures(project.store_root, subject, trusted_keys(project))
+        holding = {each.key_id for each in signing.signatures if each.state == VALID}
+        for file in signature_files(project.store_root, subject.digest):
+            if (key_id := file.name.partition(".")[0]) in holding:
+                yield file, key_id

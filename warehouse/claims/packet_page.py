@@ -11,12 +11,12 @@ from warehouse.claims.specification import Specification
 from warehouse.errors import printable
 
 
-def page(found: FoundCell, specification: Specification, bundles: Sequence[str]) -> str:
-    """The page of one published cell; `bundles` are those in the packet."""
-    return "\n".join(_lines(found, specification, bundles)) + "\n"
+def page(found: FoundCell, specification: Specification, bundles: Sequence[str], key_ids: Sequence[str]) -> str:
+    """The page of one published cell; `bundles` are those in the packet, `key_ids` those of its signatures' keys."""
+    return "\n".join(_lines(found, specification, bundles, key_ids)) + "\n"
 
 
-def _lines(found: FoundCell, specification: Specification, bundles: Sequence[str]) -> Iterator[str]:
+def _lines(found: FoundCell, specification: Specification, bundles: Sequence[str], key_ids: Sequence[str]) -> Iterator[str]:
     cell = found.cell
     assert found.publication
     yield f"{cell.number_id}  {printable(str(cell.value))}"
@@ -45,6 +45,11 @@ def _lines(found: FoundCell, specification: Specification, bundles: Sequence[str
     yield ""
     yield f"Bundles in this archive ({len(bundles)}):"
     yield from (f"  {digest}" for digest in bundles)
+    yield ""
+    yield f"Keys that signed some of it ({len(key_ids)}):"
+    yield from (f"  {key_id}" for key_id in key_ids)
+    if key_ids:
+        yield "  Whose they are no archive can say. With a public key from its owner: wh verify FILE --trust KEYFILE"
     yield ""
     yield f"Models under the query ({len(specification.models)}), nearest first:"
     yield from (f"  {digest}  {name}" for name, digest in specification.models)

@@ -12,14 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
+from warehouse.claims.beside_evidence import refuse_signing_state
 from warehouse.claims.freezing import Facts, FrozenRows, freeze, row_documents
 from warehouse.claims.guarantees import guarantees
 from warehouse.claims.number import exact
 from warehouse.claims.publication import CONTENT, PUBLICATION_DOMAIN
+from warehouse.claims.signing import check_evidence_signatures, publication_subject
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent, scratch_folder
+from warehouse.evidence.ledger import PUBLICATION as PUBLISHED
 from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.signatures import VALID, sign
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 from warehouse.transform.builds import current_build
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from warehouse.claims.catalog import Catalog
     from warehouse.claims.determinism import Determinism
     from warehouse.claims.trace import RowTrace
+    from warehouse.evidence.keys import SigningKey
 
 
 @dataclass(frozen=True)
@@ -46,15 +51,22 @@ class Publication:
     columns: "Mapping[str, Determinism]"  # how exactly each value is determined by its evidence
 
 
-def publish(project: Project, query: str) -> Publication:
-    """Freeze the current build's rollup of a query spec.
+def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Publication:
+    """Freeze the current build's rollup of a query spec, and sign it with `key`.
 
-    No clause of it or of a table under it may give another answer each time, and no tie may decide (WH306). The untouched
+    No clause of it or of a table under it may give another answer each time, no tie may decide, and nothing may depend on
+    who signed what (WH306). The untouched
     query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes
     (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
     WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when a
-    publication or spec that is there already is damaged, WH109, WH211.
+    publication or spec that is there already is damaged, WH113 when a signature of its evidence does not hold, WH312 when the
+    project requires signatures and some evidence has none by a trusted key, WH109, WH211.
     """
+    with LocalStore(project.store_root).keeping():  # or what is checked may be gone when it is published
+        return _publish(project, query, key)
+
+
+def _publish(project: Project, query: str, key: "SigningKey | None") -> Publication:
     from warehouse.claims.catalog import open_trace_session, rollup_columns
     from warehouse.claims.operations import determinism_of, refuse_indeterminate
     from warehouse.claims.tie_probe import check_ties
@@ -72,6 +84,7 @@ def publish(project: Project, query: str) -> Publication:
         ).fetchall()[0][0]
         specification = json.loads(recorded)
         refuse_indeterminate(catalog, query)
+        refuse_signing_state(query, specification, catalog.landing_types, spec.place)
         determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}))
         columns = rollup_columns(catalog, spec)
         tried = check_ties(con, catalog, query)
@@ -79,7 +92,7 @@ def publish(project: Project, query: str) -> Publication:
         values = [name for name in columns if name not in spec.grain]
         traces = trace(con, catalog, query, values, traces_rows=True)
         facts = Facts(con, catalog, traces.values())
-        _check_evidence(LocalStore(project.store_root), spec.place, traces.values(), facts)
+        _check_evidence(project, spec.place, traces.values(), facts)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
         frozen = freeze(row_documents(spec, columns, rows, traces, facts))
         about = {
@@ -91,7 +104,7 @@ def publish(project: Project, query: str) -> Publication:
         }
     finally:
         con.close()
-    return _store(project, query, specification, frozen, about, determined, build.digest)
+    return _store(project, query, specification, frozen, about, determined, build.digest, key)
 
 
 def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
@@ -114,8 +127,10 @@ def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
         )
 
 
-def _check_evidence(store: LocalStore, place: str, traces: "Iterable[RowTrace]", facts: Facts) -> None:
-    """Every row rests on evidence, and all of it is what its manifests say. Raises WH308, WH105, WH106, WH107."""
+def _check_evidence(project: Project, place: str, traces: "Iterable[RowTrace]", facts: Facts) -> None:
+    """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308,
+    WH105, WH106, WH107, WH113, WH312."""
+    store = LocalStore(project.store_root)
     bundles: set[str] = set()
     for row in traces:
         under = facts.bundles(row)
@@ -127,6 +142,14 @@ def _check_evidence(store: LocalStore, place: str, traces: "Iterable[RowTrace]",
     for digest in sorted(bundles):
         for problem in store.check_bundle(digest):
             raise problem
+        signing = check_evidence_signatures(project, digest)
+        if invalid := signing.problem(f"signatures/{digest[:12]}"):
+            raise invalid
+        if project.requires_signatures and signing.state != VALID:
+            raise WarehouseError(
+                "WH312", f"bundle {digest[:12]} is {signing.state}, and publication.require_signatures is true", place,
+                f"run: wh sign {digest[:12]} --key KEY, with a key that the project trusts",
+            )
 
 
 def _engine(con: "duckdb.DuckDBPyConnection") -> dict[str, Any]:
@@ -163,7 +186,7 @@ def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, c
 
 def _store(
     project: Project, query: str, specification: Mapping[str, Any], frozen: FrozenRows, about: Mapping[str, Any],
-    determined: "Mapping[str, Determinism]", build_digest: str,
+    determined: "Mapping[str, Determinism]", build_digest: str, key: "SigningKey | None",
 ) -> Publication:
     record = {
         "publication_version": 3,
@@ -186,11 +209,19 @@ def _store(
             is_new = _create_or_same(folder / "publication.json", canonical_json(record), scratch / "record")
     except OSError as error:
         raise WarehouseError("WH109", f"cannot be written: {error.strerror}", str(folder)) from error
-    if is_new:
+    if is_new or not _is_last(root, query, digest):
         Ledger(root).published(digest, query, build_digest)
+    if key:
+        sign(root, publication_subject(digest, record), key)
     return Publication(
         digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined
     )
+
+
+def _is_last(store_root: Path, query: str, digest: str) -> bool:
+    """Whether the ledger has this publication as the query's last: going back to an earlier one is news too."""
+    said = [event.subject for event in Ledger(store_root).events() if event.kind == PUBLISHED and event.detail.get("query") == query]
+    return bool(said) and said[-1] == digest
 
 
 def _create_or_same(path: Path, data: bytes, scratch: Path) -> bool:

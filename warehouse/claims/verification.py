@@ -22,8 +22,11 @@ from warehouse.claims.publication import PublishedCell, PublishedRollup, Publish
 from warehouse.claims.recorded import recorded_specification
 from warehouse.claims.retrace import CellRecord, Doubt, Retraced, row_key
 from warehouse.claims.search import FoundCell, current_numbers, find_cell
+from warehouse.claims.signing import Signings, check_evidence_signatures, check_publication_signatures, trusted_keys
 from warehouse.claims.specification import read_specification
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.removal import expired, removed_bundles
+from warehouse.evidence.signatures import Signing
 from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 
@@ -36,10 +39,13 @@ TAMPERED = "tampered"  # a file, its publication or its spec differs from its di
 MISSING = "missing"  # one of these is gone
 NOT_REPRODUCED = "not reproduced"  # all is whole, but replayed it gives another value
 REFUSED = "refused"  # nobody can tell: it cannot be replayed here, or rests on no evidence
-STATES = (TAMPERED, MISSING, NOT_REPRODUCED, REFUSED, STALE, VERIFIED)  # the worst first
+EXPIRED = "expired by policy"  # its evidence is gone, and the ledger says that retention policy removed it
+STATES = (TAMPERED, MISSING, NOT_REPRODUCED, REFUSED, EXPIRED, STALE, VERIFIED)  # the worst first
 
 STALE_BECAUSE = "; the current build holds another number, or none"
-_EXIT_CODES = {TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, VERIFIED: ExitCode.OK, STALE: ExitCode.OK}
+_EXIT_CODES = {
+    TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, EXPIRED: ExitCode.MISSING, VERIFIED: ExitCode.OK, STALE: ExitCode.OK
+}
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state of one number (one of `STATES`) and why; how many raw files were hashed, and what is wrong with which; and
-    where it was reproduced, the bundles that a replay needs."""
+    """The state of one number (one of `STATES`) and why; how many raw files were hashed, and what is wrong with which;
+    where it was reproduced, the bundles that a replay needs; and what the signatures under it are, None where they were not
+    checked."""
 
     number_id: str | None
     key: str
@@ -73,6 +80,7 @@ class Verdict:
     files_checked: int = 0
     problems: tuple[WarehouseError, ...] = ()
     evidence: frozenset[str] = frozenset()
+    signings: Signings | None = None
 
 
 def exit_code(verdicts: Sequence[Verdict]) -> ExitCode:
@@ -100,7 +108,7 @@ def verify_number(project: Project, argument: str) -> Verdict:
         bundles, wider = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files}), []
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
     traced = [claim.column] if claim.record else []
-    return _Auditor(project, specification, traced).verdict(claim, [bundles, *wider])
+    return _Auditor(project, specification, traced, found.publication).verdict(claim, [bundles, *wider])
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
@@ -118,7 +126,7 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
         yield _damaged(error, query)
         return
     values = {cell.column for row in rows for cell in row.cells.values()}
-    auditor, together = _Auditor(project, specification.document, values), _all_bundles(publication)
+    auditor, together = _Auditor(project, specification.document, values, publication), _all_bundles(publication)
     current, states = current_numbers(project, query), set[str]()
     for row in rows:
         for cell in row.cells.values():
@@ -198,8 +206,11 @@ def _damaged(error: WarehouseError, key: str) -> Verdict:
 
 
 def _state_of(problems: Sequence[WarehouseError]) -> str:
-    """A missing file is `missing`, any other difference `tampered`; tampered outweighs missing."""
-    return MISSING if all(problem.exit_code == ExitCode.MISSING for problem in problems) else TAMPERED
+    """A bundle that policy removed is `expired by policy`, another missing file `missing`, any other difference `tampered`;
+    the worst outweighs the others."""
+    if any(problem.exit_code != ExitCode.MISSING for problem in problems):
+        return TAMPERED
+    return EXPIRED if all(problem.code == "WH112" for problem in problems) else MISSING
 
 
 @dataclass(frozen=True)
@@ -211,16 +222,21 @@ class _Replay:
 
 
 class _Auditor:
-    """Verdicts on numbers of one query, of the columns `traced` on what is stated of them beside. A bundle is hashed once,
-    and the same evidence replayed once."""
+    """Verdicts on numbers of one query, in `publication` if they are published, of the columns `traced` on what is stated of
+    them beside. A bundle is hashed once, its signatures are checked once, and the same evidence is replayed once."""
 
-    def __init__(self, project: Project, specification: Mapping[str, Any], traced: Collection[str]) -> None:
+    def __init__(
+        self, project: Project, specification: Mapping[str, Any], traced: Collection[str], publication: PublishedRollup | None
+    ) -> None:
         self._project = project
+        self._published = check_publication_signatures(project, publication) if publication else None
+        self._trusted = tuple(trusted_keys(project).values())
         self._traced = traced
         self._store = LocalStore(project.store_root)
         self._specification = specification
         self._replayer: Replayer | None = None
         self._problems: dict[str, tuple[WarehouseError, ...]] = {}
+        self._signings: dict[str, Signing] = {}
         self._files: dict[str, int] = {}
         self._replays: dict[frozenset[str], _Replay] = {}
 
@@ -229,11 +245,16 @@ class _Auditor:
         value, files = inexact(claim.form), 0
 
         def told(state: str, reason: str, *problems: WarehouseError) -> Verdict:
-            return Verdict(claim.number_id, claim.key, value, state, reason, files, problems)
+            signings = Signings({digest: self._signings[digest] for digest in sorted(claim.bundles)}, self._published, self._trusted)
+            return Verdict(claim.number_id, claim.key, value, state, reason, files, problems, signings=signings)
 
         problems = [problem for digest in sorted(claim.bundles) for problem in self.check(digest)]
+        if self._published and (problem := self._published.problem("the publication's signature")):
+            problems.append(problem)
         if problems:
-            return told(_state_of(problems), f"{len(problems)} problem{'s' * (len(problems) > 1)}", *problems)
+            state, count = _state_of(problems), len(problems)
+            reason = problems[0].message if state == EXPIRED else f"{count} problem{'s' * (count > 1)}"
+            return told(state, reason, *problems)
         files = sum(self._files[digest] for digest in claim.bundles)
         if not claim.bundles:
             return told(REFUSED, "it rests on no evidence")
@@ -277,9 +298,14 @@ class _Auditor:
     def check(self, digest: str) -> tuple[WarehouseError, ...]:
         """What is wrong with a bundle."""
         if digest not in self._problems:
-            self._problems[digest] = tuple(self._store.check_bundle(digest))
-            if not self._problems[digest]:
+            found = list(self._store.check_bundle(digest))
+            removals = removed_bundles(self._store, [digest])
+            self._signings[digest] = check_evidence_signatures(self._project, digest)
+            invalid = self._signings[digest].problem(f"signatures/{digest[:12]}")
+            if not found:
                 self._files[digest] = len(self._store.manifest(digest).files)
+            lost = [expired(removal) for removal in removals.values()] or found
+            self._problems[digest] = (*lost, *([invalid] if invalid else ()))
         return self._problems[digest]
 
     def replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> _Replay:

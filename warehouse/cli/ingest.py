@@ -18,16 +18,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="files or folders with evidence")
     parser.add_argument("--as", dest="ingestor", metavar="NAME", help="the ingestor to take where several claim a file")
     parser.add_argument("--dry-run", action="store_true", help="say what would be recognised as what; write nothing")
+    parser.add_argument("--sign", metavar="KEY", help="sign every bundle: a private key's file, or a name that wh keygen was given")
     parser.add_argument("--json", action="store_true", help="print the bundles as JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.evidence.keys import load_signing_key
     from warehouse.evidence.store import LocalStore
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import check_name, load_ingestors
     from warehouse.project import find_project
 
     project = find_project()
+    key = load_signing_key(args.sign) if args.sign else None
     ingestors = load_ingestors(project)
     if args.ingestor is not None:
         check_name(args.ingestor, ingestors)
@@ -39,9 +42,9 @@ def run(args: argparse.Namespace) -> ExitCode:
             plans.append(plan)
             if not args.dry_run:
                 with progress_bar(plan.bytes, "B", scaled=True) as bar:
-                    reports.append(ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes)))
+                    reports.append(ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes), key))
         except WarehouseError as error:
-            if error.code == "WH109":
+            if error.code in ("WH109", "WH113"):
                 raise
             failures.append(error)
     if args.dry_run:
@@ -49,6 +52,9 @@ def run(args: argparse.Namespace) -> ExitCode:
         problems = [problem for plan in plans for problem in plan.problems]
     else:
         _print(reports, as_json=args.json)
+        if key:
+            count = sum(bundle.digest is not None for report in reports for bundle in report.bundles)
+            notice(f"{count} bundle{'s' * (count != 1)} signed by key {key.public.name} ({key.public.key_id[:12]})")
         problems = [problem for report in reports for problem in _problems(report)]
     for problem in [*problems, *failures]:
         notice(str(problem))

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from warehouse.cli.output import notice, print_json
+from warehouse.cli.signatures import signings_document, signings_text
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -72,12 +73,15 @@ def _document(number: "Lineage") -> dict[str, object]:
         "now": None if number.now is None else {"number_id": number.now[0], "value": number.now[1]},
         "is_gone": number.is_gone,
         "determinism": asdict(number.determinism) if number.determinism else None,
+        "signatures": signings_document(number.signings),
+        "removals": {digest: asdict(removal) for digest, removal in number.removals.items()},
     }
 
 
 def _tree(number: "Lineage", opened: "list[OpenedFile]", *, opens: bool) -> list[str]:
     """The four steps; under the raw files that were opened the first bytes of their ranges, with `opens` all that was read."""
     from warehouse.cli.lineage_parts import excerpt_lines, window_lines
+    from warehouse.evidence.removal import removal_text
 
     lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value))}"]
     lines.append(f"├─ 1 row    {number.query}.{number.column}")
@@ -105,6 +109,9 @@ def _tree(number: "Lineage", opened: "list[OpenedFile]", *, opens: bool) -> list
         lines += [f"              {line}" for line in (window_lines(each) if opens else excerpt_lines(each))]
     if len(number.raw_files) > _LISTED:
         lines.append(f"            and {len(number.raw_files) - _LISTED} more: --json lists all")
+    if signed := signings_text(number.signings):
+        lines.append(f"signatures  {signed}")
+    lines += _listed([f"{digest[:12]} {removal_text(removal)}" for digest, removal in number.removals.items()], "expired     ")
     if number.now:
         lines.append(f"now         {number.now[1]}  {number.now[0]}: the current build holds another number")
     elif number.is_gone:

@@ -32,11 +32,14 @@ COMMANDS = {
     "docs": "make the documentation site, and manifest.json for catalogues",
     "sql": "query the current build",
     "columns": "say what a column is computed from, down to the landing columns",
+    "keygen": "make a pair of keys to sign with",
+    "sign": "sign bundles of evidence and publications",
     "publish": "freeze a rollup under its query_spec_digest",
     "lineage": "walk a number back to the bytes",
     "impact": "list the published numbers that rest on a run, bundle, file or model",
     "verify": "hash a number's raw files again, and replay it from them",
     "audit-packet": "pack a published number with all that it rests on",
+    "retention": "remove raw evidence past its age, but none that is needed",
 }
 
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it

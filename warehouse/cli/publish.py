@@ -10,14 +10,17 @@ from warehouse.errors import ExitCode
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", metavar="QUERY", help="the query spec's name")
+    parser.add_argument("--sign", metavar="KEY", help="sign it: a private key's file, or a name that wh keygen was given")
     parser.add_argument("--json", action="store_true", help="print the publication as JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.publish import publish
+    from warehouse.evidence.keys import load_signing_key
     from warehouse.project import find_project
 
-    publication = publish(find_project(), args.query)
+    key = load_signing_key(args.sign) if args.sign else None
+    publication = publish(find_project(), args.query, key)
     if args.json:
         print_json(
             {
@@ -27,6 +30,7 @@ def run(args: argparse.Namespace) -> ExitCode:
                 "rows": publication.rows,
                 "numbers": publication.numbers,
                 "is_new": publication.is_new,
+                "signed_by": key.public.key_id if key else None,
                 "columns": {name: column.document() for name, column in publication.columns.items()},
             }
         )
@@ -35,6 +39,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     notice(f"{publication.query}: {publication.rows} rows, {publication.numbers} numbers, {state}")
     for name, column in publication.columns.items():
         notice(f"{name}: {column}" + (f", within {column.tolerance:g}" if column.tolerance else ""))
+    if key:
+        notice(f"signed by key {key.public.name} ({key.public.key_id[:12]})")
     notice(f"query_spec_digest {publication.query_spec_digest}")
     print(publication.digest)
     return ExitCode.OK

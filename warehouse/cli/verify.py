@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.cli.output import notice, print_json_line
+from warehouse.cli.signatures import signings_document, signings_text
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a number id (n-...), query[key=value,...].column, a number as printed, a publication's digest, or an audit packet",
     )
     what.add_argument("--all", action="store_true", help="verify every number of every publication")
+    parser.add_argument(
+        "--trust", metavar="KEYFILE", action="append", type=Path,
+        help="check signatures with this public key, and not with those that the project trusts (may be given again)",
+    )
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON, one a line")
 
 
@@ -51,9 +57,12 @@ def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
     from warehouse.claims.verification import verify_all, verify_number, verify_publication
     from warehouse.project import find_project
 
+    trusted = _given_keys(args.trust)
     if args.target and is_packet(Path(args.target)):
-        return [verify_packet(Path(args.target))]
+        return [verify_packet(Path(args.target), _project_keys() if trusted is None else trusted)]
     project = find_project()
+    if trusted is not None:
+        project = replace(project, trusted_keys=trusted)
     if args.all:
         return verify_all(project)
     if not _is_digest(args.target):
@@ -64,13 +73,34 @@ def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
     return verify_publication(project, found[0])
 
 
+def _given_keys(files: list[Path] | None) -> dict[str, str] | None:
+    """The public keys that were given, by file; None when none was."""
+    from warehouse.evidence.keys import read_public_key
+
+    return {str(file): read_public_key(file).text for file in files} if files else None
+
+
+def _project_keys() -> Mapping[str, str]:
+    """The keys that the project here trusts; none where there is no project, which a packet does not need."""
+    from warehouse.project import find_project
+
+    try:
+        return find_project().trusted_keys
+    except WarehouseError as error:
+        if error.code != "WH001":
+            raise
+        return {}
+
+
 def _is_digest(target: str) -> bool:
     return re.fullmatch("[0-9a-f]{64}", target) is not None
 
 
 def _lines(verdict: "Verdict") -> list[str]:
     number = f"{verdict.number_id}  {printable(str(verdict.value))}  " if verdict.number_id else ""
-    return [f"{number}{printable(verdict.key)}", f"  {verdict.state}: {verdict.reason}"]
+    signed = signings_text(verdict.signings)
+    reason = f"{verdict.reason}; signatures: {signed}" if signed else verdict.reason
+    return [f"{number}{printable(verdict.key)}", f"  {verdict.state}: {reason}"]
 
 
 def _document(verdict: "Verdict") -> dict[str, object]:
@@ -82,4 +112,5 @@ def _document(verdict: "Verdict") -> dict[str, object]:
         "reason": verdict.reason,
         "files_checked": verdict.files_checked,
         "problems": [str(problem) for problem in verdict.problems],
+        "signatures": signings_document(verdict.signings),
     }

@@ -99,6 +99,15 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def lock(path: Path, *, alone: bool) -> Iterator[None]:
+    """Hold a lock together with others, or `alone`; waits for whoever excludes that. The kernel frees it with the process."""
+    make_folder(path.parent)
+    with open(path, "a") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield
+
+
 def _remove_dead(parent: Path) -> None:
     for folder in parent.iterdir():
         if not folder.is_dir() or folder.is_symlink():

@@ -19,6 +19,7 @@ from warehouse.evidence.durable import create_if_absent, scratch_folder
 
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
+REMOVAL = "removed"
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,16 @@ class Event:
     subject: str
     at: str
     detail: Mapping[str, Any]
+    by: str = ""  # user and host, as the machine says
+
+
+@dataclass(frozen=True)
+class History:
+    """What the ledger says of bundles, by digest: when those that should be here arrived (UTC), and the event by which
+    policy removed those that should not."""
+
+    arrivals: Mapping[str, str]
+    removals: Mapping[str, Event]
 
 
 class Ledger:
@@ -48,6 +59,10 @@ class Ledger:
         """Record that a rollup was frozen now, and from which build. Raises WH109."""
         self._append(PUBLICATION, digest, {"query": query, "build_digest": build_digest})
 
+    def removed(self, digest: str, policy: Mapping[str, Any]) -> None:
+        """Record that a bundle is removed by a retention policy: written before a byte of it goes. Raises WH109."""
+        self._append(REMOVAL, digest, dict(policy))
+
     def events(self) -> Iterator[Event]:
         """All events that can be read, oldest first; one that cannot (WH107) goes to `damaged` and stops nobody."""
         self.damaged = []
@@ -59,13 +74,22 @@ class Ledger:
                 continue
             yield event
 
-    def arrivals(self) -> dict[str, str]:
-        """When each bundle first arrived: digest to UTC time."""
-        times: dict[str, str] = {}
+    def arrivals(self) -> Mapping[str, str]:
+        """When each bundle first arrived: digest to UTC time. One that policy removed has not, until it arrives again."""
+        return self.history().arrivals
+
+    def history(self) -> History:
+        """Arrivals and removals, each bundle's last word."""
+        arrivals: dict[str, str] = {}
+        removals: dict[str, Event] = {}
         for event in self.events():
             if event.kind == ARRIVAL:
-                times.setdefault(event.subject, event.at)
-        return times
+                arrivals.setdefault(event.subject, event.at)
+                removals.pop(event.subject, None)
+            elif event.kind == REMOVAL:
+                removals[event.subject] = event
+                arrivals.pop(event.subject, None)
+        return History(arrivals, removals)
 
     def _append(self, kind: str, digest: str, detail: dict[str, Any]) -> None:
         from ulid import ULID
@@ -89,7 +113,7 @@ class Ledger:
 
 def _parse_event(data: bytes) -> Event:
     document = json.loads(data)
-    event = Event(document["kind"], document["subject"], document["at"], document["detail"])
+    event = Event(document["kind"], document["subject"], document["at"], document["detail"], str(document.get("by", "")))
     if not all(isinstance(value, str) for value in (event.kind, event.subject)) or not isinstance(event.detail, dict):
         raise ValueError("its kind, subject or detail is none")
     if datetime.fromisoformat(event.at).tzinfo is None:

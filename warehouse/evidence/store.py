@@ -10,16 +10,17 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.durable import create_if_absent, fsync_folder, make_folder, scratch_folder, unique_name, write_synced
+from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, make_folder, scratch_folder, unique_name, write_synced
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
 
+_REMOVAL_LOCK = ".removal.lock"
 _COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
 
 
@@ -98,7 +99,7 @@ class LocalStore:
         place = f"{digest[:12]}/{printable(file.raw_path)}"
         try:
             # Not blocking: a pipe put in the file's place would be waited for without end.
-            with open(path, "rb", opener=_open_plain) as stream:
+            with open(path, "rb", opener=open_plain) as stream:
                 if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                     raise WarehouseError("WH105", "it is no file any more", place, exit_code=ExitCode.TAMPERED)
                 found = stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
@@ -120,11 +121,29 @@ class LocalStore:
         """A place to copy files to before their bundles are known. Gone afterwards; what a crash leaves is removed by
         the next ingest. Raises WH109."""
         with ExitStack() as stack:
+            stack.enter_context(self.keeping())
             try:
                 folder = stack.enter_context(scratch_folder(self.root / "incoming"))
             except OSError as error:
                 raise _unwritable(error, self.root) from error
             yield Incoming(folder)
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """While it is open no evidence is removed: what is found here stays until it is used. Raises WH109."""
+        return self._locked(alone=False)
+
+    def removing(self) -> AbstractContextManager[None]:
+        """While it is open nobody takes evidence in or rests a publication on it. Raises WH109."""
+        return self._locked(alone=True)
+
+    @contextmanager
+    def _locked(self, *, alone: bool) -> Iterator[None]:
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(lock(self.root / _REMOVAL_LOCK, alone=alone))
+            except OSError as error:
+                raise _unwritable(error, self.root) from error
+            yield
 
     def commit(self, manifest: Manifest, staged: Sequence[Staged], scratch: Path) -> bool:
         """Make a bundle visible: link its files, then its manifest. False when it was there already.
@@ -197,7 +216,7 @@ class Incoming:
                 failure.append(error)
 
         try:
-            stream = open(source, "rb", buffering=0, opener=_open_plain)
+            stream = open(source, "rb", buffering=0, opener=open_plain)
         except OSError as error:
             return WarehouseError("WH102", error.strerror or str(error), printable(str(source)))
         with stream:
@@ -218,8 +237,8 @@ class Incoming:
         return Staged(target, copied, hasher.hexdigest())
 
 
-def _open_plain(path: str, flags: int) -> int:
-    # A regular file was seen there; a link put in its place since must not be followed, a pipe not waited for.
+def open_plain(path: str, flags: int) -> int:
+    """An opener for what should be a regular file: a link put in its place is not followed, a pipe not waited for."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 

@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.keys import SigningKey
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, parse_manifest
+from warehouse.evidence.signatures import evidence_subject, sign
 from warehouse.evidence.store import Incoming, LocalStore, Staged
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
@@ -196,11 +199,16 @@ def _fault(family: str, draft: BundleDraft) -> str | None:
 
 
 def ingest(
-    plan: Plan, store: LocalStore, source: str, on_bundle: Callable[[IngestedBundle], None] = lambda bundle: None
+    plan: Plan,
+    store: LocalStore,
+    source: str,
+    on_bundle: Callable[[IngestedBundle], None] = lambda bundle: None,
+    key: SigningKey | None = None,
 ) -> IngestReport:
-    """Copy the planned bundles into the store, one after another, each committed before the next. Raises WH109."""
+    """Copy the planned bundles into the store, one after another, each committed before the next, and with `key` signed, also
+    those that were there. Raises WH109, WH113."""
     ledger = Ledger(store.root)
-    known: dict[str, str] | None = None
+    known: Mapping[str, str] | None = None
     bundles = []
     with store.incoming() as incoming:
         for family, draft in plan.drafts:
@@ -210,9 +218,27 @@ def ingest(
             # A crash may have come between a bundle's commit and its ledger event: the next ingest completes it.
             if bundle.digest and (bundle.status == ADDED or bundle.digest not in (known or {})):
                 ledger.arrived(bundle.digest, family, source)
+            if bundle.digest and key:  # its bytes were hashed just now
+                sign(store.root, evidence_subject(bundle.digest), key)
             bundles.append(bundle)
             on_bundle(bundle)
     return IngestReport(tuple(bundles), plan.problems)
+
+
+def planned_digests(plan: Plan) -> list[str]:
+    """The digests that the planned bundles would have, found by hashing the files where they lie. Raises WH102 for a file
+    that cannot be read."""
+    return [_planned_digest(family, draft) for family, draft in plan.drafts]
+
+
+def _planned_digest(family: str, draft: BundleDraft) -> str:
+    found = []
+    for file in draft.files:
+        try:
+            found.append((file, Staged(file.file.source, file.file.source.stat().st_size, file_digest(file.file.source))))
+        except OSError as error:
+            raise WarehouseError("WH102", error.strerror or str(error), printable(str(file.file.source))) from error
+    return _manifest(family, draft, found).digest
 
 
 def _ingest_bundle(family: str, draft: BundleDraft, store: LocalStore, incoming: Incoming) -> IngestedBundle:

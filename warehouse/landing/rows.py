@@ -50,6 +50,14 @@ FILE_SCHEMA = landing_schema(
     pa.field("role", pa.string()),
 )
 
+# Not evidence: what its signatures were found to be (`landing.signing`).
+SIGNING_SCHEMA = landing_schema(
+    pa.field("signing_state", pa.string(), nullable=False),  # unsigned, valid, untrusted key or invalid
+    pa.field("key_id", pa.string()),  # of the signature that decides
+    pa.field("key_name", pa.string()),  # what the project calls it, where it is trusted
+    pa.field("reason", pa.string()),  # of every signature
+)
+
 
 def parse_utc(text: str) -> datetime:
     """An ISO 8601 time with a zone, as UTC. Raises `ValueError`, also when the zone is not stated."""

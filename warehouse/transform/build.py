@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warehouse import __version__
 from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import WarehouseError
+from warehouse.evidence.signatures import signature_stamps
 from warehouse.evidence.store import LocalStore
 from warehouse.project import KINDS, PROJECT_FILE, Project
 from warehouse.transform.builds import (
@@ -100,12 +101,13 @@ def _files_now(project: Project, current: Build | None) -> tuple[FileSet, ...]:
 
 
 def _evidence_fingerprint(project: Project, store: LocalStore) -> str:
-    """A digest of which evidence there is and of what parses it, cheap to take: nothing heavy is imported and no evidence is
-    read."""
+    """A digest of which evidence and which signatures there are, of what parses the one and the keys that check the other,
+    cheap to take: nothing heavy is imported and no evidence is read."""
     from importlib.metadata import version
 
     versions = {"wh": __version__, "form": FORM, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
-    return domain_digest("wh/evidence/1", [_digests(project, "ingest", ".py"), store.digests(), versions])
+    signing = [signature_stamps(store.root), dict(project.trusted_keys)]
+    return domain_digest("wh/evidence/2", [_digests(project, "ingest", ".py"), store.digests(), signing, versions])
 
 
 def _texts_fingerprint(project: Project, evidence: str) -> str:
@@ -145,6 +147,7 @@ def _gather(
 def _landing(
     project: Project, store: LocalStore, evidence: str, current: Build | None, progress: Progress
 ) -> "LandingTables":
+    from warehouse.evidence.keys import public_keys
     from warehouse.landing.batches import refresh
     from warehouse.landing.registry import find_ingestors
     from warehouse.transform.landing_tables import from_json, landing_tables, no_evidence
@@ -156,7 +159,7 @@ def _landing(
         return no_evidence()
     ingestors = {name: each.ingestor for name, each in found.items()}
     sources = {name: each.source for name, each in found.items()}
-    return landing_tables(refresh(store, ingestors, progress.parsed, sources))
+    return landing_tables(refresh(store, ingestors, progress.parsed, sources, public_keys(project.trusted_keys)))
 
 
 def _build(

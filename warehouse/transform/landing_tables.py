@@ -44,6 +44,10 @@ _ENGINE_TABLES = {
         ("severity", "string", "VARCHAR"), ("code", "string", "VARCHAR"), ("message", "string", "VARCHAR"),
         ("line_number", "int64", "BIGINT"), ("run_id", "string", "VARCHAR"), *_LINEAGE,
     ),
+    "evidence_signing": (
+        ("signing_state", "string", "VARCHAR"), ("key_id", "string", "VARCHAR"), ("key_name", "string", "VARCHAR"),
+        ("reason", "string", "VARCHAR"), *_LINEAGE,
+    ),
 }
 
 

@@ -1,0 +1,168 @@
+"""Signatures of evidence and of publications: who signs what, and what holds now, by the keys that a project trusts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warehouse.claims.publication import PublishedRollup, publications
+from warehouse.digest import bytes_digest, canonical_json
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.keys import PublicKey, SigningKey, public_keys
+from warehouse.evidence.signatures import PUBLICATION, STATES, Signing, Subject, check_signatures, evidence_subject, sign
+from warehouse.evidence.store import LocalStore
+from warehouse.project import Project
+
+_DIGEST = re.compile(r"[0-9a-f]{8,64}")
+
+
+@dataclass(frozen=True)
+class Signings:
+    """What the signatures under a number are, checked when this was made: those of its bundles by manifest digest, that of
+    its publication (None where it has none), and the keys that were trusted."""
+
+    evidence: Mapping[str, Signing]
+    publication: Signing | None
+    trusted: tuple[PublicKey, ...]
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether there is any signature, whatever it is."""
+        return any(signing.signatures for signing in (*self.evidence.values(), self.publication) if signing)
+
+    def __str__(self) -> str:
+        parts = []
+        for state in STATES:
+            some = [signing for signing in self.evidence.values() if signing.state == state]
+            if some:
+                parts.append(f"{len(some)} bundle{'s' * (len(some) > 1)} {state}{_by(some)}")
+        if self.publication:
+            parts.append(f"publication {self.publication.state}{_by([self.publication])}")
+        return ", ".join(parts) or "nothing to sign"
+
+
+def _by(signings: Iterable[Signing]) -> str:
+    """The keys that decide: a trusted one by its name, another by its id."""
+    deciding = [signing.deciding for signing in signings if signing.deciding]
+    names = sorted({each.key_name or f"key {printable(each.key_id)[:12]}" for each in deciding})
+    return f" ({', '.join(names)})" if names else ""
+
+
+def trusted_keys(project: Project) -> dict[str, PublicKey]:
+    """The public keys that a project trusts, by key id."""
+    return public_keys(project.trusted_keys)
+
+
+def publication_subject(digest: str, record: Mapping[str, Any]) -> Subject:
+    """A publication: its record, which names all of its content by digest. A signature's sha256 is that of the file, as any
+    in-toto tool expects; `digest` is of the same document under its domain."""
+    sha256 = bytes_digest(canonical_json(dict(record)))
+    return Subject(digest, f"publications/{digest}/publication.json", sha256, PUBLICATION)
+
+
+def check_evidence_signatures(project: Project, digest: str) -> Signing:
+    """What the signatures of a bundle are now."""
+    return check_signatures(project.store_root, evidence_subject(digest), trusted_keys(project))
+
+
+def check_publication_signatures(project: Project, publication: PublishedRollup) -> Signing:
+    """What the signatures of a publication are now."""
+    return check_signatures(project.store_root, publication_subject(publication.digest, publication.record), trusted_keys(project))
+
+
+def check_number_signatures(project: Project, bundles: Iterable[str], publication: PublishedRollup | None) -> Signings:
+    """What the signatures under a number are now."""
+    return Signings(
+        {digest: check_evidence_signatures(project, digest) for digest in sorted(bundles)},
+        check_publication_signatures(project, publication) if publication else None,
+        tuple(trusted_keys(project).values()),
+    )
+
+
+@dataclass(frozen=True)
+class Signed:
+    """What was signed: `bundle` or `publication`, and whether this key had not signed it before."""
+
+    digest: str
+    kind: str
+    is_new: bool
+
+
+def sign_targets(project: Project, targets: Iterable[str], key: SigningKey) -> Iterator[Signed]:
+    """Sign what a person named: the digest of a bundle or a publication (or its beginning), a run of the current build, or
+    evidence on disk that is in the store. Each is hashed before it is signed. Raises WH111 for a name that is nothing's or
+    several's, WH105 to WH107 and WH307 for what is not whole, WH113, WH109."""
+    for subject in dict.fromkeys(subject for target in targets for subject in _subjects(project, target)):
+        yield _signed(project, subject, key)
+
+
+def sign_all(project: Project, key: SigningKey) -> Iterator[Signed]:
+    """Sign every bundle of the store. Raises what `sign_targets` does."""
+    for digest in LocalStore(project.store_root).digests():
+        yield _signed(project, evidence_subject(digest), key)
+
+
+def _signed(project: Project, subject: Subject, key: SigningKey) -> Signed:
+    if subject.predicate_type == PUBLICATION:
+        return Signed(subject.digest, "publication", sign(project.store_root, subject, key))
+    for problem in LocalStore(project.store_root).check_bundle(subject.digest):
+        raise problem
+    return Signed(subject.digest, "bundle", sign(project.store_root, subject, key))
+
+
+def _subjects(project: Project, target: str) -> list[Subject]:
+    if Path(target).exists():
+        return [evidence_subject(digest) for digest in _ingested(project, Path(target))]
+    if _DIGEST.fullmatch(target):
+        bundles = [digest for digest in LocalStore(project.store_root).digests() if digest.startswith(target)]
+        published = [each for each in publications(project) if each.digest.startswith(target)]
+        if len(bundles) + len(published) > 1:
+            raise WarehouseError("WH111", "several digests begin so", target, "give more of it", ExitCode.AMBIGUOUS)
+        for publication in published:
+            publication.check()
+            return [publication_subject(publication.digest, publication.record)]
+        if bundles:
+            return [evidence_subject(bundles[0])]
+    return [evidence_subject(_bundle_of_run(project, target))]
+
+
+def _ingested(project: Project, path: Path) -> list[str]:
+    """The bundles that evidence on disk is, all of them in the store."""
+    from warehouse.landing.ingest import plan_ingest, planned_digests
+    from warehouse.landing.registry import load_ingestors
+
+    store = LocalStore(project.store_root)
+    found = planned_digests(plan_ingest(path, load_ingestors(project).values(), store.root))
+    stored = set(store.digests())
+    for digest in found:
+        if digest not in stored:
+            raise WarehouseError(
+                "WH111", f"bundle {digest[:12]} is not in the store", printable(str(path)), f"run: wh ingest {printable(str(path))}",
+                ExitCode.NOT_FOUND,
+            )
+    return found
+
+
+def _bundle_of_run(project: Project, run_id: str) -> str:
+    from warehouse.transform.builds import find_current
+    from warehouse.transform.duck import text_literal
+    from warehouse.transform.query import run_query
+
+    build, rows = find_current(project), []
+    if build:
+        tables = "select count(*) from duckdb_tables() where schema_name = 'main' and table_name = 'benchmark_run_fact'"
+        bundle = f"select artifact_manifest_digest from benchmark_run_fact where run_id = {text_literal(run_id)}"
+        with run_query(build.path, tables) as result:
+            has_runs = result.fetchall()[0][0] > 0
+        if has_runs:
+            with run_query(build.path, bundle) as result:
+                rows = result.fetchall()
+    if not rows:
+        raise WarehouseError(
+            "WH111", "no bundle, publication, run or path has this name", printable(run_id),
+            "name a digest, a run_id of the current build, or evidence that was ingested", ExitCode.NOT_FOUND,
+        )
+    return str(rows[0][0])

@@ -1,0 +1,55 @@
+"""Removing evidence: only what the ledger has said first, so that what is gone by policy is known from what was lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.durable import fsync_folder
+from warehouse.evidence.ledger import Event, Ledger
+from warehouse.evidence.store import LocalStore
+
+
+def remove_bundle(store: LocalStore, digest: str) -> None:
+    """Remove a bundle that the ledger says is removed: its manifest first, so that nobody sees half of it. What a crash
+    leaves is removed by the next call. Raises WH109."""
+    folder = store.folder(digest)
+    try:
+        if _is_there(folder):
+            os.unlink(folder / "manifest.json")
+            fsync_folder(folder)
+        shutil.rmtree(folder)
+        fsync_folder(folder.parent)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise WarehouseError("WH109", f"cannot be removed: {error.strerror}", str(error.filename or folder)) from error
+
+
+def removed_bundles(store: LocalStore, digests: Iterable[str]) -> dict[str, Event]:
+    """The bundles of these that are gone because policy removed them, and the ledger's event of it. The ledger is read only
+    when one is gone."""
+    gone = [digest for digest in digests if not _is_there(store.folder(digest))]
+    removals = Ledger(store.root).history().removals if gone else {}
+    return {digest: removals[digest] for digest in gone if digest in removals}
+
+
+def expired(removal: Event) -> WarehouseError:
+    """WH112 for a bundle that is gone by policy."""
+    return WarehouseError("WH112", removal_text(removal), removal.subject[:12], exit_code=ExitCode.MISSING)
+
+
+def removal_text(removal: Event) -> str:
+    """By which policy, when and by whom, as the ledger has it."""
+    said = removal.detail
+    return printable(
+        f"removed by retention policy ({said.get('tier')} tier: {said.get('days')} days, it arrived {said.get('arrived_at')})"
+        f" on {removal.at} by {removal.by}"
+    )
+
+
+def _is_there(folder: Path) -> bool:
+    return os.path.lexists(folder / "manifest.json")

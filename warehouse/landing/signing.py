@@ -1,0 +1,65 @@
+"""The landing table `evidence_signing`: what every parsed bundle's signatures were found to be when the build began.
+
+It is the engine's own and no bundle's: signatures arrive after a bundle was parsed, and which keys are trusted is the
+project's to say. So it is made anew whenever one of these changed, under the digest of its rows. It is no evidence either:
+a replay has none of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from warehouse.digest import domain_digest, file_digest
+from warehouse.errors import WarehouseError
+from warehouse.evidence.durable import make_folder, scratch_folder
+from warehouse.evidence.keys import PublicKey
+from warehouse.evidence.signatures import check_signatures, evidence_subject
+from warehouse.evidence.store import LocalStore
+from warehouse.landing.batches import SIGNING_TABLE, LandingFile
+from warehouse.landing.rows import SIGNING_SCHEMA
+
+
+def write_signing(store: LocalStore, bundles: Iterable[str], trusted: Mapping[str, PublicKey]) -> LandingFile | None:
+    """Check the signatures of these bundles and keep what was found, one row a bundle; None without bundles. Raises WH109."""
+    rows = [_row(store, digest, trusted) for digest in sorted(bundles)]
+    if not rows:
+        return None
+    path = store.root / "landing" / SIGNING_TABLE / f"{domain_digest('wh/landing-signing/1', rows)}.parquet"
+    try:
+        with scratch_folder(store.root / "incoming") as scratch:
+            file = scratch / path.name
+            pq.write_table(pa.Table.from_pylist(rows, SIGNING_SCHEMA), file, compression="zstd")
+            sha256 = file_digest(file)
+            make_folder(path.parent)
+            os.replace(file, path)
+    except OSError as error:
+        raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", str(path)) from error
+    return LandingFile(SIGNING_TABLE, path, sha256, len(rows))
+
+
+def _row(store: LocalStore, digest: str, trusted: Mapping[str, PublicKey]) -> dict[str, Any]:
+    signing = check_signatures(store.root, evidence_subject(digest), trusted)
+    deciding = signing.deciding
+    return {
+        "signing_state": signing.state,
+        "key_id": deciding.key_id if deciding else None,
+        "key_name": deciding.key_name if deciding else None,
+        "reason": signing.reason,
+        "artifact_manifest_digest": digest,
+        "raw_path": "manifest.json",  # what is signed
+        "raw_offset": 0,
+        "raw_length": _manifest_bytes(store.path(digest, "manifest.json")),
+    }
+
+
+def _manifest_bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # gone since its bundle was listed
+        return 0

@@ -66,14 +66,10 @@ def _jobs(document: Document, found: dict[str, Element]) -> Iterator[Element]:
 
 def _times(check: Check, document: Document, found: dict[str, Element]) -> None:
     """fio writes its time when it has ended: seconds, and since version 3 milliseconds, of the epoch."""
-    seconds, thousandths = (_number(document, found.get(key)) for key in ("timestamp", "timestamp_ms"))
+    seconds, thousandths = (document.number(found.get(key)) for key in ("timestamp", "timestamp_ms"))
     stamp = thousandths / 1000 if thousandths is not None else seconds
     if stamp is not None and 0 < stamp < 1e11:
         check.ended_at, check.is_zone_assumed = datetime.fromtimestamp(stamp, UTC), False
-
-
-def _number(document: Document, element: Element | None) -> float | None:
-    return None if element is None else Record({element.key or "": element.value}, document.record(element).flag).number(element.key or "")
 
 
 def _options(value: Any) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from warehouse.landing.text import Data, Report, clean
 
-from .check import Check, Rows, at, end, entry, integer_in, point, table_integer, table_number, test
+from .check import Check, Rows, at, end, entry, point, table_integer, table_number, test
 from .streams import Told, told_lines
 
 MARK = re.compile(
@@ -20,7 +20,7 @@ MARK = re.compile(
 
 _VERSION = re.compile(r"Network(Load)? Tests (v\S+)")
 _SIZE = re.compile(r"Test with (\S+) MPI ranks \((\S+) nodes\)")
-_BYTES = re.compile(r"\((\d+) B\)")
+_BYTES = re.compile(r"\((\S+) B\)")
 _ERROR = re.compile(r"ERROR: (.*)")
 _FACTOR = re.compile(r"(\d+(?:\.\d+)?)X")
 
@@ -94,7 +94,7 @@ def _table_row(state: _State, cells: list[str], told: Told, report: Report) -> R
     if unit is not None:
         mean, tail = (table_number(stated.get(key, ""), key, told.line, report) for key in ("Avg", "99%"))
         message = _BYTES.search(cells[0])
-        size = integer_in(message[1]) if message else None
+        size = table_integer(message[1], "message size", told.line, report) if message else None
         if unit == "usec":
             measured: dict[str, Any] = {"latency_mean": mean, "latency_p99": tail, "latency_unit": unit}
         else:

@@ -10,7 +10,7 @@ from typing import Any
 
 from warehouse.landing.text import MAX_LINE_BYTES, Data, Line, Report, clean, number_in
 
-from .check import Check, Rows, at, end, endpoint, entry, integer_in, point, test
+from .check import Check, Rows, at, end, endpoint, entry, integer_in, point, table_integer, table_number, test
 from .streams import Told, told_lines
 
 MARK = re.compile(rb"\d%\s+proc'd: -?\d+ \(-?[\d.]+ Gflop/s\)|Tested \d+ GPUs:|Burning for \d+ seconds")
@@ -90,6 +90,9 @@ def _progress(state: _State, line: Line, report: Report) -> None:
     begin = max(0, len(line.data) - _TAIL)
     text = line.data[begin:].decode("latin-1")
     starts = [match.start() for match in _PROGRESS.finditer(text)]
+    if not starts:
+        report("malformed-progress", "no progress at the line's end", line.offset, len(line.data), line.number)
+        return
     for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
         work, _, rest = text[start:stop].partition("errors: ")
         errors, _, rest = rest.partition("temps: ")
@@ -105,16 +108,18 @@ def _progress(state: _State, line: Line, report: Report) -> None:
             gpu = state.gpus.setdefault(number, _Gpu())
             gpu.has_died = gpu.has_died or processed == "-1"
             gpu.gflop_per_s = None if processed in ("-1", "0") else number_in(rate)  # nothing done is nothing measured
-            gpu.errors = _part(errors, number, integer=True)
+            gpu.errors = _part(errors, number, line, report, integer=True)
             gpu.most_errors = max(gpu.most_errors, gpu.errors or 0)
-            gpu.temperature_c, gpu.power_w = _part(temperatures, number), _part(powers, number)
+            gpu.temperature_c, gpu.power_w = (_part(part, number, line, report) for part in (temperatures, powers))
 
 
-def _part(text: str, number: int, *, integer: bool = False) -> Any:
-    """The number at the head of a part of `0 - 2  (WARNING!) - 0`; None for `--`."""
+def _part(text: str, number: int, line: Line, report: Report, *, integer: bool = False) -> Any:
+    """The number at the head of a part of `0 - 2  (WARNING!) - 0`; None for `--`, and, told as an issue, for what is none."""
     parts = re.split(r"\s-\s|\s-$", text)
     word = parts[number].split()[:1] if number < len(parts) else []
-    return (integer_in if integer else number_in)(word[0]) if word else None
+    if not word or word[0] == "--":
+        return None
+    return (table_integer if integer else table_number)(word[0], "progress", line, report)
 
 
 def _finished(state: _State) -> Rows:

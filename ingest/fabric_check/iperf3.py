@@ -41,15 +41,14 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     check.nodes = [name for name in ends if name] if all(ends) else []
     count = 0
     for key, direction in _SUMS.items():
-        if key in ended and document.record(ended[key]).number("bits_per_second") is not None and not (is_udp and key != "sum"):
+        if key in ended and not (is_udp and key != "sum") and _has_rate(document, ended[key]):
             count += 1
             yield _point(check, document, ended[key], count, "pair", direction, ends)
     for stream in document.inside(ended["streams"]) if "streams" in ended else ():
         sides = by_key(document.inside(stream))
         document.expect(sides, ("udp",) if "udp" in sides else ("sender", "receiver"))
         for key, element in sides.items():
-            document.expect(document.record(element).values, ("bits_per_second",))
-            if key in _SIDES and document.record(element).number("bits_per_second") is not None:
+            if key in _SIDES and _has_rate(document, element):
                 count += 1
                 yield _point(check, document, element, count, "stream", _SIDES[key], ends)
     if cpu := ended.get("cpu_utilization_percent"):
@@ -63,6 +62,15 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         check.status = "succeeded"
     yield test(check, check.offset, check.length, 1, "iperf3", "failed" if reason else "measured", reason)
     yield end(check)
+
+
+def _has_rate(document: Document, element: Element) -> bool:
+    """Whether a sum or a side states its rate; it is told where it does not."""
+    side = document.record(element)
+    rate = side.number("bits_per_second")
+    if rate is None:
+        side.flag("missing-key", f"{element.key}: bits_per_second")
+    return rate is not None
 
 
 def _begun(check: Check, document: Document, begun: dict[str, Element]) -> Rows:

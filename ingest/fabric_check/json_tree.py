@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from warehouse.landing.json_text import Element, json_elements, json_pairs, json_text
@@ -63,15 +64,19 @@ class Document:
 
     def record(self, element: Element | None) -> Record:
         """The object that an element is, for its numbers; what cannot be taken is told at the element. Empty for any other."""
-
-        def flag(code: str, message: str) -> None:
-            if element is not None:
-                self._report(code, message, element.offset, element.length, element.line_number, "error")
-
         value = element.value if element is not None else None
         if element is not None and value is not None and not isinstance(value, dict):
-            flag("not-an-object", f"{element.key}: {shown(value)}")
-        return Record(value if isinstance(value, dict) else {}, flag)
+            self._flag(element, "not-an-object", f"{element.key}: {shown(value)}")
+        return Record(value if isinstance(value, dict) else {}, partial(self._flag, element))
+
+    def number(self, element: Element | None) -> float | None:
+        """The number that an element states, as `record` takes one."""
+        key = (element.key if element is not None else None) or "value"
+        return Record({key: element.value if element is not None else None}, partial(self._flag, element)).number(key)
+
+    def _flag(self, element: Element | None, code: str, message: str) -> None:
+        place = (element.offset, element.length, element.line_number) if element is not None else (0, 0, None)
+        self._report(code, message, *place, "error")
 
 
 def by_key(elements: Iterator[Element]) -> dict[str, Element]:

@@ -26,6 +26,11 @@ def matrix_of(title: str) -> Matrix | None:
     return Matrix(clean(found[1]), found[2], clean(found[3]), clean(found[4])) if found else None
 
 
+def is_cell_expected(matrix: Matrix, row: str, column: str) -> bool:
+    """Whether a cell without a value says that a measurement is missing: a device is not measured against itself."""
+    return matrix.rows != matrix.columns or row != column
+
+
 def cell_columns(matrix: Matrix, row: str, column: str, number: float) -> dict[str, Any]:
     """A cell as a measurement between two ends. A unit that is not known leaves the value out."""
     ends = (f"{matrix.rows} {row}", f"{matrix.columns} {column}")

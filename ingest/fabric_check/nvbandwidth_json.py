@@ -9,7 +9,7 @@ from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, endpoint, entry, point, table_number, test
 from .json_tree import Document, by_key, text
-from .matrix import cell_columns, matrix_of
+from .matrix import cell_columns, is_cell_expected, matrix_of
 
 MARK = re.compile(rb'^\s*\{\s*"nvbandwidth"\s*:', re.MULTILINE)
 
@@ -69,4 +69,6 @@ def _case(check: Check, document: Document, case: Element, index: int, failures:
             if value is not None and matrix is not None:
                 points += 1
                 yield point(check, line, index, points, "pair", **cell_columns(matrix, str(number), str(column), value))
+            elif value is None and matrix is not None and is_cell_expected(matrix, str(number), str(column)):
+                report.at("cell-not-measured", f"{name}: {number}, {column}", line)
     yield test(check, case.offset, case.length, index, name, status, reason)

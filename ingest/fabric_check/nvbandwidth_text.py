@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from warehouse.landing.text import Data, Report, clean, number_in
 
-from .check import Check, Rows, at, end, endpoint, entry, point, table_number, test
-from .matrix import cell_columns, matrix_of
+from .check import Check, Rows, at, end, endpoint, entry, is_missing, point, table_number, test
+from .matrix import cell_columns, is_cell_expected, matrix_of
 from .streams import Told, told_lines
 
 MARK = re.compile(rb"nvbandwidth Version:")
@@ -95,7 +95,7 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
     elif current is not None:
         current.cover(*at(told.line))
         yield from _of_test(state, current, told, report)
-    elif not text.startswith("NOTE"):
+    elif not text.startswith("NOTE") and (":" in text or "_" in text):
         report.at("unknown-line", text[:200], told.line)
 
 
@@ -121,6 +121,8 @@ def _of_test(state: _State, current: _Test, told: Told, report: Report) -> Rows:
                     state.check, told.line, current.index, current.points, "pair",
                     **cell_columns(matrix, words[0], column, number),
                 )
+            elif is_missing(cell) and is_cell_expected(matrix, words[0], column):
+                report.at("cell-not-measured", f"{current.name}: {words[0]}, {column}", told.line)
     elif _ERROR.search(text):
         current.error = current.error or text
     elif any(number_in(word) is not None for word in words):

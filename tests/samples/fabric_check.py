@@ -269,7 +269,7 @@ def write(path: Path, text: str) -> Path:
 def write_logs(top: Path) -> None:
     """A file of every tool's every format, and a campaign."""
     logs = {
-        "nccl": nccl_section(reduced_to=3000000) + nccl_section("sendrecv_perf"), "old_all_gather": OLD_ALL_GATHER, "rccl": OLD_RCCL,
+        "nccl": nccl_section(reduced_to=3000000), "old_all_gather": OLD_ALL_GATHER, "rccl": OLD_RCCL,
         "write_bw": WRITE_BW.format(unit="Gb/sec", peak="1.5"), "read_lat": READ_LAT, "nvbandwidth": NVBANDWIDTH,
         "gpcnet": GPCNET_LOAD, "gpu_burn": GPU_BURN, "fio": FIO_TEXT,
     }
@@ -278,7 +278,7 @@ def write_logs(top: Path) -> None:
         write(top / "logs" / f"{name}.log", text)
     for name, text in documents.items():
         write(top / "documents" / f"{name}.json", text)
-    write_campaign(top / "campaigns", pairs=2)
+    write_campaign(top / "campaigns", pairs=1)
 
 
 def write_campaign(top: Path, cluster: str = "cluster-x", pairs: int = len(PAIRS), **summary_changes: str) -> Path:

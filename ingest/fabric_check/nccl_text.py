@@ -97,6 +97,8 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
                 command = match[1]
             elif is_row_like(told.text):
                 report.at("row-outside-of-a-test", told.text[:200], told.line, "error")
+            elif told.text.startswith("#") and _LIBRARY.search(told.text):
+                report.at("unknown-line", told.text[:200], told.line)
             elif ERROR.search(told.text):
                 report.at("error-outside-of-a-test", told.text[:300], told.line)
             continue

@@ -60,6 +60,10 @@ def _case(check: Check, document: Document, case: Element, index: int, failures:
         if key in found:
             yield entry(check, document.line(found[key]), key.upper(), json_text(found[key].value), index)
     matrix = matrix_of(text(case.value, "bandwidth_description") or "")
+    if status == "measured":
+        document.expect(found, ("sum", "bandwidth_matrix"))
+        if matrix is None:
+            report("unknown-unit", f"{name}: its matrix has no title that can be read", case.offset, case.length, case.line_number, "error")
     points = 0
     rows_of_matrix = document.inside(found["bandwidth_matrix"]) if "bandwidth_matrix" in found else ()
     for number, row in enumerate(rows_of_matrix):

@@ -15,7 +15,7 @@ from warehouse.landing.contract import Bundle, canonical_json, workload_spec_dig
 from warehouse.landing.entries import document, element_entry, landed_entries
 from warehouse.landing.json_text import Element, json_number, json_pairs
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Entry, Report
+from warehouse.landing.text import Entry, Report, clean
 from warehouse.landing.yaml_text import yaml_pairs
 
 from .engines import engines
@@ -122,7 +122,9 @@ def _plain(value: Any) -> Any:
     if number is not None:
         return int(number) if number.is_integer() and abs(number) < 2**53 else number
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {clean(str(key)): _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    return value if value is None or isinstance(value, str) else str(value).casefold()
+    if isinstance(value, str):
+        return clean(value)
+    return None if value is None else str(value).casefold()

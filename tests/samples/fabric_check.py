@@ -269,7 +269,7 @@ def write(path: Path, text: str) -> Path:
 def write_logs(top: Path) -> None:
     """A file of every tool's every format, and a campaign."""
     logs = {
-        "nccl": nccl_section(reduced_to=3000000), "old_all_gather": OLD_ALL_GATHER, "rccl": OLD_RCCL,
+        "old_all_gather": OLD_ALL_GATHER, "rccl": OLD_RCCL,
         "write_bw": WRITE_BW.format(unit="Gb/sec", peak="1.5"), "read_lat": READ_LAT, "nvbandwidth": NVBANDWIDTH,
         "gpcnet": GPCNET_LOAD, "gpu_burn": GPU_BURN, "fio": FIO_TEXT,
     }

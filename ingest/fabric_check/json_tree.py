@@ -75,8 +75,8 @@ class Document:
         return Record({key: element.value if element is not None else None}, partial(self._flag, element)).number(key)
 
     def _flag(self, element: Element | None, code: str, message: str) -> None:
-        place = (element.offset, element.length, element.line_number) if element is not None else (0, 0, None)
-        self._report(code, message, *place, "error")
+        offset, length, line_number = element[:3] if element is not None else (0, 0, None)
+        self._report(code, message, offset, length, line_number, "error")
 
 
 def by_key(elements: Iterator[Element]) -> dict[str, Element]:

@@ -68,9 +68,9 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
     index = len(parse.loads)
     entries: dict[str, Entry] = {}
     detail = Detail()
-    keys: set[str] = set()
+    has_requests = False
     for pair in stream.pairs():
-        keys.add(pair.key)
+        has_requests = has_requests or pair.key == "requests"
         if pair.key == "requests":
             for count, (start, length, columns) in enumerate(request_rows(stream, parse.report, detail), 1):
                 parse.buffer.add(
@@ -80,7 +80,7 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
                     yield from parse.buffer.full()
         elif pair.key not in _NOT_LANDED:
             entries |= _land(parse, data, stream, pair.key, index)
-    if "requests" not in keys:
+    if not has_requests:
         parse.report("missing-key", f"benchmark {index} has no requests", offset, 0, stream.line_number(offset))
     load = load_of(entries)
     same = Counter(parse.loads)[load]

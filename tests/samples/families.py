@@ -34,7 +34,7 @@ FAMILIES = {
         endless=r".*/(?:mlperf_log_detail|spl)\.txt",
         free_text=r".*/(?:user\.conf|accuracy\.txt|verify_\w+\.txt)",
     ),
-    "mlperf_training": Family(mlperf_training.write_submission),
+    "mlperf_training": Family(mlperf_training.write_submission, counted=frozenset({"event_count"})),
     "prices": Family(prices.write_lists, endless=r".*"),
     "recorded_run": Family(_write_recording, endless=r".*/host\.jsonl", free_text=r".*/std(?:out|err)\.txt"),
 }

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from fuzz import Family
-from samples import mlperf_inference
+from samples import bench_serving, mlperf_inference, mlperf_training, prices
 
 from warehouse.record.command import record
 
@@ -28,10 +28,13 @@ def _write_recording(folder: Path) -> None:
 
 
 FAMILIES = {
+    "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "mlperf_inference": Family(
         mlperf_inference.write_submission,
         endless=r".*/(?:mlperf_log_detail|spl)\.txt",
         free_text=r".*/(?:user\.conf|accuracy\.txt|verify_\w+\.txt)",
     ),
+    "mlperf_training": Family(mlperf_training.write_submission, counted=frozenset({"event_count"})),
+    "prices": Family(prices.write_lists, endless=r".*"),
     "recorded_run": Family(_write_recording, endless=r".*/host\.jsonl", free_text=r".*/std(?:out|err)\.txt"),
 }

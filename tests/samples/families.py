@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from fuzz import Family
-from samples import bench_serving, mlperf_inference, mlperf_training, prices
+from samples import bench_serving, fabric_check, guidellm, llm_d_report, mlperf_inference, mlperf_training, prices
 
 from warehouse.record.command import record
 
@@ -27,8 +27,17 @@ def _write_recording(folder: Path) -> None:
     record([sys.executable, str(script)], folder / "recording", repeats=2)
 
 
+def _write_llm_d_reports(folder: Path) -> None:
+    llm_d_report.write(folder / "old", llm_d_report.old(), "yaml")
+    llm_d_report.write(folder / "new", llm_d_report.new(), "yaml")
+    llm_d_report.write(folder / "json", llm_d_report.new(), "json")
+
+
 FAMILIES = {
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
+    "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
+    "guidellm": Family(guidellm.write_reports, counted=frozenset({"benchmark_index", "request_index"})),
+    "llm_d_report": Family(_write_llm_d_reports, counted=frozenset({"engine_index"})),
     "mlperf_inference": Family(
         mlperf_inference.write_submission,
         endless=r".*/(?:mlperf_log_detail|spl)\.txt",

@@ -94,12 +94,14 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
 
 def _manifest(parse: _Parse, raw_path: str) -> None:
     report = Report(parse.buffer, raw_path, parse.run)
-    found = list(servers(yaml_documents(document(parse.bundle, raw_path, report), report)))
+    size = parse.bundle.manifest.by_path[raw_path].bytes
+    documents = yaml_documents(document(parse.bundle, raw_path, report), report)
+    found = list(servers(documents, lambda code, message: report(code, message, 0, size)))
     for columns in found:
         parse.model = parse.model or columns["model"]
-        parse.buffer.add(
-            "inference_perf_server", raw_path, 0, parse.bundle.manifest.by_path[raw_path].bytes, run_id=parse.run, **columns
-        )
+        parse.buffer.add("inference_perf_server", raw_path, 0, size, run_id=parse.run, **columns)
+    if not found:
+        report("no-server", "no container of the manifest asks for accelerators", 0, size)
 
 
 def _requests(parse: _Parse, raw_path: str, starts: "array[float]") -> _Batches:

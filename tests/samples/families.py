@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from fuzz import Family
-from samples import mlperf_inference
+from samples import genai_perf, inference_perf, llmperf, mlperf_inference
 
 from warehouse.record.command import record
 
@@ -28,6 +28,13 @@ def _write_recording(folder: Path) -> None:
 
 
 FAMILIES = {
+    "genai_perf": Family(
+        genai_perf.write_all,
+        endless=r".*\.(?:jsonl|csv)",
+        counted=frozenset({"point_index", "request_index", "response_gaps"}),
+    ),
+    "inference_perf": Family(inference_perf.write, counted=frozenset({"request_index", "token_times"})),
+    "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
     "mlperf_inference": Family(
         mlperf_inference.write_submission,
         endless=r".*/(?:mlperf_log_detail|spl)\.txt",

@@ -54,6 +54,17 @@ def test_the_csv_is_no_source_beside_the_json_and_is_one_alone(tmp_path: Path) -
     assert codes(rows) == {"aggregate-disagrees": 2}  # 31.50 and 1,090.00 are not the 30 and 90 of the requests
 
 
+def test_a_table_of_gpus_is_told_and_is_no_statistic_of_the_run(tmp_path: Path) -> None:
+    gpus = "\n\nEndpoint,GPU_Index,GPU_Name,GPU_UUID,Metric,avg,p99\nhost:9400,0,H100,GPU-1,GPU Power Usage (W),612.50,700.00\n"
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "profile_export_aiperf.csv").write_text(CSV + gpus)
+    rows = GENAI_PERF.rows(tmp_path / "tree", tmp_path / "stored")
+    assert codes(rows) == {"table-not-read": 1} and rows[ISSUE_TABLE][0]["line_number"] == 9
+    assert {row["key"].partition("/")[0] for row in rows["genai_perf_entry"]} == {
+        "time_to_first_token", "request_latency", "request_throughput",
+    }
+
+
 def test_a_statistic_that_is_not_that_of_the_requests(tmp_path: Path) -> None:
     tree = write(tmp_path / "tree", summary(time_to_first_token={"unit": "ms", "avg": 10.5, "p50": 30.0000005}))
     (issue,) = GENAI_PERF.rows(tree, tmp_path / "stored")[ISSUE_TABLE]

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from samples.inference_perf import request, write
+from samples.inference_perf import MANIFEST, REPORT, request, write
 from samples.ingestors import ISSUE_TABLE, Subject, codes, place
 
 INFERENCE_PERF = Subject("inference_perf")
@@ -64,6 +64,18 @@ def test_the_server_of_a_manifest(tmp_path: Path) -> None:
     }
 
 
+def test_a_count_that_is_none_and_a_manifest_without_a_server(tmp_path: Path) -> None:
+    tree = write(tmp_path / "tree")
+    manifest = tree / "batch-size" / "manifests.yaml"
+    manifest.write_text(MANIFEST.replace("replicas: 2", "replicas: several").replace("nvidia.com/gpu: 4", "nvidia.com/gpu: null"))
+    rows = INFERENCE_PERF.rows(tree, tmp_path / "stored")
+    (server,) = rows["inference_perf_server"]
+    assert (server["accelerators_per_replica"], server["replicas"]) == (None, None) and codes(rows) == {"not-a-number": 1}
+    manifest.write_text(MANIFEST.replace("nvidia.com/gpu: 4", "cpu: 4"))
+    rows = INFERENCE_PERF.rows(tree, tmp_path / "without")
+    assert codes(rows) == {"no-server": 1} and not rows["inference_perf_server"]
+
+
 def test_requests_whose_stage_cannot_be_told(tmp_path: Path) -> None:
     tree = write(tmp_path / "tree")
     (tree / "batch-size/results/stage_1_lifecycle_metrics.json").unlink()
@@ -73,8 +85,7 @@ def test_requests_whose_stage_cannot_be_told(tmp_path: Path) -> None:
 
 def test_a_report_in_yaml_under_any_name(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
-    text = "load_summary:\n  count: 2\n  schedule_delay: {mean: 0.1}\nsuccesses:\n  count: 2\nfailures:\n  count: 0\n"
-    (tmp_path / "tree" / "mine.yaml").write_text(text)
+    (tmp_path / "tree" / "mine.yaml").write_text(REPORT)
     rows = INFERENCE_PERF.rows(tmp_path / "tree", tmp_path / "stored")
     assert [row["point"] for row in rows["inference_perf_point"]] == ["lifecycle"] and not rows[ISSUE_TABLE]
     assert {row["key"]: row["value_number"] for row in rows["inference_perf_entry"]}["successes/count"] == 2

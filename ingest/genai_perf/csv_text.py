@@ -30,6 +30,8 @@ def csv_entries(data: Data, report: Report) -> Iterator[Entry]:
             is_read = cells[0] == "Metric" and header[:1] != ["GPU"]
             if not is_read:
                 report.at("table-not-read", ",".join(cells)[:120], line)
+            elif not all(name.isidentifier() for name in header):
+                report.at("malformed-csv", f"no names of statistics: {','.join(header)[:120]}", line, "error")
             continue
         if not is_read:
             continue

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from warehouse.landing.records import Flag, Record
-from warehouse.landing.text import landed_text
+from warehouse.landing.records import Flag, Record, shown
+from warehouse.landing.text import is_non_finite, landed_text
 
 _ACCELERATOR_SELECTORS = (
     "cloud.google.com/gke-accelerator", "nvidia.com/gpu.product", "amd.com/gpu.product-name",
@@ -26,7 +26,7 @@ def servers(documents: list[Any], flag: Flag) -> Iterator[dict[str, Any]]:
             for container in pod["containers"]:
                 asked = _accelerators(container) if isinstance(container, dict) else None
                 if asked is not None:
-                    count = Record({asked[0]: asked[1]}, flag).count(asked[0])
+                    count = _count(*asked, flag)
                     if count != 0:
                         yield _server(document, pod, container, count, flag)
 
@@ -75,8 +75,15 @@ def _accelerators(container: dict[str, Any]) -> tuple[str, Any] | None:
 def _replicas(document: dict[str, Any], flag: Flag) -> int | None:
     """As the spec says; a workload that does not say has one, a pod is one."""
     spec = document.get("spec")
-    found = Record(spec if isinstance(spec, dict) else {}, flag)
-    return 1 if found.values.get("replicas") is None else found.count("replicas")
+    stated = spec.get("replicas") if isinstance(spec, dict) else None
+    return 1 if stated is None else _count("replicas", stated, flag)
+
+
+def _count(name: str, stated: Any, flag: Flag) -> int | None:
+    if isinstance(stated, str) and is_non_finite(stated):
+        flag("non-finite-number", f"{name}: {shown(stated)}")
+        return None
+    return Record({name: stated}, flag).count(name)
 
 
 def _arguments(container: dict[str, Any]) -> list[str]:

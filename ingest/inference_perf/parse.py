@@ -78,7 +78,11 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
     data = document(parse.bundle, raw_path, report)
     named = report_of(raw_path.rpartition("/")[2])
     point = None if role == "config" else named.point if named else "lifecycle"
-    pairs = json_pairs if raw_path.casefold().endswith(".json") else yaml_pairs
+    is_json = raw_path.casefold().endswith(".json")
+    pairs = json_pairs if is_json else yaml_pairs
+    if data and not is_json and not data.endswith(b"\n"):
+        # YAML has no end mark, but the tools that write it end its last line.
+        report("truncated-document", "the file ends within a line", len(data))
     found = (element_entry(element, report) for element in pairs(data, report, depth=_DEPTH))
     entries = {
         entry.key: entry

@@ -33,7 +33,9 @@ FAMILIES = {
         endless=r".*\.(?:jsonl|csv)",
         counted=frozenset({"point_index", "request_index", "response_gaps"}),
     ),
-    "inference_perf": Family(inference_perf.write, counted=frozenset({"request_index", "token_times"})),
+    "inference_perf": Family(
+        inference_perf.write_all, endless=r".*(?:mine|config)\.yaml", counted=frozenset({"request_index", "token_times"}),
+    ),
     "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
     "mlperf_inference": Family(
         mlperf_inference.write_submission,

@@ -58,6 +58,33 @@ def request(start: float, new: bool) -> dict[str, Any]:
     }
 
 
+REPORT = "load_summary:\n  count: 2\n  schedule_delay: {mean: 0.1}\nsuccesses:\n  count: 2\nfailures:\n  count: 0\n"
+CONFIG = """api:
+  streaming: true
+  type: completion
+data:
+  type: shareGPT
+load:
+  interval: 15.5
+  stages:
+  - duration: 60
+    rate: 4.5
+  type: constant
+server:
+  base_url: http://127.0.0.1:8000
+  ignore_eos: true
+  model_name: acme/7b
+"""
+
+
+def write_all(folder: Path) -> None:
+    """A run beside its manifest, and one that is told in YAML only."""
+    write(folder / "json")
+    (folder / "yaml").mkdir()
+    (folder / "yaml" / "mine.yaml").write_text(REPORT)
+    (folder / "yaml" / "config.yaml").write_text(CONFIG)
+
+
 def write(folder: Path) -> Path:
     results = folder / "batch-size" / "results"
     results.mkdir(parents=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from samples.inference_perf import MANIFEST, REPORT, request, write
 from samples.ingestors import ISSUE_TABLE, Subject, codes, place

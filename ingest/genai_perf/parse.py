@@ -70,10 +70,9 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
         return {}
     report = Report(buffer, paths[role], run)
     data = document(bundle, paths[role], report)
+    found: Iterator[Entry] = csv_entries(data, report)
     if role == "summary":
         found = (element_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
-    else:
-        found = csv_entries(data, report)
     entries = {entry.key: entry for entry in landed_entries(buffer, "genai_perf_entry", paths[role], run, "summary", found)}
     for key, entry in entries.items():
         name, _, statistic = key.rpartition("/")

@@ -58,6 +58,7 @@ class Row(NamedTuple):
     offset: int = 0
     length: int = 0
     columns: Mapping[str, Any] = MappingProxyType({})
+    issue: tuple[str, str] | None = None  # code and message of what its bytes state and no column holds
 
 
 Rows = Iterator[Row]
@@ -76,12 +77,18 @@ def at(line: Line, start: int = 0, stop: int | None = None) -> tuple[int, int]:
 
 def entry(check: Check, line: Line, key: str, value: str | None, test_index: int | None = None) -> Row:
     """What a line states under a key; a value that says that there is none is NULL."""
+    is_lost = value is not None and is_non_finite(value)
+    columns = {"test_index": test_index, "source": "log", **stated(key, value), "line_number": line.number}
+    return Row(check, ENTRY, *at(line), columns, ("non-finite-number", f"{key}: {value}"[:120]) if is_lost else None)
+
+
+def stated(key: str, value: str | None) -> dict[str, Any]:
+    """The columns of a key and its value."""
     value = None if value is None or is_missing(value) else value
-    return Row(check, ENTRY, *at(line), {
-        "test_index": test_index, "source": "log", "key": clean(key)[:256],
-        "value": None if value is None else landed_text(value),
-        "value_number": None if value is None else number_in(value), "line_number": line.number,
-    })
+    return {
+        "key": clean(key)[:256], "value": None if value is None else landed_text(value),
+        "value_number": None if value is None else number_in(value),
+    }
 
 
 def test(
@@ -105,13 +112,27 @@ def point(check: Check, line: Line, test_index: int, point_index: int, scope: st
 def table_number(text: str, name: str, line: Line, report: Report) -> float | None:
     """The number in a table's cell; None where the tool says that there is none, or, told as an issue, where it cannot be
     read."""
-    if is_missing(text):
-        return None
     number = number_in(text)
-    if number is None:
-        code = "non-finite-number" if is_non_finite(text) else "not-a-number"
-        report.at(code, f"{name}: {text[:80]}", line, "error")
+    if number is None and is_non_finite(text):
+        report.at("non-finite-number", f"{name}: {text[:80]}", line, "error")
+    elif number is None and not is_missing(text):
+        report.at("not-a-number", f"{name}: {text[:80]}", line, "error")
     return number
+
+
+def table_integer(text: str, name: str, line: Line, report: Report) -> int | None:
+    """The whole number in a table's cell; as `table_number`."""
+    number = integer_in(text)
+    if number is None and table_number(text, name, line, report) is not None:
+        report.at("not-an-integer", f"{name}: {text[:80]}", line, "error")
+    return number
+
+
+def is_row_like(text: str) -> bool:
+    """Whether a line has the look of a table's row: six cells or more, half of them numbers."""
+    words = text.split()
+    numbers = sum(number_in(word) is not None or is_missing(word) for word in words[:64])
+    return len(words) >= 6 and 2 * numbers >= min(len(words), 64)
 
 
 def endpoint(check: Check, line: Line, kind: str, number: int, **columns: Any) -> Row:

@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from warehouse.landing.json_text import Element, json_text
+from warehouse.landing.records import Record
 from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, entry, point, test
-from .json_tree import Document, by_key, integer, number, text
+from .json_tree import Document, by_key, text
 
 MARK = re.compile(rb'"fio version"\s*:')
 
@@ -39,7 +40,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     for key, element in found.items():
         if not isinstance(element.value, (dict, list)):
             yield entry(check, document.line(element), key, json_text(element.value))
-    _times(check, found)
+    _times(check, document, found)
     common = _options(found["global options"].value) if "global options" in found else {}
     failures: list[str] = []
     jobs: list[dict[str, Any]] = []
@@ -63,14 +64,16 @@ def _jobs(document: Document, found: dict[str, Element]) -> Iterator[Element]:
                     yield job
 
 
-def _times(check: Check, found: dict[str, Element]) -> None:
+def _times(check: Check, document: Document, found: dict[str, Element]) -> None:
     """fio writes its time when it has ended: seconds, and since version 3 milliseconds, of the epoch."""
-    values = {key: element.value for key, element in found.items()}
-    seconds = number(values, "timestamp")
-    thousandths = number(values, "timestamp_ms")
+    seconds, thousandths = (_number(document, found.get(key)) for key in ("timestamp", "timestamp_ms"))
     stamp = thousandths / 1000 if thousandths is not None else seconds
     if stamp is not None and 0 < stamp < 1e11:
         check.ended_at, check.is_zone_assumed = datetime.fromtimestamp(stamp, UTC), False
+
+
+def _number(document: Document, element: Element | None) -> float | None:
+    return None if element is None else Record({element.key or "": element.value}, document.record(element).flag).number(element.key or "")
 
 
 def _options(value: Any) -> dict[str, str]:
@@ -87,14 +90,14 @@ def _job(check: Check, document: Document, job: Element, index: int, failures: l
     host = text(job.value, "hostname")
     if host and host not in check.nodes:
         check.nodes.append(host)
-    error = integer(job.value, "error")
+    error = document.record(job).count("error")
     points = 0
     for key, element in by_key(document.inside(job)).items():
-        if key in _DIRECTIONS and isinstance(element.value, dict) and _did_io(element.value):
+        if key in _DIRECTIONS and _did_io(direction := document.record(element)):
             points += 1
             yield point(
                 check, document.line(element), index, points, scope_name=host, direction=key,
-                **_measured(element.value),
+                **_measured(direction),
             )
         elif key in ("error", "elapsed", "usr_cpu", "sys_cpu"):
             yield entry(check, document.line(element), key, json_text(element.value), index)
@@ -104,40 +107,40 @@ def _job(check: Check, document: Document, job: Element, index: int, failures: l
     yield test(check, job.offset, job.length, index, name, "failed" if reason else "measured", reason)
 
 
-def _did_io(direction: dict[str, Any]) -> bool:
-    counts = (number(direction, "total_ios"), number(direction, "io_bytes"))
+def _did_io(direction: Record) -> bool:
+    counts = (direction.number("total_ios"), direction.number("io_bytes"))
     return any(count is not None and count > 0 for count in counts)
 
 
-def _measured(direction: dict[str, Any]) -> dict[str, Any]:
-    per_second = number(direction, "bw_bytes")
+def _measured(direction: Record) -> dict[str, Any]:
+    per_second = direction.number("bw_bytes")
     unit = "B/s"
     if per_second is None:
-        per_second, unit = number(direction, "bw"), "KiB/s"
+        per_second, unit = direction.number("bw"), "KiB/s"
     columns: dict[str, Any] = {
-        "bandwidth": per_second, "bandwidth_unit": None if per_second is None else unit, "io_per_s": number(direction, "iops"),
+        "bandwidth": per_second, "bandwidth_unit": None if per_second is None else unit, "io_per_s": direction.number("iops"),
     }
-    runtime = number(direction, "runtime")
+    runtime = direction.number("runtime")
     if runtime is not None:
         columns["time_us"] = runtime * 1000  # fio's runtime is in milliseconds
     return {**columns, **_latency(direction)}
 
 
-def _latency(direction: dict[str, Any]) -> dict[str, Any]:
+def _latency(direction: Record) -> dict[str, Any]:
     blocks = [
-        (kind, unit, direction[kind + suffix])
+        (kind, unit, direction.within(kind + suffix))
         for suffix, unit in (("_ns", "ns"), ("", "us"))
-        for kind in ("clat", "lat") if isinstance(direction.get(kind + suffix), dict)
+        for kind in ("clat", "lat") if isinstance(direction.values.get(kind + suffix), dict)
     ]
-    chosen = next((block for block in blocks if isinstance(block[2].get("percentile"), dict)), blocks[0] if blocks else None)
+    chosen = next((block for block in blocks if block[2].within("percentile").values), blocks[0] if blocks else None)
     if chosen is None:
         return {}
     kind, unit, block = chosen
     columns: dict[str, Any] = {"latency_kind": kind, "latency_unit": unit}
-    columns |= {column: number(block, key) for column, key in _LATENCIES.items()}
-    percentiles = block.get("percentile")
-    for key in percentiles if isinstance(percentiles, dict) else ():
+    columns |= {column: block.number(key) for column, key in _LATENCIES.items()}
+    percentiles = block.within("percentile")
+    for key in percentiles.values:
         for column, percentile in _PERCENTILES.items():
             if re.fullmatch(r"\d+\.\d+", key) and float(key) == percentile:
-                columns[column] = number(percentiles, key)
+                columns[column] = percentiles.number(key)
     return columns

@@ -28,6 +28,7 @@ _BLOCK = re.compile(
 )
 _PERCENTILES = re.compile(r"(lat|clat) percentiles \((nsec|usec|msec)\):")
 _PERCENTILE = re.compile(r"(\d+\.\d+)th=\[\s*(\d+)\]")
+_FIGURES = re.compile(r"IOPS=|iops=|err=|\bc?lat +\([num]sec\): ?min=|th=\[")  # a line that says something
 _SCALE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 _NANOSECONDS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6}
 _WANTED = {
@@ -76,13 +77,13 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     for told in told_lines(data, report):
         if state is None:
             state = _State(Check("fio", "fio", told.line.offset))
-        yield from _line(state, told)
+        yield from _line(state, told, report)
         state.check.cover(*at(told.line))
     if state is not None:
         yield from _finished(state)
 
 
-def _line(state: _State, told: Told) -> Rows:
+def _line(state: _State, told: Told, report: Report) -> Rows:
     text, job = told.text, state.job
     if match := _SETUP.fullmatch(text):
         setup = {"rw": match[2], **{option[1]: option[2] for option in _OPTION.finditer(match[3])}}
@@ -98,8 +99,14 @@ def _line(state: _State, told: Told) -> Rows:
         if (direction := _direction(told)) is not None:
             yield from _told(state)
             job.direction = direction
-        elif job.direction is not None:
-            _latency(job.direction, text)
+            if None in direction.columns.values():
+                report.at("non-finite-number", text[:120], told.line, "error")
+        elif job.direction is not None and _latency(job.direction, text):
+            return
+        elif _FIGURES.search(text):
+            report.at("malformed-line", text[:200], told.line, "error")
+    elif _FIGURES.search(text):
+        report.at("line-outside-of-a-job", text[:200], told.line, "error")
 
 
 def _direction(told: Told) -> _Direction | None:
@@ -120,14 +127,16 @@ def _scaled(text: str, scale: str) -> float | None:
     return None if found is None else found * _SCALE[scale]
 
 
-def _latency(direction: _Direction, text: str) -> None:
+def _latency(direction: _Direction, text: str) -> bool:
+    """Take a line of latencies; whether it is one, and whole."""
     if match := _BLOCK.match(text):
         unit = _NANOSECONDS[match[2]]
         block = direction.latencies.setdefault(match[1], {})
         for column, index in (("latency_min", 3), ("latency_max", 5), ("latency_mean", 7), ("latency_stdev", 9)):
             found = _scaled(match[index], match[index + 1])
-            if found is not None:
-                block[column] = found * unit
+            if found is None:
+                return False
+            block[column] = found * unit
     elif match := _PERCENTILES.match(text):
         direction.reading = (match[1], _NANOSECONDS[match[2]])
     elif direction.reading is not None and text.startswith("|"):
@@ -135,8 +144,11 @@ def _latency(direction: _Direction, text: str) -> None:
         for found_percentile in _PERCENTILE.finditer(text):
             if found_percentile[1] in _WANTED and (value := integer_in(found_percentile[2])) is not None:
                 direction.latencies.setdefault(kind, {})[_WANTED[found_percentile[1]]] = value * unit
+        return text.count("th=") == len(_PERCENTILE.findall(text))
     else:
         direction.reading = None
+        return False
+    return True
 
 
 def _told(state: _State) -> Rows:

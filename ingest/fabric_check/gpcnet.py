@@ -11,7 +11,7 @@ from typing import Any
 
 from warehouse.landing.text import Data, Report, clean
 
-from .check import Check, Rows, at, end, entry, integer_in, point, table_number, test
+from .check import Check, Rows, at, end, entry, integer_in, point, table_integer, table_number, test
 from .streams import Told, told_lines
 
 MARK = re.compile(
@@ -19,7 +19,7 @@ MARK = re.compile(
 )
 
 _VERSION = re.compile(r"Network(Load)? Tests (v\S+)")
-_SIZE = re.compile(r"Test with (\d+) MPI ranks \((\d+) nodes\)")
+_SIZE = re.compile(r"Test with (\S+) MPI ranks \((\S+) nodes\)")
 _BYTES = re.compile(r"\((\d+) B\)")
 _ERROR = re.compile(r"ERROR: (.*)")
 _FACTOR = re.compile(r"(\d+(?:\.\d+)?)X")
@@ -49,6 +49,8 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
             state.check.tool_version = clean(version[2])[:256] if version else None
         if state is not None:
             yield from _line(state, told, report)
+        elif told.text.startswith("|"):
+            report.at("row-outside-of-a-test", told.text[:200], told.line, "error")
     if state is not None:
         yield from _finished(state)
 
@@ -56,10 +58,13 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
 def _line(state: _State, told: Told, report: Report) -> Rows:
     text, check = told.text, state.check
     if size := _SIZE.search(text):
-        check.rank_count, check.node_count = integer_in(size[1]), integer_in(size[2])
+        check.rank_count = table_integer(size[1], "MPI ranks", told.line, report)
+        check.node_count = table_integer(size[2], "nodes", told.line, report)
     elif error := _ERROR.match(text):
         check.fail(error[0])
     elif not text.startswith("|"):
+        if text.count("|") > 1:
+            report.at("malformed-row", text[:200], told.line, "error")
         return
     else:
         cells = [cell.strip() for cell in text.strip("|").split("|")]
@@ -67,7 +72,7 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
             state.title, state.columns = cells[0], []
         elif cells[0] in ("Name", ""):  # the second header line of the key results names what the first one spans
             state.columns = cells
-        elif state.columns:
+        else:
             yield from _table_row(state, cells, told, report)
     check.cover(*at(told.line))
 
@@ -84,6 +89,8 @@ def _table_row(state: _State, cells: list[str], told: Told, report: Report) -> R
         factor = _FACTOR.fullmatch(cell)
         yield entry(state.check, told.line, key, factor[1] if factor else cell, state.tests)
     unit = stated.get("Units")
+    if not stated.keys() >= ({"Avg", "99%", "Units"} if not any(map(_FACTOR.fullmatch, stated.values())) else {"Avg", "99%"}):
+        report.at("unknown-column", ", ".join(state.columns)[:200], told.line, "error")
     if unit is not None:
         mean, tail = (table_number(stated.get(key, ""), key, told.line, report) for key in ("Avg", "99%"))
         message = _BYTES.search(cells[0])

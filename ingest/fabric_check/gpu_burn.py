@@ -17,11 +17,13 @@ MARK = re.compile(rb"\d%\s+proc'd: -?\d+ \(-?[\d.]+ Gflop/s\)|Tested \d+ GPUs:|B
 
 _GPU = re.compile(r"GPU (\d{1,6}): (.*?) \(UUID: ([^)]*)\)")
 _VERDICT = re.compile(r"GPU (\d{1,6}): (OK|FAULTY)")
+_TESTED = re.compile(r"Tested \d+ GPUs:")
 _BURNING = re.compile(r"Burning for (\d+) seconds")
 _DEVICE = re.compile(r"Initialized device \d+ .*using (FLOATS|DOUBLES)(, using Tensor Cores)?")
 _PROGRESS = re.compile(r"\d+(?:\.\d+)?%\s+proc'd: ")
 _WORK = re.compile(r"(-?\d+) \((-?[\d.]+|-?inf|-?nan) Gflop/s\)")
 _ERROR = re.compile(r"No CUDA devices|No clients are alive|Couldn't init a GPU test|Could not|Error", re.ASCII)
+_NOT_FINITE = re.compile(r"\b(?:nan|inf(?:inity)?)\b|\d{300}|\de\d", re.IGNORECASE)
 # A line of progress may be the whole run: only its end is read.
 _TAIL = 64 << 10
 
@@ -55,13 +57,13 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     for told in told_lines(data, report, longest=MAX_LINE_BYTES):
         if state is None:
             state = _State(Check("gpu_burn", "gpu_burn", told.line.offset))
-        yield from _line(state, told)
+        yield from _line(state, told, report)
         state.check.cover(*at(told.line))
     if state is not None:
         yield from _finished(state)
 
 
-def _line(state: _State, told: Told) -> Rows:
+def _line(state: _State, told: Told, report: Report) -> Rows:
     check, text = state.check, told.text
     if match := _GPU.fullmatch(text):
         number = int(match[1])
@@ -72,16 +74,18 @@ def _line(state: _State, told: Told) -> Rows:
         state.gpus.setdefault(int(match[1]), _Gpu()).verdict = match[2]
         yield entry(check, told.line, f"GPU {int(match[1])}", match[2], 1)
     elif _PROGRESS.search(text):
-        _progress(state, told.line)
+        _progress(state, told.line, report)
     elif match := _BURNING.search(text):
         check.parameters["seconds"] = integer_in(match[1])
     elif _ERROR.search(text):
         state.error = state.error or text
+    elif "GPU" in text and not _TESTED.fullmatch(text):
+        report.at("unknown-line", text[:200], told.line)
     if match := _DEVICE.search(text[-_TAIL:]):
         check.parameters |= {"precision": match[1].casefold(), "tensor_cores": match[2] is not None}
 
 
-def _progress(state: _State, line: Line) -> None:
+def _progress(state: _State, line: Line, report: Report) -> None:
     """Take the last complete progress of a line, and the errors of all that is read."""
     begin = max(0, len(line.data) - _TAIL)
     text = line.data[begin:].decode("latin-1")
@@ -91,6 +95,8 @@ def _progress(state: _State, line: Line) -> None:
         errors, _, rest = rest.partition("temps: ")
         temperatures, _, powers = rest.partition("power: ")
         found = _WORK.findall(work)
+        if not found or not rest or len(found) != work.count("(") or _NOT_FINITE.search(text[start:stop]):
+            report.at("malformed-progress", text[start:stop].strip()[:200], line)
         if not found or not rest:
             continue  # cut off
         length = len(text[start:stop].rstrip())

@@ -12,7 +12,7 @@ from warehouse.landing.json_text import Element, json_text
 from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, entry, point, test
-from .json_tree import Document, by_key, integer, number, text
+from .json_tree import Document, by_key, text
 
 MARK = re.compile(rb'"version"\s*:\s*"iperf 3|"start"\s*:\s*\{\s*"connected"\s*:')
 
@@ -31,18 +31,25 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     found = by_key(document.pairs())
     begun = by_key(document.inside(found["start"])) if "start" in found else {}
     ended = by_key(document.inside(found["end"])) if "end" in found else {}
+    if "error" not in found:
+        document.expect(found, ("start", "end"))
+        document.expect(begun, ("version", "test_start"))
+        document.expect(ended, ("streams", "cpu_utilization_percent", "sum" if "sum" in ended else "sum_sent", *(() if "sum" in ended else ("sum_received",))))
     yield from _begun(check, document, begun)
     ends = _ends(begun)
     is_udp = check.parameters.get("protocol") == "UDP"
     check.nodes = [name for name in ends if name] if all(ends) else []
     count = 0
     for key, direction in _SUMS.items():
-        if key in ended and number(ended[key].value, "bits_per_second") is not None and not (is_udp and key != "sum"):
+        if key in ended and document.record(ended[key]).number("bits_per_second") is not None and not (is_udp and key != "sum"):
             count += 1
             yield _point(check, document, ended[key], count, "pair", direction, ends)
     for stream in document.inside(ended["streams"]) if "streams" in ended else ():
-        for key, element in by_key(document.inside(stream)).items():
-            if key in _SIDES and number(element.value, "bits_per_second") is not None:
+        sides = by_key(document.inside(stream))
+        document.expect(sides, ("udp",) if "udp" in sides else ("sender", "receiver"))
+        for key, element in sides.items():
+            document.expect(document.record(element).values, ("bits_per_second",))
+            if key in _SIDES and document.record(element).number("bits_per_second") is not None:
                 count += 1
                 yield _point(check, document, element, count, "stream", _SIDES[key], ends)
     if cpu := ended.get("cpu_utilization_percent"):
@@ -66,9 +73,9 @@ def _begun(check: Check, document: Document, begun: dict[str, Element]) -> Rows:
         check.tool_version = clean(json_text(begun["version"].value) or "").removeprefix("iperf ")[:256] or None
     asked = begun["test_start"].value if "test_start" in begun else {}
     check.parameters |= {key: value for key in _FROZEN if (value := text(asked, key)) is not None}
-    check.duration_s = number(asked, "duration") or None
+    check.duration_s = document.record(begun.get("test_start")).number("duration") or None
     if stamp := begun.get("timestamp"):
-        seconds = number(stamp.value, "timesecs")
+        seconds = document.record(stamp).number("timesecs")
         if seconds is not None and 0 < seconds < 1e11:
             check.started_at, check.is_zone_assumed = datetime.fromtimestamp(seconds, UTC), False
             check.started_at_text = text(stamp.value, "time")
@@ -85,17 +92,17 @@ def _point(
     check: Check, document: Document, element: Element, index: int, scope: str, direction: str | None,
     ends: tuple[str | None, str | None],
 ) -> Any:
-    value = element.value
+    value = document.record(element)
     is_reverse = check.parameters.get("reverse") == "1" or (direction or "").endswith("_reverse")
     source, target = ends[::-1] if is_reverse else ends
-    socket = integer(value, "socket")
-    has_round_trips = number(value, "mean_rtt") is not None
+    socket = value.count("socket")
+    has_round_trips = value.number("mean_rtt") is not None
     return point(
         check, document.line(element), 1, index, scope, direction=direction,
         scope_name=f"stream {socket}" if scope == "stream" else f"{source} -> {target}" if all(ends) else None,
-        source=source, target=target, bandwidth=number(value, "bits_per_second"), bandwidth_unit="bits/s",
-        retransmit_count=integer(value, "retransmits"), jitter_ms=number(value, "jitter_ms"),
-        lost_pct=number(value, "lost_percent"), latency_mean=number(value, "mean_rtt"), latency_min=number(value, "min_rtt"),
-        latency_max=number(value, "max_rtt"), latency_unit="us" if has_round_trips else None,
+        source=source, target=target, bandwidth=value.number("bits_per_second"), bandwidth_unit="bits/s",
+        retransmit_count=value.count("retransmits"), jitter_ms=value.number("jitter_ms"),
+        lost_pct=value.number("lost_percent"), latency_mean=value.number("mean_rtt"), latency_min=value.number("min_rtt"),
+        latency_max=value.number("max_rtt"), latency_unit="us" if has_round_trips else None,
         latency_kind="rtt" if has_round_trips else None,
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from warehouse.landing.json_text import Element, json_elements, json_number, json_pairs, json_text
+from warehouse.landing.json_text import Element, json_elements, json_pairs, json_text
+from warehouse.landing.records import Record, shown
 from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Line, Report, clean
 
 MAX_DOCUMENT_BYTES = 32 << 20  # a document is held whole: a tool's result is some kilobytes
@@ -54,21 +55,28 @@ class Document:
         begin = element.offset - self.start
         return Line(element.line_number, element.offset, self.data[begin : begin + element.length])
 
+    def expect(self, found: Mapping[str, Any], keys: Iterable[str]) -> None:
+        """Tell which of the keys that the tool always writes are not there."""
+        missing = ", ".join(key for key in keys if key not in found)
+        if missing:
+            self._report("missing-key", missing[:200], self.start, len(self.data), self._first_line)
+
+    def record(self, element: Element | None) -> Record:
+        """The object that an element is, for its numbers; what cannot be taken is told at the element. Empty for any other."""
+
+        def flag(code: str, message: str) -> None:
+            if element is not None:
+                self._report(code, message, element.offset, element.length, element.line_number, "error")
+
+        value = element.value if element is not None else None
+        if element is not None and value is not None and not isinstance(value, dict):
+            flag("not-an-object", f"{element.key}: {shown(value)}")
+        return Record(value if isinstance(value, dict) else {}, flag)
+
 
 def by_key(elements: Iterator[Element]) -> dict[str, Element]:
     """The pairs by their keys; of a key that stands twice, the last, as JSON decoders do."""
     return {element.key: element for element in elements if element.key is not None}
-
-
-def number(value: Any, key: str) -> float | None:
-    """The number under a key of an object."""
-    return json_number(value.get(key)) if isinstance(value, dict) else None
-
-
-def integer(value: Any, key: str) -> int | None:
-    """The whole number under a key of an object."""
-    found = number(value, key)
-    return int(found) if found is not None and found.is_integer() and abs(found) < 2**63 else None
 
 
 def text(value: Any, key: str) -> str | None:

@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from warehouse.landing.json_text import Element, json_text
+from warehouse.landing.records import Record
 from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, endpoint, entry, is_missing, point, test
-from .json_tree import Document, by_key, integer, number, text
+from .json_tree import Document, by_key, text
 
 MARK = re.compile(rb'"nccl_version"\s*:\s*\d+\s*,\s*"config"\s*:|^\s*\{"version":\d+,"start_time":', re.MULTILINE)
 
@@ -32,6 +33,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     """The check of a document."""
     document = Document(data, report)
     found = by_key(document.pairs())
+    document.expect(found, ("version", "start_time", "end_time", "nccl_version", "config", "results", "average_bus_bandwidth", "out_of_bounds"))
     check = Check("nccl-tests", _program(found.get("args")), *at(document.whole))
     for key in ("version", "start_time", "end_time", "nccl_version"):
         if key in found:
@@ -70,20 +72,24 @@ def _times(check: Check, found: dict[str, Element]) -> None:
 
 
 def _config(check: Check, document: Document, config: Element) -> Rows:
-    stated = config.value if isinstance(config.value, dict) else {}
-    check.parameters |= {name: integer(stated, key) for key, name in _PARAMETERS.items()}
+    stated = document.record(config)
+    check.parameters |= {name: stated.count(key) for key, name in _PARAMETERS.items()}
     for kind in ("factor", "bytes"):
-        if (step := integer(stated, f"step_{kind}")) is not None:
+        if (step := stated.count(f"step_{kind}")) is not None:
             check.parameters |= {"step": step, "step_kind": kind}
-    devices = by_key(document.inside(config)).get("devices")
+    within = by_key(document.inside(config))
+    document.expect(within, ("devices",))
+    devices = within.get("devices")
     for device in document.inside(devices) if devices else ():
-        rank = integer(device.value, "rank")
+        record = document.record(device)
+        rank = record.count("rank")
         if rank is None:
+            record.flag("malformed-row", "a device without a rank")
             continue
         check.rank_count = (check.rank_count or 0) + 1
         yield endpoint(
             check, document.line(device), "rank", rank, node_name=text(device.value, "hostname") or None,
-            device=integer(device.value, "device"), bus_id=text(device.value, "device_hex"),
+            device=record.count("device"), bus_id=text(device.value, "device_hex"),
             model=text(device.value, "device_info"),
         )
 
@@ -95,26 +101,26 @@ def _result(check: Check, document: Document, result: Element, index: int, kinds
         if value is not None and not is_missing(value):
             seen.add(value)
             stated[kind] = value
-    root = integer(result.value, "root")
-    if root is None and (written := text(result.value, "root")) is not None and written.strip().isdigit():
-        root = int(written.strip()[:9])
+    record = document.record(result)
+    root = Record({"root": record.text("root")}, record.flag).count("root")  # padded with blanks
     halves = by_key(document.inside(result))
     for placement in ("out_of_place", "in_place"):
         half = halves.get(placement)
-        if half is None or not isinstance(half.value, dict):
+        measured = document.record(half)
+        if half is None or not measured.values:
+            record.flag("malformed-row", f"a result without its {placement} half")
             continue
-        per_iteration = halves[f"{placement}_per_iter"].value if f"{placement}_per_iter" in halves else None
-        time = number(half.value, "time")
-        wrong = number(half.value, "nwrong")
-        latency: dict[str, Any] = {column: number(per_iteration, key) for column, key in _PER_ITERATION.items()}
+        per_iteration = document.record(halves.get(f"{placement}_per_iter"))
+        time, wrong = measured.number("time"), measured.count("nwrong")
+        latency: dict[str, Any] = {column: per_iteration.number(key) for column, key in _PER_ITERATION.items()}
         yield point(
             check, document.line(half), 1, index, placement=placement, status="failed" if wrong else "measured",
-            message_bytes=integer(result.value, "size"), element_count=integer(result.value, "count"),
+            message_bytes=record.count("size"), element_count=record.count("count"),
             element_type=stated.get("type"), redop=stated.get("redop"), root=None if root is None or root < 0 else root,
-            time_us=number(half.value, "cpu_time") if time is None else time,
-            alg_bandwidth_gb_per_s=number(half.value, "alg_bw"), bus_bandwidth_gb_per_s=number(half.value, "bus_bw"),
-            wrong_count=None if wrong is None else int(wrong), **latency,
-            latency_unit="us" if per_iteration is not None else None,
+            time_us=measured.number("cpu_time") if time is None else time,
+            alg_bandwidth_gb_per_s=measured.number("alg_bw"), bus_bandwidth_gb_per_s=measured.number("bus_bw"),
+            wrong_count=wrong, **latency,
+            latency_unit="us" if per_iteration.values else None,
         )
 
 
@@ -123,6 +129,8 @@ def _verdict(check: Check, document: Document, found: dict[str, Element]) -> Row
     average, bounds = (
         by_key(document.inside(found[key])) if key in found else {} for key in ("average_bus_bandwidth", "out_of_bounds")
     )
+    document.expect(average, ("bandwidth",))
+    document.expect(bounds, ("count",))
     if "count" in bounds:
         yield entry(check, document.line(bounds["count"]), "Out of bounds values", json_text(bounds["count"].value), 1)
     reason: str | None = None

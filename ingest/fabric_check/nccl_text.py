@@ -15,7 +15,7 @@ from typing import Any
 
 from warehouse.landing.text import Data, Line, Report, clean, number_in
 
-from .check import Check, Row, Rows, at, end, endpoint, entry, integer_in, is_missing, point, table_number, test
+from .check import Check, Row, Rows, at, end, endpoint, entry, integer_in, is_missing, is_row_like, point, table_integer, table_number, test
 from .streams import Told, told_lines
 
 MARK = re.compile(rb"#\s*(?:nThreads?:?\s+\d+\s+nGpus|nccl-tests version\s|Collective test starting:)")
@@ -25,18 +25,19 @@ _STARTING = re.compile(r"#\s*Collective test starting:\s*(\S+)")
 _CONCLUDED = re.compile(r"#\s*Collective test concluded:")
 _HEADER = re.compile(r"#\s*nThreads?:?\s+\d+\s+nGpus")
 _PARAMETER = re.compile(
-    r"\b(nThreads?|nGpus|nRanks|minBytes|maxBytes|warmup ?iters|agg ?iters|iters|validation|graph|unalign):?\s+(\d+)",
+    r"\b(nThreads?|nGpus|nRanks|minBytes|maxBytes|warmup ?iters|agg ?iters|iters|validation|graph|unalign):?\s+(\S+)",
     re.IGNORECASE,
 )
 _STEP = re.compile(r"\bstep:\s*(\d+)\s*\((\w+)\)")
 _RANK = re.compile(
     r"#\s*Rank\s+(\d+)(?:\s+Group\s+\d+)?\s+Pid\s+\d+\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]*)\]\s*(.*)"
 )
-_REDUCING = re.compile(r"#\s*Reducing maxBytes to\s+(\d+)")
-_OUT_OF_BOUNDS = re.compile(r"#\s*(Out of bounds values)\s*:\s*(\S+)\s*(\S*)")
-_AVERAGE = re.compile(r"#\s*(Avg bus bandwidth)\s*:\s*(\S+)\s*(\S*)")
-_LIBRARY = re.compile(r"(?:(nccl-headers|nccl-library)=(\d+))")
-_SOFTWARE = re.compile(r"(NCCL version|RCCL version|HIP version|ROCm version|rccl-tests: Version)\s*:?\s*(\S.*)")
+_REDUCING = re.compile(r"#\s*Reducing maxBytes to\s+(\S+)")
+_SAYS_NOTHING = re.compile(r"#\s*(?:Using devices|out-of-place\s+in-place|Collective test concluded:.*)?")
+_OUT_OF_BOUNDS = re.compile(r"#\s*(Out of bounds values)\s*:\s*(\S*)\s*(\S*)")
+_AVERAGE = re.compile(r"#\s*(Avg bus bandwidth)\s*:\s*(\S*)\s*(\S*)")
+_LIBRARY = re.compile(r"(?:(nccl-headers|nccl-library)=(\S+))")
+_SOFTWARE = re.compile(r"(\S{1,20} version|rccl-tests: Version)\s*:?\s*(\S.*)")
 _COMMAND = re.compile(r"\b(\w+_perf)\b(?=\s+-)")
 _DATE, _CLOCK = re.compile(r"\d{4}-\d\d-\d\d"), re.compile(r"\d\d:\d\d:\d\d")
 ERROR = re.compile(
@@ -94,6 +95,8 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         if section is None:
             if match := _COMMAND.search(told.text):
                 command = match[1]
+            elif is_row_like(told.text):
+                report.at("row-outside-of-a-test", told.text[:200], told.line, "error")
             elif ERROR.search(told.text):
                 report.at("error-outside-of-a-test", told.text[:300], told.line)
             continue
@@ -136,6 +139,8 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
     elif section.left and not section.is_concluded and text.partition(" ")[0].isdigit():
         check.cover(*at(told.line))
         yield from _table_row(section, told, report)
+    elif is_row_like(text):
+        report.at("malformed-row", text[:200], told.line, "error")
     elif match := _SOFTWARE.match(text):
         check.cover(*at(told.line))
         if match[1].startswith("rccl"):
@@ -167,7 +172,7 @@ def _comment(section: _Section, told: Told, report: Report) -> Rows:
         check.test = clean(match[1])[:256]
     elif _HEADER.match(text):
         section.has_header = True
-        yield from _parameters(section, line, text)
+        yield from _parameters(section, line, text, report)
     elif match := _REDUCING.match(text):
         section.reduced_to = match[1]
         yield entry(check, line, "Reducing maxBytes to", match[1], 1)
@@ -185,7 +190,7 @@ def _comment(section: _Section, told: Told, report: Report) -> Rows:
         _columns(section, line, text, report)
 
 
-def _parameters(section: _Section, line: Line, text: str) -> Rows:
+def _parameters(section: _Section, line: Line, text: str, report: Report) -> Rows:
     check = section.check
     stated = {re.sub(r"\s", "", match[1]).casefold(): match[2] for match in _PARAMETER.finditer(text)}
     for key, value in stated.items():
@@ -195,6 +200,9 @@ def _parameters(section: _Section, line: Line, text: str) -> Rows:
         "aggiters": "agg_iters", "validation": "validation", "graph": "graph", "unalign": "unalign",
     }
     check.parameters |= {names[key]: integer_in(value) for key, value in stated.items() if key in names}
+    rest = _STEP.sub("", _PARAMETER.sub("", text)).strip("# ")
+    if rest:
+        report.at("unknown-parameter", rest[:200], line)
     if match := _STEP.search(text):
         check.parameters |= {"step": integer_in(match[1]), "step_kind": clean(match[2])}
 
@@ -206,12 +214,17 @@ def _columns(section: _Section, line: Line, text: str, report: Report) -> None:
         section.left = [word for word in words if word in _LEFT]
         section.has_timestamp = words[-1] == "timestamp"
         section.measures = words[len(section.left) : len(words) - section.has_timestamp]
+        for name in section.measures:
+            if name not in _MEASURES and not name.startswith("i_"):
+                report.at("unknown-column", name[:80], line, "error")
         if "cputime" in words:
             section.check.parameters["report_cputime"] = True
     elif words[:2] == ["(B)", "(elements)"]:
         section.has_units = {"(us)", "(GB/s)"} <= set(words)
         if not section.has_units:
             report.at("unknown-unit", text[:200], line, "error")
+    elif not _SAYS_NOTHING.fullmatch(text):
+        report.at("unknown-line", text[:200], line)
 
 
 def _table_row(section: _Section, told: Told, report: Report) -> Rows:
@@ -224,7 +237,7 @@ def _table_row(section: _Section, told: Told, report: Report) -> Rows:
     if count is None or integer_in(words[0]) is None:
         report.at("malformed-row", told.text[:200], told.line, "error")
         return
-    stated = _left_columns(section, words[: len(words) - count])
+    stated = _left_columns(section, words[: len(words) - count], told.line, report)
     measures = words[len(words) - count :]
     section.points += 1
     if count == half and whole > half:
@@ -245,7 +258,7 @@ def _table_row(section: _Section, told: Told, report: Report) -> Rows:
         )
 
 
-def _left_columns(section: _Section, words: list[str]) -> dict[str, Any]:
+def _left_columns(section: _Section, words: list[str], line: Line, report: Report) -> dict[str, Any]:
     names = section.left
     if len(words) < len(names):  # a collective without operator or root leaves those columns blank
         rest = [("root" if integer_in(word) is not None else "redop", word) for word in words[3:]]
@@ -257,9 +270,9 @@ def _left_columns(section: _Section, words: list[str]) -> dict[str, Any]:
             seen.add(clean(found[name])[:64])
     redop = found.get("redop", "")
     return {
-        "message_bytes": integer_in(found["size"]), "element_count": integer_in(found.get("count", "")),
+        "message_bytes": integer_in(found["size"]), "element_count": table_integer(found.get("count", ""), "count", line, report),
         "element_type": clean(found.get("type", ""))[:64] or None, "redop": None if is_missing(redop) else clean(redop)[:64],
-        "root": root if (root := integer_in(found.get("root", ""))) is not None and root >= 0 else None,
+        "root": root if (root := table_integer(found.get("root", ""), "root", line, report)) is not None and root >= 0 else None,
     }
 
 
@@ -272,7 +285,7 @@ def _measured(section: _Section, texts: list[str], told: Told, report: Report) -
             continue
         number = table_number(text, name, told.line, report)
         if column == "wrong_count" and number is not None:
-            columns[column] = int(number) if abs(number) < 2**63 else None
+            columns[column] = table_integer(text, name, told.line, report)
         else:
             columns[column] = number
     if "i_min" in section.measures:

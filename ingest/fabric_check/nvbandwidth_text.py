@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from warehouse.landing.text import Data, Report, clean
+from warehouse.landing.text import Data, Report, clean, number_in
 
 from .check import Check, Rows, at, end, endpoint, entry, point, table_number, test
 from .matrix import cell_columns, matrix_of
@@ -95,6 +95,8 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
     elif current is not None:
         current.cover(*at(told.line))
         yield from _of_test(state, current, told, report)
+    elif not text.startswith("NOTE"):
+        report.at("unknown-line", text[:200], told.line)
 
 
 def _of_test(state: _State, current: _Test, told: Told, report: Report) -> Rows:
@@ -121,6 +123,8 @@ def _of_test(state: _State, current: _Test, told: Told, report: Report) -> Rows:
                 )
     elif _ERROR.search(text):
         current.error = current.error or text
+    elif any(number_in(word) is not None for word in words):
+        report.at("unknown-line", text[:200], told.line)
 
 
 def _stopped(state: _State, told: Told, match: re.Match[str]) -> Rows:

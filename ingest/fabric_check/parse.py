@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Data, Report, clean, landed_text, lines, number_in
+from warehouse.landing.text import Data, Report, clean, is_non_finite, lines
 
 from . import nccl_summary
 from .bundles import SILENT_LOG, SUMMARY
-from .check import Check, Row, Rows, end, is_missing, test
+from .check import Check, Row, Rows, end, stated, test
 from .nccl_summary import Measured, Stated
 from .nccl_text import ERROR, test_named
 from .place import file_name
@@ -61,21 +61,23 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
     parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest), has_summary)
     for raw_path, file in files:
         if file.role in _LOG_ROLES:
-            yield from _log(parse, raw_path)
+            yield from _log(parse, raw_path, file.role)
     for raw_path, file in files:
         if file.role == SUMMARY:
             yield from _summary(parse, raw_path)
     yield from parse.buffer.rest()
 
 
-def _log(parse: _Parse, raw_path: str) -> _Batches:
+def _log(parse: _Parse, raw_path: str, role: str | None) -> _Batches:
     data, identity = parse.bundle.map(raw_path), parse.bundle.manifest.identity
     name = raw_path.rpartition("/")[2]
     report = Report(parse.buffer, raw_path, None)
     owner = raw_path if identity.get("is_named_by_path") else f"{parse.bundle.digest[:12]}/{raw_path}"
     under_way: dict[Check, _Run] = {}
     count = 0
-    sources = [tool.rows(data, report, name) for tool in tools_of(data[:HEAD_BYTES])] or [_silent(data, report, name)]
+    tools = tools_of(data[:HEAD_BYTES])
+    tools += [tool for tool in TOOLS if tool.role == role and tool not in tools]
+    sources = [tool.rows(data, report, name) for tool in tools] or [_silent(data, report, name)]
     for rows in sources:
         for row in rows:
             run = under_way.get(row.check)
@@ -89,9 +91,20 @@ def _log(parse: _Parse, raw_path: str) -> _Batches:
             else:
                 parse.buffer.add(row.table, raw_path, row.offset, row.length, run_id=run.run_id, **row.columns)
                 _note(run, row)
+            if row.issue is not None:
+                report(*row.issue, row.offset, row.length, row.columns.get("line_number"), "error")
             parse.rows += 1
             if parse.rows % _ROWS_BETWEEN_BATCHES == 0:
                 yield from parse.buffer.full()
+    if not count:
+        report("no-test", "no test of the log can be read", 0, len(data), 1, "error")
+    _check_end(data, report)
+
+
+def _check_end(data: Data, report: Report) -> None:
+    """Every tool ends its last line, but for JSON, which ends with its last bracket."""
+    if len(data) and data[-1:] not in (b"\n", b"}"):
+        report("unfinished-line", "the file ends within a line", len(data), 0)
 
 
 def _silent(data: Data, report: Report, name: str) -> Rows:
@@ -142,37 +155,39 @@ def _check_nodes(parse: _Parse, raw_path: str, check: Check, run: _Run) -> None:
 
 def _summary(parse: _Parse, raw_path: str) -> _Batches:
     report = Report(parse.buffer, raw_path, None)
-    for stated in nccl_summary.statements(parse.bundle.map(raw_path), report):
-        run = _summarised(parse, stated)
-        _add_statement(parse, raw_path, stated, run)
+    data = parse.bundle.map(raw_path)
+    _check_end(data, report)
+    for statement in nccl_summary.statements(data, report):
+        run = _summarised(parse, statement)
+        _add_statement(parse, raw_path, statement, run, report)
         if run is None:
-            report.at("summary-without-log", f"{stated.cells.get('file')}: {stated.cells.get('test')}"[:300], stated.line)
+            report.at("summary-without-log", f"{statement.cells.get('file')}: {statement.cells.get('test')}"[:300], statement.line)
         else:
-            for message in nccl_summary.disagreements(stated, Measured(run.nodes, run.average, run.peak)):
+            for message in nccl_summary.disagreements(statement, Measured(run.nodes, run.average, run.peak)):
                 parse.buffer.issue(
-                    "summary-disagrees", clean(message), raw_path, stated.line.offset, len(stated.line.data),
-                    severity="error", line_number=stated.line.number, run_id=run.run_id,
+                    "summary-disagrees", clean(message), raw_path, statement.line.offset, len(statement.line.data),
+                    severity="error", line_number=statement.line.number, run_id=run.run_id,
                 )
         parse.rows += 1
         if parse.rows % _ROWS_BETWEEN_BATCHES == 0:
             yield from parse.buffer.full()
 
 
-def _summarised(parse: _Parse, stated: Stated) -> _Run | None:
+def _summarised(parse: _Parse, statement: Stated) -> _Run | None:
     """The run that a line summarises: of its log, the next of its test."""
-    for run in parse.runs.get(stated.cells.get("file") or "", ()):
-        if run.test == stated.cells.get("test") and not run.is_summarised:
+    for run in parse.runs.get(statement.cells.get("file") or "", ()):
+        if run.test == statement.cells.get("test") and not run.is_summarised:
             run.is_summarised = True
             return run
     return None
 
 
-def _add_statement(parse: _Parse, raw_path: str, stated: Stated, run: _Run | None) -> None:
+def _add_statement(parse: _Parse, raw_path: str, statement: Stated, run: _Run | None, report: Report) -> None:
     columns: dict[str, Any] = {"run_id": run.run_id if run else None, "test_index": 1 if run else None, "source": "summary"}
-    for key, value in stated.cells.items():
-        value = None if value is None or is_missing(value) else value
+    line = statement.line
+    for key, value in statement.cells.items():
+        if value is not None and is_non_finite(value):
+            report.at("non-finite-number", f"{key}: {value}"[:120], line, "error")
         parse.buffer.add(
-            ENTRY, raw_path, stated.line.offset, len(stated.line.data), key=clean(key)[:256],
-            value=None if value is None else landed_text(value),
-            value_number=None if value is None else number_in(value), line_number=stated.line.number, **columns,
+            ENTRY, raw_path, line.offset, len(line.data), **stated(key, value), line_number=line.number, **columns
         )

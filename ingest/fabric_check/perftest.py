@@ -13,7 +13,7 @@ from typing import Any
 
 from warehouse.landing.text import Data, Report, clean
 
-from .check import Check, Rows, at, end, entry, integer_in, point, table_number, test
+from .check import Check, Rows, at, end, entry, integer_in, is_row_like, point, table_integer, table_number, test
 from .streams import Told, told_lines
 
 MARK = re.compile(rb"(?:RDMA_Write|RDMA_Read|Send|Atomic)\b[^\n]{0,60}\b(?:BW|Latency)\b[^\n]{0,60}\bTest\b")
@@ -89,8 +89,13 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
     elif _ERROR.search(text):
         section.error = section.error or text
         check.cover(*at(told.line))
+    elif is_row_like(text) or section.columns and len(text.split()) == len(section.columns):
+        report.at("malformed-row", text[:200], told.line, "error")
     elif not section.columns:
-        for match in _PARAMETER.finditer(text):
+        matches = list(_PARAMETER.finditer(text))
+        if not matches and text.strip("-"):
+            report.at("unknown-line", text[:200], told.line)
+        for match in matches:
             key = match[1].strip()
             check.cover(*at(told.line))
             yield entry(check, told.line, key, match[2])
@@ -117,7 +122,7 @@ def _table_row(section: _Section, told: Told, report: Report) -> Rows:
     columns: dict[str, Any] = {"message_bytes": size}
     for (name, unit), text in zip(section.columns, words, strict=False):
         if name == "#iterations":
-            columns["iterations"] = integer_in(text)
+            columns["iterations"] = table_integer(text, name, told.line, report)
         elif name in _LATENCIES:
             columns[_LATENCIES[name]] = table_number(text, name, told.line, report)
             columns["latency_unit"] = clean(unit)[:64]

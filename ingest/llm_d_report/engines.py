@@ -6,40 +6,47 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from warehouse.landing.json_text import Element
-from warehouse.landing.records import Flag, Record
+from warehouse.landing.records import Flag, Record, shown
+from warehouse.landing.text import Report, is_non_finite
 
 
-def engines(found: Mapping[str, Element], flag: Flag) -> Iterator[tuple[Element, dict[str, Any]]]:
-    """The columns of each engine, and the element that states it."""
-    if "scenario/stack" in found:
-        yield from _of_stack(found["scenario/stack"], flag)
-    elif "scenario/host/accelerator" in found:
-        yield from _of_host(found, flag)
+def engines(found: Mapping[str, Element], report: Report) -> Iterator[tuple[Element, dict[str, Any]]]:
+    """The columns of each engine, and the element that states it. A report without any is told."""
+    stated = next((found[key] for key in ("scenario/stack", "scenario/host/accelerator") if key in found), None)
+    if stated is None:
+        report("no-engine", "the report describes no inference engine")
+        return
+
+    def flag(code: str, message: str) -> None:
+        report(code, message, stated.offset, stated.length, stated.line_number)
+
+    yield from _of_stack(stated, flag) if stated.key == "scenario/stack" else _of_host(stated, found, flag)
 
 
 def _of_stack(stack: Element, flag: Flag) -> Iterator[tuple[Element, dict[str, Any]]]:
-    """0.2: components of several kinds; an engine has accelerators."""
-    for component in _list(stack.value):
+    """0.2: components of several kinds; an engine says so, or has accelerators."""
+    for component in _objects(stack.value, flag):
         standard = Record(component, flag).within("standardized")
+        if not standard.values:
+            flag("unreadable-component", "a component of the stack has no standardized part")
         accelerator = standard.within("accelerator")
-        if accelerator.values:
+        if accelerator.values or standard.text("kind") == "inference_engine":
             yield stack, {
                 "role": standard.text("role"),
                 "tool": standard.text("tool"),
                 "tool_version": standard.text("tool_version"),
                 "model": standard.within("model").text("name"),
-                "replicas": standard.count("replicas"),
+                "replicas": _count(standard, "replicas"),
                 **_accelerator(accelerator),
             }
 
 
-def _of_host(found: Mapping[str, Element], flag: Flag) -> Iterator[tuple[Element, dict[str, Any]]]:
+def _of_host(accelerators: Element, found: Mapping[str, Element], flag: Flag) -> Iterator[tuple[Element, dict[str, Any]]]:
     """0.1: lists that correlate one to one."""
-    accelerators = found["scenario/host/accelerator"]
     roles = _values(found.get("scenario/host/type"))
     tools = _values(found.get("scenario/platform/engine"))
     model = found.get("scenario/model/name")
-    for index, item in enumerate(_list(accelerators.value)):
+    for index, item in enumerate(_objects(accelerators.value, flag)):
         tool = tools[index] if index < len(tools) and isinstance(tools[index], dict) else {}
         yield accelerators, {
             "role": Record({"role": roles[index] if index < len(roles) else None}, flag).text("role"),
@@ -56,11 +63,11 @@ def _accelerator(accelerator: Record) -> dict[str, Any]:
     return {
         "accelerator": accelerator.text("model"),
         "accelerator_memory": accelerator.text("memory"),
-        "accelerator_count": accelerator.count("count"),
-        "tensor_parallel": parallelism.count("tp"),
-        "pipeline_parallel": parallelism.count("pp"),
-        "data_parallel": parallelism.count("dp"),
-        "expert_parallel": parallelism.count("ep"),
+        "accelerator_count": _count(accelerator, "count"),
+        "tensor_parallel": _count(parallelism, "tp"),
+        "pipeline_parallel": _count(parallelism, "pp"),
+        "data_parallel": _count(parallelism, "dp"),
+        "expert_parallel": _count(parallelism, "ep"),
     }
 
 
@@ -68,5 +75,20 @@ def _values(element: Element | None) -> list[Any]:
     return element.value if element is not None and isinstance(element.value, list) else []
 
 
-def _list(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+def _objects(value: Any, flag: Flag) -> Iterator[dict[str, Any]]:
+    """The objects that a list holds; anything else is told."""
+    items = value if isinstance(value, list) else [value]
+    for item in items:
+        if isinstance(item, dict):
+            yield item
+        else:
+            flag("not-an-object", shown(item))
+
+
+def _count(record: Record, key: str) -> int | None:
+    """The integer a key states. YAML scalars are text: one that is no finite number is told, not taken for an absent one."""
+    value = record.values.get(key)
+    if isinstance(value, str) and is_non_finite(value):
+        record.flag("non-finite-number", f"{key}: {shown(value)}")
+        return None
+    return record.count(key)

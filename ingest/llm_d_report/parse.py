@@ -59,13 +59,10 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[st
     }
     _check_version(entries, report)
     _check_units(entries, report)
-
-    def flag(code: str, message: str) -> None:
-        report(code, message)
-
-    for index, (element, columns) in enumerate(engines(found, flag)):
+    stack = list(engines(found, report))
+    for index, (element, columns) in enumerate(stack):
         buffer.add("llm_d_report_engine", raw_path, element.offset, element.length, run_id=run, engine_index=index, **columns)
-    workload = _workload(found)
+    workload = _workload(found, sorted({columns["model"] for _, columns in stack if columns["model"]}))
     version = entries.get("version")
     buffer.add(
         "llm_d_report_run", raw_path, 0, bundle.manifest.by_path[raw_path].bytes,
@@ -109,14 +106,13 @@ def _point(entries: Mapping[str, Entry]) -> str:
     return next((entries[key].value or "" for key in keys if key in entries and entries[key].value), "unstated")
 
 
-def _workload(found: Mapping[str, Element]) -> dict[str, Any]:
+def _workload(found: Mapping[str, Element], models: list[str]) -> dict[str, Any]:
     """The load as the report standardises it, and the models; what it does not state is absent."""
     load = {
         key.removeprefix("scenario/load/"): _plain(element.value)
         for key, element in found.items()
         if key.startswith(_WORKLOAD_PREFIXES) and key.rpartition("/")[2] not in _NOT_WORKLOAD and element.value is not None
     }
-    models = sorted({columns["model"] for _, columns in engines(found, lambda code, message: None) if columns["model"]})
     return {"tool": "llm-d-benchmark", "load": load, **({"model": ",".join(models)} if models else {})}
 
 

@@ -266,11 +266,26 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def write_campaign(top: Path, cluster: str = "cluster-x", **summary_changes: str) -> Path:
-    """A pairwise campaign as nccl-tests-cluster lays it out: a log a pair, a test that died, and the summary of all."""
+def write_logs(top: Path) -> None:
+    """A file of every tool's every format, and a campaign."""
+    logs = {
+        "nccl": nccl_section(reduced_to=3000000) + nccl_section("sendrecv_perf"), "old_all_gather": OLD_ALL_GATHER, "rccl": OLD_RCCL,
+        "write_bw": WRITE_BW.format(unit="Gb/sec", peak="1.5"), "read_lat": READ_LAT, "nvbandwidth": NVBANDWIDTH,
+        "gpcnet": GPCNET_LOAD, "gpu_burn": GPU_BURN, "fio": FIO_TEXT,
+    }
+    documents = {"nccl": NCCL_JSON, "nvbandwidth": NVBANDWIDTH_JSON, "fio": FIO_JSON, "iperf3": IPERF3}
+    for name, text in logs.items():
+        write(top / "logs" / f"{name}.log", text)
+    for name, text in documents.items():
+        write(top / "documents" / f"{name}.json", text)
+    write_campaign(top / "campaigns", pairs=2)
+
+
+def write_campaign(top: Path, cluster: str = "cluster-x", pairs: int = len(PAIRS), **summary_changes: str) -> Path:
+    """A pairwise campaign of the first `pairs` as nccl-tests-cluster lays it out: a log a pair, a test that died, and the summary of all."""
     folder = top / "benchmarks" / cluster / "nccl-benchmark-results" / "pairwise" / "runs" / "20260128-010702" / "without-debug"
     lines = ["file,test,N,G,nodes,minBytes,maxBytes,avg_bus_bw_GBs,peak_busbw_GBs"]
-    for (a, b), average in PAIRS.items():
+    for (a, b), average in list(PAIRS.items())[:pairs]:
         name = f"nccl_N2_G1_{a}_{b}.log"
         died = (a, b) == ("gpu02", "gpu03")
         text = nccl_section(nodes=(a, b), average=average)

@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 from fuzz import Family
-from samples import bench_serving, mlperf_inference, mlperf_training, prices
+from samples import (
+    bench_serving, fabric_check, genai_perf, guidellm, inference_perf, llm_d_report, llmperf, mlperf_inference, mlperf_training, prices,
+)
 
 from warehouse.record.command import record
 
@@ -27,8 +29,26 @@ def _write_recording(folder: Path) -> None:
     record([sys.executable, str(script)], folder / "recording", repeats=2)
 
 
+def _write_llm_d_reports(folder: Path) -> None:
+    llm_d_report.write(folder / "old", llm_d_report.old(), "yaml")
+    llm_d_report.write(folder / "new", llm_d_report.new(), "yaml")
+    llm_d_report.write(folder / "json", llm_d_report.new(), "json")
+
+
 FAMILIES = {
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
+    "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
+    "guidellm": Family(guidellm.write_reports, counted=frozenset({"benchmark_index", "request_index"})),
+    "llm_d_report": Family(_write_llm_d_reports, counted=frozenset({"engine_index"})),
+    "genai_perf": Family(
+        genai_perf.write_all,
+        endless=r".*\.(?:jsonl|csv)",
+        counted=frozenset({"point_index", "request_index", "response_gaps"}),
+    ),
+    "inference_perf": Family(
+        inference_perf.write_all, endless=r".*(?:mine|config)\.yaml", counted=frozenset({"request_index", "token_times"}),
+    ),
+    "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
     "mlperf_inference": Family(
         mlperf_inference.write_submission,
         endless=r".*/(?:mlperf_log_detail|spl)\.txt",

@@ -24,6 +24,8 @@ from warehouse.landing.text import Data, Report, clean
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
 _WINDOW_BYTES = 1 << 20
 _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
+# What stands between the brackets of a value that is stepped over: one match takes all of it.
+_BETWEEN = re.compile(r'(?:[ \t\n\r\ufeff,:]++|"[^"\\\x00-\x1f]*+")*+')
 
 
 class BrokenJson(ValueError):
@@ -151,6 +153,8 @@ class JsonStream:
         self._pending = False
         open_brackets = bytearray()
         while True:
+            if open_brackets and (between := _BETWEEN.match(self._text, self._position)):
+                self._position = between.end()
             mark = self._next()
             if mark in ("{", "["):
                 open_brackets += b"}" if mark == "{" else b"]"

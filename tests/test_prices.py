@@ -64,3 +64,22 @@ def test_a_row_that_cannot_be_used_is_told(tmp_path: Path, row: str, expected: d
     rows = rows_of(tmp_path, "prices.csv", CSV + row + "\n")
     assert codes(rows) == expected
     assert {issue["line_number"] for issue in rows["evidence_issue"]} == {5}
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "expected"),
+    [
+        ("a.csv", CSV[CSV.index('"H100') :], "", {"no-price": 1}),
+        ("a.csv", ",provider\n", ",source\n", {"duplicate-column": 1}),
+        ("a.csv", ",x\n", ",", {"no-line-end": 1}),
+        ("a.toml", "[[price]]\naccel", "[[prise]]\naccel", {"misplaced-key": 1}),
+        ("a.toml", "[[price]]\naccel", "#[[price]]\naccel", {"misplaced-key": 5}),
+        ("a.toml", "[[price]]\ninst", "[[prise]]\ninst", {"misplaced-key": 1}),
+        ("a.toml", "[[price]]\ninst", "[[pri?e]]\ninst", {"malformed-row": 1}),
+        ("a.toml", 'source = "list"\n\n[[price]]', '# source = "list" [[price]]\n[[price]]', {}),
+    ],
+)
+def test_what_damage_takes_from_a_list_is_told(tmp_path: Path, name: str, before: str, after: str, expected: dict) -> None:
+    text = CSV if name == "a.csv" else TOML
+    assert before in text
+    assert codes(rows_of(tmp_path, name, text.replace(before, after))) == expected

@@ -97,7 +97,9 @@ def _detail(column: Mapping[str, _Column], gaps: Gaps, count: int, places: Mappi
         rows["error"].append(landed_text(column["errors"][index] or "") or None)
         rows["started_s"].append(None if start is None else start - first_start)
         rows["ttft_ms"].append(_ms(ttft))
-        rows["tpot_ms"].append(_ms(gap_sum / (tokens - 1)) if e2e is not None and tokens and tokens > 1 else None)
+        after_first = (tokens or 1) - 1
+        tpot = gap_sum / after_first if e2e is not None and gap_sum is not None and after_first > 0 else None
+        rows["tpot_ms"].append(_ms(tpot))
         rows["itl_mean_ms"].append(_ms(gap_sum / gap_count) if gap_count and gap_sum is not None else None)
         rows["e2e_ms"].append(_ms(e2e))
         rows["input_token_count"].append(_whole(column["input_lens"][index]))

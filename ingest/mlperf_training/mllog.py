@@ -236,10 +236,11 @@ def _metadata(fields: Any, line: Line, report: Report) -> _Metadata:
         if fields is not None:
             report.at("malformed-metadata", shown(fields), line, "error")
         return _Metadata()
-    numbers = Record(fields, lambda code, message: report.at(code, message, line))
+    number = Record(fields, lambda code, message: report.at(code, message, line)).number
     return _Metadata(
-        **{name: numbers.number(name) for name in ("samples_count", "step", "step_num", "epoch_num", "lr")},
-        **{name: _text(fields, name, line, report) for name in ("status", "metric", "file")},
+        samples_count=number("samples_count"), step=number("step"), step_num=number("step_num"), epoch_num=number("epoch_num"),
+        lr=number("lr"), status=_text(fields, "status", line, report), metric=_text(fields, "metric", line, report),
+        file=_text(fields, "file", line, report),
     )
 
 

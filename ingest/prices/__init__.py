@@ -41,7 +41,7 @@ class Prices:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "prices"
-    version = 1
+    version = 2
     formats = ("Price lists, CSV or TOML: accelerator or instance, unit, price_usd_per_hour, effective_date, source",)
     tables = TABLES
 

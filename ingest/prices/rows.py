@@ -18,7 +18,8 @@ COLUMNS = (
 _NEEDED = frozenset({"price_usd_per_hour", "unit", "effective_date"})
 _UNITS = frozenset({"accelerator_hour", "instance_hour"})
 _UNKNOWN = frozenset({"", "n/a", "na", "null", "none", "unknown"})
-_TABLE = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[ \t]*(\[\[[ \t]*price[ \t]*\]\])")
+_TABLES = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[ \t]*(\[\[)")  # also a misspelled one
+_TABLE = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[ \t]*\[\[[ \t]*price[ \t]*\]\]")
 
 
 class Row(NamedTuple):
@@ -68,7 +69,7 @@ def csv_rows(data: Data, report: Report) -> Iterator[Row]:
 def toml_rows(data: Data, report: Report) -> Iterator[Row]:
     """A row a `[[price]]` table. Each is read by itself, so that a broken one leaves the others; what looks like a price and
     stands in none is told."""
-    starts = [found.start(1) for found in _TABLE.finditer(data)]
+    starts = [found.start(1) for found in _TABLES.finditer(data)]
     for number, (start, stop) in enumerate(zip([0, *starts], [*starts, len(data)], strict=True)):
         block = data[start:stop].rstrip()
         place = (start, len(block), data[:start].count(b"\n") + 1)
@@ -77,7 +78,8 @@ def toml_rows(data: Data, report: Report) -> Iterator[Row]:
         except (ValueError, RecursionError) as error:
             report("malformed-row", str(error)[:200], *place, "error")
             continue
-        tables = document.pop("price") if number > 0 else []  # before the first one: the list's own title and the like
+        is_price = number > 0 and isinstance(document.get("price"), list)  # first: the list's own title and the like
+        tables = document.pop("price") if is_price else []
         for name, value in document.items():
             if isinstance(value, (dict, list)) or name in COLUMNS:
                 report("misplaced-key", f"{clean(name)[:120]} stands in no [[price]]", *place)

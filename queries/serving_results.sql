@@ -5,7 +5,9 @@ description: >
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 claim:
   what: what the clients of one served model saw in one run, at one workload point and load
-  population: every performance run of a serving benchmark in the warehouse, without conflict
+  population: >
+    every performance run of a serving benchmark in the warehouse, without conflict; MLPerf's submissions have a rollup of
+    their own, by their own rules
   unit_of_replication: the run; its requests are not replicates
 columns:
   run_id: {type: varchar, description: "The run"}

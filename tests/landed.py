@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import random
 import sys
 from collections import Counter
 from pathlib import Path
@@ -73,13 +72,3 @@ def landed(ingestor: Ingestor, path: Path, folder: Path) -> Rows:
 
 def codes(rows: Rows) -> Counter[str]:
     return Counter(row["code"] for row in rows[ISSUE_TABLE])
-
-
-def damaged(data: bytes, chance: random.Random) -> bytes:
-    """The bytes cut short, or some of them changed."""
-    if not data or chance.random() < 0.4:
-        return data[: chance.randrange(len(data) + 1)]
-    changed = bytearray(data)
-    for _ in range(chance.randrange(1, 30)):
-        changed[chance.randrange(len(changed))] = chance.randrange(256)
-    return bytes(changed)

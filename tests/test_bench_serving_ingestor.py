@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib
 import json
-import random
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from landed import Rows, codes, damaged, drafts, landed, load, parsed, stored
+from landed import Rows, codes, drafts, landed, load, parsed, stored
 from samples import bench_serving as sample
 
 from warehouse.landing.contract import ISSUE_TABLE
@@ -366,14 +365,35 @@ class TestDamage:
         rows = self.rows(tmp_path, json.dumps(sample.vllm_record(REQUESTS)).replace('"label": null', f'"label": {odd}'))
         assert values(rows, "result")["completed"] == 40 and codes(rows) == {"value-too-large": 1}
 
-    @pytest.mark.parametrize("record", [sample.vllm_record(REQUESTS[:6]), sample.sglang_record(REQUESTS[:6])])
-    def test_damaged_samples_never_raise(self, tmp_path: Path, record: dict) -> None:
-        path = sample.write(tmp_path / "tree/a.json", record)
-        sample.write(tmp_path / "tree/a.txt", sample.CONSOLE)
-        (draft,) = drafts(INGESTOR, tmp_path / "tree")
-        whole = {"a.json": path.read_bytes(), "a.txt": sample.CONSOLE.encode()}
-        for seed in range(150):
-            chance = random.Random(seed)
-            contents = {name: damaged(data, chance) for name, data in whole.items()}
-            rows = parsed(INGESTOR, stored(INGESTOR, draft, tmp_path / "store", contents))
-            assert rows["bench_serving_run"] or codes(rows)
+    @pytest.mark.parametrize(
+        ("before", "after", "code"),
+        [
+            ('"completed": 160', '"completed": "many"', "not-a-number"),
+            ('"completed": 160', '"completed": [160]', "not-a-number"),
+            ('"completed": 160', '"completed": {"all": 160}', "not-a-number"),
+            ('"completed": 160', '"completed": "NaN"', "non-finite-number"),
+            ('"request_rate": "inf"', '"request_rate": -Infinity', "non-finite-number"),
+            ('"request_rate": "inf"', '"request_rate": "fast"', "not-a-number"),
+        ],
+    )
+    def test_what_stands_in_a_numbers_place_is_told(self, tmp_path: Path, before: str, after: str, code: str) -> None:
+        text = json.dumps(sample.inferencex_record())
+        assert before in text
+        assert codes(self.rows(tmp_path, text.replace(before, after))) == {code: 1}
+
+    @pytest.mark.parametrize("rate", ['"inf"', "Infinity", '"trace"', "null", "2.5"])
+    def test_every_request_rate_that_tools_write_is_plain(self, tmp_path: Path, rate: str) -> None:
+        text = json.dumps(sample.inferencex_record()).replace('"request_rate": "inf"', f'"request_rate": {rate}')
+        assert not codes(self.rows(tmp_path, text))
+
+    def test_a_request_of_which_a_gap_is_unknown_has_no_sum_of_them(self, tmp_path: Path) -> None:
+        of = [sample.Request(0.5, (0.25,), 10, 5e5), sample.Request(0.5, (0.25, 0.75), 10, 5e5)]
+        text = json.dumps(sample.vllm_record(of)).replace("[[0.25], [0.25, 0.75]]", "[[null], [0.25, 0.75]]")
+        assert "[[null]" in text
+        lost, known = self.rows(tmp_path, text)["bench_serving_request"]
+        assert [lost[name] for name in ("tpot_ms", "itl_mean_ms", "e2e_ms", "ttft_ms")] == [None, None, None, 500]
+        assert [known[name] for name in ("tpot_ms", "itl_mean_ms", "e2e_ms", "ttft_ms")] == [500, 500, 1500, 500]
+
+    def test_requests_without_an_array_are_told(self, tmp_path: Path) -> None:
+        text = json.dumps(sample.vllm_record(REQUESTS)).replace('"ttfts"', '"tttts"')
+        assert codes(self.rows(tmp_path, text)) == {"array-missing": 1}

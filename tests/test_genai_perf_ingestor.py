@@ -8,63 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples.genai_perf import CSV, FOLDER, raw_request, summary, write, write_aiperf
 from samples.ingestors import ISSUE_TABLE, Subject, codes, place
 
 GENAI_PERF = Subject("genai_perf")
-FOLDER = "acme-openai-chat-concurrency2"
-SENT = 1730923333000000000
-
-
-def _chunk(content: str | None, **more: Any) -> dict[str, str]:
-    delta = {"role": "assistant"} if content is None else {"content": content}
-    event = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}], **more}
-    return {"response": f"data: {json.dumps(event)}\n\n"}
-
-
-def _raw_request(index: int) -> dict[str, Any]:
-    """A role, an empty chunk, two with content, and the end; 30 ms to the first content, 90 ms to the last."""
-    sent = SENT + index * 1_000_000_000
-    usage = {"prompt_tokens": 11, "completion_tokens": 4, "total_tokens": 15}
-    outputs = [_chunk(None), _chunk(""), _chunk("Hi"), _chunk(" you", usage=usage), {"response": "data: [DONE]\n\n"}]
-    times = [sent + milliseconds * 1_000_000 + index for milliseconds in (10, 20, 30, 90, 91)]
-    return {"timestamp": sent, "request_inputs": {"payload": "{}"}, "response_timestamps": times, "response_outputs": outputs}
-
-
-def _statistic(unit: str, avg: float) -> dict[str, Any]:
-    return {"unit": unit, "avg": avg, "p50": avg, "p99": avg * 2}
-
-
-def _summary(**changes: Any) -> dict[str, Any]:
-    return {
-        "request_throughput": {"unit": "requests/sec", "avg": 1.5},
-        "time_to_first_token": {"unit": "ms", "avg": 30.0000005},  # of 30 and 30.000001 ms
-        "request_latency": {"unit": "ms", "avg": 90.0000005},
-        "inter_token_latency": _statistic("us", 11_000.0),
-        "output_token_throughput": {"unit": "tokens/sec", "avg": 87.5},
-        "input_config": {
-            "model": ["acme/7b"], "endpoint_type": "chat", "streaming": True, "concurrency": 2, "random_seed": 7,
-            "synthetic_input_tokens_mean": 200, "output_tokens_mean": 50, "request_rate": None,
-            "profile_export_file": f"artifacts/{FOLDER}/200_50.json", "extra_inputs": {"ignore_eos": True},
-        },
-        **changes,
-    }
-
-
-def _write(top: Path, summary: dict[str, Any] | None = None) -> Path:
-    folder = top / FOLDER
-    folder.mkdir(parents=True)
-    (folder / "profile_export_genai_perf.json").write_text(json.dumps(summary or _summary(), indent=2))
-    (folder / "profile_export_genai_perf.csv").write_text("Metric,avg\nTime To First Token (ms),30.00\n")
-    raw = {
-        "experiments": [{"experiment": {"mode": "concurrency", "value": 2}, "requests": [_raw_request(0), _raw_request(1)]}],
-        "version": "2.48.0", "service_kind": "openai", "endpoint": "v1/chat/completions",
-    }
-    (folder / "200_50.json").write_text(json.dumps(raw))
-    return top
 
 
 def test_summary_csv_and_raw_export_are_one_run(tmp_path: Path) -> None:
-    (draft,) = GENAI_PERF.drafts(_write(tmp_path / "tree"))
+    (draft,) = GENAI_PERF.drafts(write(tmp_path / "tree"))
     assert {file.raw_path: file.role for file in draft.files} == {
         f"{FOLDER}/200_50.json": "raw", f"{FOLDER}/profile_export_genai_perf.json": "summary",
         f"{FOLDER}/profile_export_genai_perf.csv": "csv",
@@ -72,10 +23,10 @@ def test_summary_csv_and_raw_export_are_one_run(tmp_path: Path) -> None:
 
 
 def test_first_content_and_last_response(tmp_path: Path) -> None:
-    rows = GENAI_PERF.rows(_write(tmp_path / "tree"), tmp_path / "stored")
+    rows = GENAI_PERF.rows(write(tmp_path / "tree"), tmp_path / "stored")
     assert codes(rows) == {}
     for index, row in enumerate(rows["genai_perf_request"]):
-        assert json.loads(place(row, tmp_path / "stored")) == _raw_request(index)
+        assert json.loads(place(row, tmp_path / "stored")) == raw_request(index)
         assert row["first_content_ns"] - row["timestamp_ns"] == 30_000_000 + index
         assert row["last_response_ns"] - row["timestamp_ns"] == 90_000_000 + index
         assert (row["response_gaps"], row["prompt_tokens"], row["completion_tokens"]) == (1, 11, 4)
@@ -89,14 +40,11 @@ def test_first_content_and_last_response(tmp_path: Path) -> None:
 
 
 def test_the_csv_is_no_source_beside_the_json_and_is_one_alone(tmp_path: Path) -> None:
-    tree = _write(tmp_path / "tree")
+    tree = write(tmp_path / "tree")
     both = GENAI_PERF.rows(tree, tmp_path / "stored")
     assert all(row["raw_path"].endswith(".json") for row in both["genai_perf_entry"])
     (tree / FOLDER / "profile_export_genai_perf.json").unlink()
-    (tree / FOLDER / "profile_export_genai_perf.csv").write_text(
-        'Metric,avg,p99\nTime To First Token (ms),30.00,31.50\nRequest Latency (ms),"1,090.00",N/A\n\nMetric,Value\n'
-        "Request Throughput (per sec),1.50\n"
-    )
+    (tree / FOLDER / "profile_export_genai_perf.csv").write_text(CSV)
     rows = GENAI_PERF.rows(tree, tmp_path / "alone")
     found = {row["key"]: row["value_number"] for row in rows["genai_perf_entry"] if not row["key"].endswith("/unit")}
     assert found == {
@@ -106,8 +54,19 @@ def test_the_csv_is_no_source_beside_the_json_and_is_one_alone(tmp_path: Path) -
     assert codes(rows) == {"aggregate-disagrees": 2}  # 31.50 and 1,090.00 are not the 30 and 90 of the requests
 
 
+def test_a_table_of_gpus_is_told_and_is_no_statistic_of_the_run(tmp_path: Path) -> None:
+    gpus = "\n\nEndpoint,GPU_Index,GPU_Name,GPU_UUID,Metric,avg,p99\nhost:9400,0,H100,GPU-1,GPU Power Usage (W),612.50,700.00\n"
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "profile_export_aiperf.csv").write_text(CSV + gpus)
+    rows = GENAI_PERF.rows(tmp_path / "tree", tmp_path / "stored")
+    assert codes(rows) == {"table-not-read": 1} and rows[ISSUE_TABLE][0]["line_number"] == 9
+    assert {row["key"].partition("/")[0] for row in rows["genai_perf_entry"]} == {
+        "time_to_first_token", "request_latency", "request_throughput",
+    }
+
+
 def test_a_statistic_that_is_not_that_of_the_requests(tmp_path: Path) -> None:
-    tree = _write(tmp_path / "tree", _summary(time_to_first_token={"unit": "ms", "avg": 10.5, "p50": 30.0000005}))
+    tree = write(tmp_path / "tree", summary(time_to_first_token={"unit": "ms", "avg": 10.5, "p50": 30.0000005}))
     (issue,) = GENAI_PERF.rows(tree, tmp_path / "stored")[ISSUE_TABLE]
     assert issue["code"] == "aggregate-disagrees" and "10.5" in issue["message"] and "30.0000005" in issue["message"]
     assert place(issue, tmp_path / "stored") == b'"avg": 10.5'
@@ -115,32 +74,14 @@ def test_a_statistic_that_is_not_that_of_the_requests(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("statistic", [{"unit": "fortnights", "avg": 1.0}, {"avg": 1.0}])
 def test_a_unit_that_is_not_known_is_told(tmp_path: Path, statistic: dict[str, Any]) -> None:
-    rows = GENAI_PERF.rows(_write(tmp_path / "tree", _summary(request_latency=statistic)), tmp_path / "stored")
+    rows = GENAI_PERF.rows(write(tmp_path / "tree", summary(request_latency=statistic)), tmp_path / "stored")
     assert codes(rows) == {"unknown-unit": 1}
 
 
-def _record(index: int, **changes: Any) -> dict[str, Any]:
-    return {
-        "metadata": {"session_num": index, "request_start_ns": SENT + index, "request_end_ns": SENT + index + 5, "benchmark_phase": "profiling"},
-        "metrics": {
-            "time_to_first_token": {"value": 0.25, "unit": "s"}, "request_latency": {"value": 300.5, "unit": "ms"},
-            "inter_token_latency": {"value": 5.0, "unit": "ms"}, "output_sequence_length": {"value": 9, "unit": "tokens"},
-        },
-        "error": None, **changes,
-    }
-
-
 def test_aiperf_records(tmp_path: Path) -> None:
-    folder = tmp_path / "tree"
-    folder.mkdir()
-    failed = {"error": {"code": 499, "type": "RequestCancellationError", "message": "cancelled"}, "metrics": {}}
-    records = [_record(0), _record(1, **failed), _record(2, metadata={**_record(2)["metadata"], "benchmark_phase": "warmup"})]
-    (folder / "profile_export.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n{\n")
-    summary = {
-        "request_latency": _statistic("ms", 300.5), "request_count": {"unit": "requests", "avg": 1},
-        "input_config": {"endpoint": {"model_names": ["acme"]}, "loadgen": {"concurrency": 4}}, "aiperf_version": "0.3.0",
-    }
-    (folder / "profile_export_aiperf.json").write_text(json.dumps(summary))
+    folder = write_aiperf(tmp_path / "tree")
+    with (folder / "profile_export.jsonl").open("a") as file:
+        file.write("{\n")
     (draft,) = GENAI_PERF.drafts(folder)
     rows = GENAI_PERF.parsed(GENAI_PERF.stored(draft, tmp_path / "stored"))
     whole, broken = rows["genai_perf_record"]
@@ -148,10 +89,6 @@ def test_aiperf_records(tmp_path: Path) -> None:
     assert (broken["error_type"], broken["error_message"], broken["request_latency_ms"]) == ("RequestCancellationError", "cancelled", None)
     assert codes(rows) == {"malformed-json": 1} and rows[ISSUE_TABLE][0]["line_number"] == 4
     assert rows["genai_perf_run"][0]["tool"] == "aiperf" and rows["genai_perf_point"][0]["concurrency"] == 4
-
-
-def test_damage_of_any_kind_raises_nothing(tmp_path: Path) -> None:
-    GENAI_PERF.fuzz(_write(tmp_path / "tree"), tmp_path / "stored", 60)
 
 
 def test_the_stated_times_are_recomputed_to_the_last_digit(serving_evidence: Path, tmp_path: Path) -> None:

@@ -4,81 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
+from samples.inference_perf import MANIFEST, REPORT, request, write
 from samples.ingestors import ISSUE_TABLE, Subject, codes, place
 
 INFERENCE_PERF = Subject("inference_perf")
-MANIFEST = """apiVersion: apps/v1
-kind: Deployment
-spec:
-  replicas: 2
-  template:
-    spec:
-      containers:
-      - args: ["--model=$(MODEL_ID)", "--tensor-parallel-size=4"]
-        env:
-        - name: MODEL_ID
-          value: acme/7b
-        image: vllm/vllm-openai:v0.11.0
-        resources: {limits: {nvidia.com/gpu: 4}}
-      - image: sidecar:1
-      nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
----
-apiVersion: v1
-kind: Service
-"""
-
-
-def _distribution(mean: float) -> dict[str, float]:
-    return {"mean": mean, "min": mean / 2, "p0.1": mean / 2, "median": mean, "p90": mean * 2, "p99": mean * 3, "max": mean * 4}
-
-
-def _stage(rate: float, count: int, failed: int = 0) -> dict[str, Any]:
-    return {
-        "load_summary": {
-            "count": count, "schedule_delay": _distribution(0.001), "send_duration": 9.5, "requested_rate": rate,
-            "achieved_rate": rate,
-        },
-        "successes": {
-            "count": count - failed,
-            "latency": {name: _distribution(0.25) for name in ("request_latency", "time_to_first_token", "inter_token_latency")},
-            "throughput": {"output_tokens_per_sec": 64.5, "requests_per_sec": 1.25},
-        },
-        "failures": {"count": failed, "request_latency": None},
-    }
-
-
-def _request(start: float, new: bool) -> dict[str, Any]:
-    times = [start + 0.5, start + 0.75, start + 1.0]
-    old_info = {"input_tokens": 7, "output_tokens": 3, "output_token_times": times}
-    new_info = {
-        "request_metrics": {"text": {"input_tokens": 7}}, "response_metrics": {"output_tokens": 3, "output_token_times": times},
-    }
-    return {
-        "start_time": start, "end_time": start + 1.0, "request": "{}", "response": "…", "info": new_info if new else old_info,
-        "error": None,
-    }
-
-
-def _write(folder: Path) -> Path:
-    results = folder / "batch-size" / "results"
-    results.mkdir(parents=True)
-    (folder / "batch-size" / "manifests.yaml").write_text(MANIFEST)
-    for name, data in {
-        "stage_0_lifecycle_metrics.json": _stage(1.0, 2), "stage_1_lifecycle_metrics.json": _stage(4.5, 3, failed=1),
-        "summary_lifecycle_metrics.json": _stage(9.0, 5),
-        "stage_0_prometheus_metrics.json": {"load_summary": {}, "successes": {"request_queue_time": {"mean": 0.02}}, "failures": {}},
-    }.items():
-        (results / name).write_text(json.dumps(data))
-    failed = {**_request(103.0, True), "error": {"error_type": "TimeoutError", "error_msg": "too slow"}, "info": {}}
-    requests = [_request(101.0, True), _request(100.0, False), failed, _request(102.0, True), _request(104.0, False)]
-    (results / "per_request_lifecycle_metrics.json").write_text(json.dumps(requests))
-    return folder
 
 
 def test_one_run_with_what_tells_of_it(tmp_path: Path) -> None:
-    (draft,) = INFERENCE_PERF.drafts(_write(tmp_path / "tree"))
+    (draft,) = INFERENCE_PERF.drafts(write(tmp_path / "tree"))
     assert {file.raw_path: file.role for file in draft.files} == {
         "batch-size/manifests.yaml": "manifest",
         "batch-size/results/per_request_lifecycle_metrics.json": "requests",
@@ -91,13 +25,13 @@ def test_one_run_with_what_tells_of_it(tmp_path: Path) -> None:
 
 
 def test_the_cut_does_not_matter(tmp_path: Path) -> None:
-    tree = _write(tmp_path / "tree")
+    tree = write(tmp_path / "tree")
     (whole,), (below,) = INFERENCE_PERF.drafts(tree), INFERENCE_PERF.drafts(tree / "batch-size")
     assert (whole.identity, [file.raw_path for file in whole.files]) == (below.identity, [file.raw_path for file in below.files])
 
 
 def test_stages_are_points_and_requests_are_theirs(tmp_path: Path) -> None:
-    rows = INFERENCE_PERF.rows(_write(tmp_path / "tree"), tmp_path / "stored")
+    rows = INFERENCE_PERF.rows(write(tmp_path / "tree"), tmp_path / "stored")
     assert codes(rows) == {}
     points = [(row["point"], row["stage"], row["requests_from_s"], row["requests_to_s"]) for row in rows["inference_perf_point"]]
     assert points == [("stage_0", 0, 100.0, 101.0), ("stage_1", 1, 102.0, 104.0)]
@@ -105,7 +39,7 @@ def test_stages_are_points_and_requests_are_theirs(tmp_path: Path) -> None:
     assert (whole["input_tokens"], whole["output_tokens"], whole["first_token_s"], whole["last_token_s"], whole["token_times"]) == (
         7, 3, 100.5, 101.0, 3,
     )
-    assert json.loads(place(whole, tmp_path / "stored")) == _request(100.0, False)
+    assert json.loads(place(whole, tmp_path / "stored")) == request(100.0, False)
     assert rows["inference_perf_request"][0]["output_tokens"] == 3 and rows["inference_perf_request"][0]["first_token_s"] == 101.5
     assert (rows["inference_perf_request"][2]["error_type"], rows["inference_perf_request"][2]["error_msg"]) == (
         "TimeoutError", "too slow",
@@ -117,7 +51,7 @@ def test_stages_are_points_and_requests_are_theirs(tmp_path: Path) -> None:
 
 
 def test_the_server_of_a_manifest(tmp_path: Path) -> None:
-    rows = INFERENCE_PERF.rows(_write(tmp_path / "tree"), tmp_path / "stored")
+    rows = INFERENCE_PERF.rows(write(tmp_path / "tree"), tmp_path / "stored")
     (server,) = rows["inference_perf_server"]
     assert {key: server[key] for key in ("image", "arguments", "model", "accelerator", "accelerators_per_replica", "replicas")} == {
         "image": "vllm/vllm-openai:v0.11.0", "arguments": "--model=acme/7b --tensor-parallel-size=4", "model": "acme/7b",
@@ -129,8 +63,20 @@ def test_the_server_of_a_manifest(tmp_path: Path) -> None:
     }
 
 
+def test_a_count_that_is_none_and_a_manifest_without_a_server(tmp_path: Path) -> None:
+    tree = write(tmp_path / "tree")
+    manifest = tree / "batch-size" / "manifests.yaml"
+    manifest.write_text(MANIFEST.replace("replicas: 2", "replicas: several").replace("nvidia.com/gpu: 4", "nvidia.com/gpu: null"))
+    rows = INFERENCE_PERF.rows(tree, tmp_path / "stored")
+    (server,) = rows["inference_perf_server"]
+    assert (server["accelerators_per_replica"], server["replicas"]) == (None, None) and codes(rows) == {"not-a-number": 1}
+    manifest.write_text(MANIFEST.replace("nvidia.com/gpu: 4", "cpu: 4"))
+    rows = INFERENCE_PERF.rows(tree, tmp_path / "without")
+    assert codes(rows) == {"no-server": 1} and not rows["inference_perf_server"]
+
+
 def test_requests_whose_stage_cannot_be_told(tmp_path: Path) -> None:
-    tree = _write(tmp_path / "tree")
+    tree = write(tmp_path / "tree")
     (tree / "batch-size/results/stage_1_lifecycle_metrics.json").unlink()
     rows = INFERENCE_PERF.rows(tree, tmp_path / "stored")
     assert codes(rows) == {"stage-unknown": 1} and rows["inference_perf_point"][0]["requests_from_s"] is None
@@ -138,12 +84,7 @@ def test_requests_whose_stage_cannot_be_told(tmp_path: Path) -> None:
 
 def test_a_report_in_yaml_under_any_name(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
-    text = "load_summary:\n  count: 2\n  schedule_delay: {mean: 0.1}\nsuccesses:\n  count: 2\nfailures:\n  count: 0\n"
-    (tmp_path / "tree" / "mine.yaml").write_text(text)
+    (tmp_path / "tree" / "mine.yaml").write_text(REPORT)
     rows = INFERENCE_PERF.rows(tmp_path / "tree", tmp_path / "stored")
     assert [row["point"] for row in rows["inference_perf_point"]] == ["lifecycle"] and not rows[ISSUE_TABLE]
     assert {row["key"]: row["value_number"] for row in rows["inference_perf_entry"]}["successes/count"] == 2
-
-
-def test_damage_of_any_kind_raises_nothing(tmp_path: Path) -> None:
-    INFERENCE_PERF.fuzz(_write(tmp_path / "tree"), tmp_path / "stored", 60)

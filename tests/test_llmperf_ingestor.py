@@ -9,54 +9,21 @@ from typing import Any
 
 import pytest
 from samples.ingestors import ISSUE_TABLE, Subject, codes, place
+from samples.llmperf import REQUESTS, summary, write
 
 LLMPERF = Subject("llmperf")
-NUMBERS = ("ttft_s", "inter_token_latency_s", "end_to_end_latency_s", "request_output_throughput_token_per_s")
-
-
-def _request(ttft: float, latency: float, tokens: int, error: int | None = None) -> dict[str, Any]:
-    return {
-        "error_code": error, "error_msg": "" if error is None else "Too few", "inter_token_latency_s": latency / (tokens or 1),
-        "ttft_s": ttft, "end_to_end_latency_s": latency,
-        "request_output_throughput_token_per_s": tokens / latency if latency else 0,
-        "number_total_tokens": 500 + tokens, "number_output_tokens": tokens, "number_input_tokens": 500,
-    }
-
-
-REQUESTS = [_request(0.5, 2.0, 100), _request(0.25, 1.0, 40), _request(0.1, 0.4, 9, -100), _request(0, 0, 0, 500)]
-
-
-def _summary(**changes: Any) -> dict[str, Any]:
-    """Written by hand for REQUESTS: of 0.25 and 0.5 s to the first token, 1 and 2 s end to end."""
-    return {
-        "version": "2023-08-31", "name": "acme-7b_500_100_summary", "model": "acme/7b", "mean_input_tokens": 500,
-        "stddev_input_tokens": 0, "mean_output_tokens": 100, "stddev_output_tokens": 10, "num_concurrent_requests": 2,
-        "results_ttft_s_quantiles_p50": 0.375, "results_ttft_s_quantiles_p90": 0.475, "results_ttft_s_mean": 0.375,
-        "results_end_to_end_latency_s_quantiles_p95": 1.95, "results_end_to_end_latency_s_mean": 1.5,
-        "results_end_to_end_latency_s_stddev": 0.7071067811865476, "results_number_output_tokens_max": "100",
-        "results_num_requests_started": 4, "results_number_errors": 2, "results_num_completed_requests": 2,
-        "results_num_completed_requests_per_min": 30.0, "results_mean_output_throughput_token_per_s": 35.0,
-        "framework": "acme", "timestamp": 1700000000, **changes,
-    }
-
-
-def _write(folder: Path, requests: list[Any] = REQUESTS, **changes: Any) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "acme-7b_500_100_summary.json").write_text(json.dumps(_summary(**changes), indent=4))
-    (folder / "acme-7b_500_100_individual_responses.json").write_text(json.dumps(requests, indent=4))
-    return folder
 
 
 def test_a_summary_goes_with_its_responses_wherever_they_lie(tmp_path: Path) -> None:
-    (tool,) = LLMPERF.drafts(_write(tmp_path / "one"))
+    (tool,) = LLMPERF.drafts(write(tmp_path / "one"))
     assert [(file.raw_path, file.role) for file in tool.files] == [
         ("acme-7b_500_100_individual_responses.json", "individual_responses"), ("acme-7b_500_100_summary.json", "summary"),
     ]
     assert tool.runs == ("llmperf/acme-7b_500_100/1700000000",)
-    (other,) = LLMPERF.drafts(_write(tmp_path / "deep" / "er").parent)
+    (other,) = LLMPERF.drafts(write(tmp_path / "deep" / "er").parent)
     assert (other.identity, [file.raw_path for file in other.files]) == (tool.identity, [file.raw_path for file in tool.files])
     board = tmp_path / "board"
-    for folder, data in (("summary", _summary()), ("individual", REQUESTS)):
+    for folder, data in (("summary", summary()), ("individual", REQUESTS)):
         (board / folder).mkdir(parents=True)
         (board / folder / "acme.json").write_text(json.dumps(data, indent=4))
     (collected,) = LLMPERF.drafts(board)
@@ -64,7 +31,7 @@ def test_a_summary_goes_with_its_responses_wherever_they_lie(tmp_path: Path) -> 
 
 
 def test_each_alone_is_a_run_and_nothing_else_is(tmp_path: Path) -> None:
-    folder = _write(tmp_path)
+    folder = write(tmp_path)
     (folder / "acme-7b_500_100_individual_responses.json").rename(folder / "other.json")
     (folder / "package.json").write_text('{"name": "x"}')
     (folder / "list.json").write_text("[1, 2]")
@@ -74,14 +41,14 @@ def test_each_alone_is_a_run_and_nothing_else_is(tmp_path: Path) -> None:
 
 
 def test_rows_say_what_the_files_say_and_where(tmp_path: Path) -> None:
-    rows = LLMPERF.rows(_write(tmp_path / "tree"), tmp_path / "stored")
+    rows = LLMPERF.rows(write(tmp_path / "tree"), tmp_path / "stored")
     assert codes(rows) == {}
     for row, request in zip(rows["llmperf_request"], REQUESTS, strict=True):
         assert json.loads(place(row, tmp_path / "stored")) == request
         assert row["number_input_tokens"] == 500 and row["error_code"] == (str(request["error_code"]) if request["error_code"] else None)
     assert [row["ttft_s"] for row in rows["llmperf_request"]] == [0.5, 0.25, 0.1, None]  # the last got no answer
     for row in rows["llmperf_entry"]:
-        assert json.loads(b"{" + place(row, tmp_path / "stored") + b"}") == {row["key"]: _summary()[row["key"]]}
+        assert json.loads(b"{" + place(row, tmp_path / "stored") + b"}") == {row["key"]: summary()[row["key"]]}
     assert {row["key"]: row["value_number"] for row in rows["llmperf_entry"]}["results_number_output_tokens_max"] == 100
     (run,) = rows["llmperf_run"]
     assert json.loads(run["workload_document"]) == {
@@ -98,7 +65,7 @@ def test_rows_say_what_the_files_say_and_where(tmp_path: Path) -> None:
     ],
 )
 def test_a_summary_that_is_not_that_of_its_requests_is_flagged(tmp_path: Path, changes: dict[str, Any]) -> None:
-    rows = LLMPERF.rows(_write(tmp_path / "tree", **changes), tmp_path / "stored")
+    rows = LLMPERF.rows(write(tmp_path / "tree", **changes), tmp_path / "stored")
     (issue,) = rows[ISSUE_TABLE]
     ((key, value),) = changes.items()
     assert issue["code"] == "aggregate-disagrees" and key in issue["message"] and str(value) in issue["message"]
@@ -107,7 +74,7 @@ def test_a_summary_that_is_not_that_of_its_requests_is_flagged(tmp_path: Path, c
 
 def test_a_wrong_throughput_field_is_flagged_with_both_values(tmp_path: Path) -> None:
     wrong = [{**REQUESTS[0], "request_output_throughput_token_per_s": 1.25}, *REQUESTS[1:]]
-    (issue,) = LLMPERF.rows(_write(tmp_path / "tree", wrong), tmp_path / "stored")[ISSUE_TABLE]
+    (issue,) = LLMPERF.rows(write(tmp_path / "tree", wrong), tmp_path / "stored")[ISSUE_TABLE]
     # (1.25 + 40) / 2 as stated, (50 + 40) / 2 of tokens and time
     assert issue["code"] == "aggregate-disagrees" and "20.625" in issue["message"] and "45.0" in issue["message"]
 
@@ -124,7 +91,7 @@ def test_a_wrong_throughput_field_is_flagged_with_both_values(tmp_path: Path) ->
     ],
 )
 def test_damage_is_told_with_its_place(tmp_path: Path, change: Callable[[str], str], code: str) -> None:
-    folder = _write(tmp_path / "tree")
+    folder = write(tmp_path / "tree")
     (draft,) = LLMPERF.drafts(folder)
     name = "acme-7b_500_100_individual_responses.json"
     text = change((folder / name).read_text())
@@ -135,12 +102,8 @@ def test_damage_is_told_with_its_place(tmp_path: Path, change: Callable[[str], s
 
 def test_numbers_as_strings_are_numbers(tmp_path: Path) -> None:
     text = [{**request, "ttft_s": str(request["ttft_s"])} for request in REQUESTS]
-    rows = LLMPERF.rows(_write(tmp_path / "tree", text), tmp_path / "stored")
+    rows = LLMPERF.rows(write(tmp_path / "tree", text), tmp_path / "stored")
     assert [row["ttft_s"] for row in rows["llmperf_request"]] == [0.5, 0.25, 0.1, None] and not rows[ISSUE_TABLE]
-
-
-def test_damage_of_any_kind_raises_nothing(tmp_path: Path) -> None:
-    LLMPERF.fuzz(_write(tmp_path / "tree"), tmp_path / "stored", 60)
 
 
 def test_all_real_runs_land_and_no_summary_disagrees_but_for_throughput(serving_evidence: Path, tmp_path: Path) -> None:

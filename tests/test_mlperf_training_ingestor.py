@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import random
 import shutil
 import sys
 from collections import Counter
@@ -288,37 +287,34 @@ class TestDamage:
         text = sample.result_log() + sample.event("run_stop", None, 9e6, "INTERVAL_END", status="aborted")
         assert codes(rows_of_text(text, tmp_path)) == {"several-run-stops": 1}
 
-    def test_damaged_samples_never_raise(self, tmp_path: Path) -> None:
-        sample.write_set(tmp_path / "tree", [sample.Run(), sample.Run(prefix="3: ", status="aborted")], scaling_factor=1.1)
-        (draft,) = drafts(tmp_path / "tree")
-        for seed in range(150):
-            _fuzz(draft, tmp_path / "store", seed)
+    @pytest.mark.parametrize("marker", [":::MLLO", "::MLLOG", ":::M\x00LOG", ""])
+    def test_a_line_whose_marker_is_damaged_is_told(self, tmp_path: Path, marker: str) -> None:
+        before = sample.result_log()
+        seed = next(line for line in before.splitlines() if '"seed"' in line)
+        after = before.replace(seed, marker + seed.removeprefix(":::MLLOG"))
+        rows = rows_of_text(after, tmp_path)
+        (issue,) = rows[ISSUE_TABLE]
+        assert (issue["code"], issue["severity"]) == ("unmarked-log-line", "error")
+        assert after[issue["raw_offset"] :][: issue["raw_length"]] == after.splitlines()[issue["line_number"] - 1]
+        assert '"seed"' in after.splitlines()[issue["line_number"] - 1]
 
-
-def _fuzz(draft: BundleDraft, folder: Path, seed: int) -> None:
-    """Every file of a bundle damaged; parsing must not raise, and every range must lie in its file."""
-    chance = random.Random(seed)
-    changed = {file.raw_path: _damaged(file.file.source.read_bytes(), chance) for file in draft.files}
-    bundle = stored(draft, folder, changed)
-    for table in parsed(bundle).values():
-        for row in table:
-            size = bundle.manifest.by_path[row["raw_path"]].bytes
-            assert 0 <= row["raw_offset"] <= row["raw_offset"] + row["raw_length"] <= size
-
-
-def _damaged(data: bytes, chance: random.Random) -> bytes:
-    kind = chance.randrange(4)
-    at = chance.randrange(len(data) or 1)
-    if kind == 0:
-        return data[:at]
-    if kind == 1:
-        noise = bytearray(data)
-        for _ in range(30):
-            noise[chance.randrange(len(noise))] = chance.randrange(256)
-        return bytes(noise)
-    if kind == 2:
-        return data[:at] + chance.choice([b"\n", b"{" * 3000, b'"key": 1, ', b"NaN", b"\x00", b'\\ud800', b"1" * 400]) + data[at:]
-    return data.replace(chance.choice([b": ", b'"', b"}", b"e"]), chance.choice([b"", b": NaN", b'""', b"\xff"]))
+    @pytest.mark.parametrize(
+        ("metadata", "expected"),
+        [
+            ('{"samples_count": "many", "status": "success"}', {"not-a-number": 1}),
+            ('{"samples_count": Infinity, "status": "success"}', {"non-finite-number": 1}),
+            ('{"samples_count": "N/A", "status": "success"}', {}),
+            ('{"status": 5}', {"not-a-text": 1}),
+            ("5", {"malformed-metadata": 1}),
+        ],
+    )
+    def test_metadata_of_other_types_is_told(self, tmp_path: Path, metadata: str, expected: dict) -> None:
+        start = sample.event("run_start", None, 0).partition('"metadata"')[0]
+        text = sample.result_log(sample.Run(status=None)) + start.replace("run_start", "run_stop") + f'"metadata": {metadata}}}\n'
+        rows = rows_of_text(text, tmp_path)
+        assert codes(rows) == expected
+        (stop,) = [row for row in rows["mlperf_training_event"] if row["key"] == "run_stop"]
+        assert stop["samples_count"] is None
 
 
 @pytest.fixture(scope="module")

@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from datetime import date
 from pathlib import Path
 
 import pytest
-from landed import codes, damaged, drafts, landed, load, parsed, stored
+from landed import codes, drafts, landed, load
+from samples.prices import CSV, TOML
 
 INGESTOR = load("prices")
-CSV = """\
-# what we pay
-accelerator,unit,price_usd_per_hour,effective_date,source,instance,accelerators,provider
-"H100 SXM",accelerator_hour,2.50,2026-01-01,"contract, page 2",,,runpod
-NVIDIA B200,instance_hour,40,2025-06-01,list,dgx,8,x
-"""
-TOML = """\
-title = "prices"
-
-[[price]]
-accelerator = "MI300X"
-unit = "accelerator_hour"
-price_usd_per_hour = 3
-effective_date = 2026-02-01
-source = "list"
-
-[[price]]
-instance = "p5.48xlarge"
-accelerators = 8
-unit = "instance_hour"
-price_usd_per_hour = 98.32
-effective_date = "2024-01-01"
-source = "list"
-"""
 
 
 def rows_of(tmp_path: Path, name: str, text: str) -> dict:
@@ -90,12 +66,20 @@ def test_a_row_that_cannot_be_used_is_told(tmp_path: Path, row: str, expected: d
     assert {issue["line_number"] for issue in rows["evidence_issue"]} == {5}
 
 
-def test_damaged_lists_never_raise(tmp_path: Path) -> None:
-    for name, text in (("a.csv", CSV), ("a.toml", TOML)):
-        tree = tmp_path / name
-        tree.mkdir()
-        (tree / name).write_text(text)
-        (draft,) = drafts(INGESTOR, tree)
-        for seed in range(150):
-            data = damaged(text.encode(), random.Random(seed))
-            parsed(INGESTOR, stored(INGESTOR, draft, tmp_path / "store", {name: data}))
+@pytest.mark.parametrize(
+    ("name", "before", "after", "expected"),
+    [
+        ("a.csv", CSV[CSV.index('"H100') :], "", {"no-price": 1}),
+        ("a.csv", ",provider\n", ",source\n", {"duplicate-column": 1}),
+        ("a.csv", ",x\n", ",", {"no-line-end": 1}),
+        ("a.toml", "[[price]]\naccel", "[[prise]]\naccel", {"misplaced-key": 1}),
+        ("a.toml", "[[price]]\naccel", "#[[price]]\naccel", {"misplaced-key": 5}),
+        ("a.toml", "[[price]]\ninst", "[[prise]]\ninst", {"misplaced-key": 1}),
+        ("a.toml", "[[price]]\ninst", "[[pri?e]]\ninst", {"malformed-row": 1}),
+        ("a.toml", 'source = "list"\n\n[[price]]', '# source = "list" [[price]]\n[[price]]', {}),
+    ],
+)
+def test_what_damage_takes_from_a_list_is_told(tmp_path: Path, name: str, before: str, after: str, expected: dict) -> None:
+    text = CSV if name == "a.csv" else TOML
+    assert before in text
+    assert codes(rows_of(tmp_path, name, text.replace(before, after))) == expected

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.landing.text import Data, Entry, Line, Report, clean, landed_text, lines, number_in
+from warehouse.landing.records import ABSENT
+from warehouse.landing.text import Data, Entry, Line, Report, clean, is_non_finite, landed_text, lines, number_in
 
 _NAMESPACE = re.compile(rb"\bNamespace\((.*)\)")
 # A value is a text in quotes, a bracketed one, or anything up to the comma.
@@ -16,9 +17,10 @@ _VERSIONS = {
     "vllm_version": re.compile(rb"(?:vLLM API server version|LLM engine \(v|vLLM version:?)[ ]*v?(\d[\w.+-]*)"),
     "sglang_version": re.compile(rb"(?i)\bsglang(?:[ =]+|[ _-]version:? +)v?(\d[\w.+-]*)"),
     "torch_version": re.compile(rb"(?i)\b(?:torch|pytorch)(?: version)?(?:==|: *| )v?(\d[\w.+-]*)"),
-    "driver_version": re.compile(rb"Driver Version: *(\d[\w.]*)"),
-    "cuda_version": re.compile(rb"CUDA Version: *(\d[\w.]*)"),
+    "driver_version": re.compile(rb"Driver Version: *([\w.+/!-]+)"),
+    "cuda_version": re.compile(rb"CUDA Version: *([\w.+/!-]+)"),
 }
+_NO_LIMIT = "inf"  # as Python writes it: of a rate or a length
 _NO_VALUE = frozenset({"None", ""})
 
 
@@ -30,23 +32,31 @@ def console_entries(data: Data, report: Report) -> Iterator[Entry]:
             who = "client" if b"num_prompts=" in called[1] else "server"
             if who not in seen:
                 seen.add(who)
-                yield from _arguments(who, line, called)
+                yield from _arguments(who, line, called, report)
         for key, pattern in _VERSIONS.items():
             if key not in seen and (found := pattern.search(line.data)):
+                if not found[1][:1].isdigit():  # nvidia-smi writes N/A, too
+                    if found[1].decode().casefold() not in ABSENT:
+                        report.at("malformed-version", f"{key}: {found[1].decode()[:80]}", line)
+                    continue
                 seen.add(key)
                 yield _entry(key, line, found.start(1), found.end(1), found[1])
 
 
-def _arguments(who: str, line: Line, called: re.Match[bytes]) -> Iterator[Entry]:
+def _arguments(who: str, line: Line, called: re.Match[bytes], report: Report) -> Iterator[Entry]:
     start = called.start(1)
     for found in _ARGUMENT.finditer(called[1]):
         value = found[2]
         if value[:1] in (b"'", b'"'):
             value = value[1:-1]
-        yield _entry(f"{who}/{found[1].decode()}", line, start + found.start(1), start + found.end(2), value)
+        entry = _entry(f"{who}/{found[1].decode()}", line, start + found.start(1), start + found.end(2), value)
+        text = value.decode(errors="replace")
+        if is_non_finite(text) and text != _NO_LIMIT:
+            report("non-finite-number", entry.key, entry.offset, entry.length, entry.line_number)
+        yield entry._replace(number=number_in(text))
 
 
 def _entry(key: str, line: Line, start: int, stop: int, value: bytes) -> Entry:
+    """What is stated, as text: a version is no number."""
     text = clean(value.decode(errors="surrogateescape"))
-    stated = None if text in _NO_VALUE else landed_text(text)
-    return Entry(line.offset + start, stop - start, line.number, key, stated, number_in(text))
+    return Entry(line.offset + start, stop - start, line.number, key, None if text in _NO_VALUE else landed_text(text), None)

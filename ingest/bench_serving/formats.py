@@ -25,6 +25,18 @@ _CLIENT_KEYS = frozenset({
 })
 _SECONDS_KEY = re.compile(r"(?:mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|intvty)")
 _ENOUGH_CLIENT_KEYS = 5
+# What all versions of these tools write as a number, or null. Others may add keys of any type (`--metadata`).
+_NUMBER_KEY = re.compile(
+    r"(?:mean|median|std|min|max|p[0-9.]+)_(?:ttft|tpot|itl|e2el|e2e_latency|intvty)(?:_ms)?"
+    r"|(?:(?:request|input|output|total|total_token)_)?(?:in)?(?:throughput|goodput):?(?:_retokenized)?"
+    r"|(?:(?:input|output)_)?tput_per_gpu|total_(?:input|output)(?:_tokens|_text_tokens|_vision_tokens)?(?:_retokenized)?"
+    r"|(?:random_)?(?:input|output)_len|sharegpt_output_len|isl|osl|random_range_ratio|num_prompts|request_rate|burstiness"
+    r"|conc|concurrency|max_concurrency|max_concurrent_requests|max_output_tokens_per_s|duration|completed|good_completed|failed"
+    r"|accept_length|run_number|num_(?:prefill|decode)_gpu|pcp_size|tp|dp|pp|ep|(?:server_info/)?[tdpe]p_size"
+    r"|(?:tensor|data|pipeline|expert)_parallel_size"
+)
+# Words that stand for a request rate: all at once, or as recorded.
+RATE_WORDS = frozenset({"inf", "infinity", "trace"})
 
 
 def looks_like_results(head: bytes) -> bool:
@@ -34,6 +46,11 @@ def looks_like_results(head: bytes) -> bool:
 
 def is_list(head: bytes) -> bool:
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+
+
+def states_number(key: str) -> bool:
+    """Whether a record's key states a number, whatever its format; of an object's key, named `server_info/tp_size`, too."""
+    return _NUMBER_KEY.fullmatch(key) is not None
 
 
 def format_of(keys: Collection[str]) -> str | None:

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.json_text import Json, is_lost_number, json_entries, json_number, json_text
+from warehouse.landing.entries import element_entry
+from warehouse.landing.json_text import Element, Json, json_number, json_pairs, json_text
+from warehouse.landing.records import ABSENT, shown
 from warehouse.landing.rows import BATCH_ROWS, RowBuffer
-from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Entry, Report, landed_text
+from warehouse.landing.text import Data, Entry, Report, is_non_finite, landed_text
 
 from .agreement import disagreements
 from .bundles import CONSOLE, RESULT
 from .console import console_entries
-from .formats import format_of
+from .formats import RATE_WORDS, format_of, states_number
 from .names import told_by
 from .records import Pair, Record, records
 from .requests import ARRAYS, Detail, detail_of, rows_of, statistics
@@ -97,6 +99,8 @@ def _by_key(pairs: tuple[Pair, ...], report: Report) -> dict[str, Pair]:
     """The pairs by key. One that stands twice is told, and the last one counts, as for every reader of JSON."""
     found: dict[str, Pair] = {}
     for pair in pairs:
+        if "\ufffd" in pair.key:
+            report("invalid-utf8", pair.key[:120], pair.offset, pair.stop - pair.offset, pair.line_number)
         if pair.key in found:
             place = (pair.offset, pair.stop - pair.offset, pair.line_number)
             report("duplicate-json-key", f"{pair.key[:120]}; the last one counts", *place)
@@ -109,27 +113,41 @@ def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> It
     for pair in pairs.values():
         place = (pair.offset, pair.stop - pair.offset, pair.line_number)
         first = data[pair.start : pair.start + 1]
-        if first == b"[" or pair.key in ARRAYS:
+        if pair.key in ARRAYS:
+            continue
+        if first in (b"[", b"{") and states_number(pair.key):
+            report("not-a-number", pair.key[:120], *place)
+        if first == b"[":
             continue
         if pair.stop - pair.start > _MAX_VALUE_BYTES:
             report("value-too-large", f"{pair.key[:120]}: {pair.stop - pair.start} bytes", *place)
             continue
         if first == b"{":
             inner = data[pair.start : pair.stop]
-            for entry in json_entries(inner, report, scalars_only=True, start=(pair.start, pair.line_number)):
-                yield entry._replace(key=f"{pair.key}/{entry.key}"[:MAX_KEY_CHARACTERS])
+            for element in json_pairs(inner, report, start=(pair.start, pair.line_number)):
+                yield from _scalar(element._replace(key=f"{pair.key}/{element.key}"), report)
             continue
         try:
             value = Json().value(data[pair.start : pair.stop].decode(errors="surrogateescape"))
         except ValueError:
             report("malformed-json", f"{pair.key[:120]} has no JSON value", *place, severity="error")
             continue
-        if is_lost_number(value) and pair.key != "request_rate":  # there it means: all at once
-            report("non-finite-number", pair.key[:120], *place)
-        text = json_text(value)
-        yield Entry(
-            *place, pair.key[:MAX_KEY_CHARACTERS], None if text is None else landed_text(text), json_number(value)
-        )
+        yield from _scalar(Element(*place, pair.key, value), report)
+
+
+def _scalar(element: Element, report: Report) -> Iterator[Entry]:
+    """A pair's entry, none if its value is an array or object; what stands in a number's place and is none is told."""
+    key, value, place = str(element.key), element.value, (element.offset, element.length, element.line_number)
+    is_scalar = not isinstance(value, (list, dict))
+    text = (json_text(value) or "").strip() if is_scalar else ""
+    if is_scalar and key == "request_rate" and text.casefold() in RATE_WORDS:
+        yield Entry(*place, key, landed_text(text), None)
+        return
+    is_missing = is_scalar and text.casefold() in ABSENT
+    if states_number(key) and json_number(value) is None and not (is_missing or is_non_finite(text)):
+        report("not-a-number", f"{key[:80]}: {shown(value)}", *place)
+    if is_scalar:
+        yield element_entry(element, report)
 
 
 def _add_entry(parse: _Parse, name: str, source: str, raw_path: str, entry: Entry) -> None:

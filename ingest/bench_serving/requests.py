@@ -18,8 +18,10 @@ from .arrays import Gaps, gaps_in, numbers_in, texts_in
 from .records import Pair
 
 ARRAYS = ("input_lens", "output_lens", "ttfts", "itls", "start_times", "errors")
+_TOGETHER = ("input_lens", "output_lens", "ttfts", "itls", "errors")  # all versions write them, or none of them
 _NUMBERS = ("input_lens", "output_lens", "ttfts", "start_times")
 PERCENTILES = (50, 90, 95, 99)
+_ALL_KNOWN = pc.ScalarAggregateOptions(skip_nulls=False)
 _Column = list[Any]
 
 
@@ -49,6 +51,10 @@ class Detail(NamedTuple):
 def detail_of(data: Data, pairs: Mapping[str, Pair], report: Report) -> Detail | None:
     """The requests in a record's arrays; None where it has none."""
     places = {name: pairs[name] for name in ARRAYS if name in pairs}
+    if places and (absent := [name for name in _TOGETHER if name not in pairs]):
+        place = next(iter(places.values()))
+        message = f"a record of requests without {', '.join(absent)}"
+        report("array-missing", message, place.offset, place.stop - place.offset, place.line_number)
     if "ttfts" not in pairs and "output_lens" not in pairs:
         return None
     read = {name: numbers_in(data, pairs[name], report) for name in _NUMBERS if name in pairs}
@@ -86,12 +92,15 @@ def _detail(column: Mapping[str, _Column], gaps: Gaps, count: int, places: Mappi
         if ended != "succeeded" and ttft == 0:  # the field's first value: nothing was measured
             ttft = None
         is_complete = ended == "succeeded" and ttft is not None and gap_count is not None
-        e2e = ttft + sums[index] if is_complete else None
+        gap_sum = sums[index]
+        e2e = ttft + gap_sum if is_complete and gap_sum is not None else None
         rows["error"].append(landed_text(column["errors"][index] or "") or None)
         rows["started_s"].append(None if start is None else start - first_start)
         rows["ttft_ms"].append(_ms(ttft))
-        rows["tpot_ms"].append(_ms(sums[index] / (tokens - 1)) if e2e is not None and tokens and tokens > 1 else None)
-        rows["itl_mean_ms"].append(_ms(sums[index] / gap_count) if gap_count else None)
+        after_first = (tokens or 1) - 1
+        tpot = gap_sum / after_first if e2e is not None and gap_sum is not None and after_first > 0 else None
+        rows["tpot_ms"].append(_ms(tpot))
+        rows["itl_mean_ms"].append(_ms(gap_sum / gap_count) if gap_count and gap_sum is not None else None)
         rows["e2e_ms"].append(_ms(e2e))
         rows["input_token_count"].append(_whole(column["input_lens"][index]))
         rows["output_token_count"].append(tokens)
@@ -133,13 +142,14 @@ def _status(error: str | None, output_length: float | None, ttft: float | None) 
     return "failed" if error or (not output_length and not ttft) else "succeeded"
 
 
-def _sums(gaps: Gaps, count: int) -> list[float]:
-    sums = [0.0] * count
+def _sums(gaps: Gaps, count: int) -> list[float | None]:
+    """The sum of each request's gaps; None where one of them is not known."""
+    sums: list[float | None] = [0.0] * count
     if len(gaps.numbers):
         table = pa.table({"row": _owners(gaps), "gap": gaps.numbers})
-        summed = table.group_by("row", use_threads=False).aggregate([("gap", "sum")])
+        summed = table.group_by("row", use_threads=False).aggregate([("gap", "sum", _ALL_KNOWN)])
         for row, total in zip(summed["row"].to_pylist(), summed["gap_sum"].to_pylist(), strict=True):
-            sums[row] = total or 0.0
+            sums[row] = total
     return sums
 
 

@@ -68,7 +68,7 @@ class GenaiPerf:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "genai_perf"
-    version = 1
+    version = 2
     formats = (
         "genai-perf *_genai_perf.json, and *_genai_perf.csv where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, landed_entries
-from warehouse.landing.json_text import json_entries
+from warehouse.landing.entries import document, element_entry, landed_entries
+from warehouse.landing.json_text import json_pairs
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.statistics import agrees, mean, percentile
 from warehouse.landing.text import Entry, Report
@@ -44,7 +44,7 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
         yield from _records(bundle, buffer, run, paths["records"])
     lead = next(paths[role] for role in ("summary", "csv", "records", "raw") if role in paths)
     tool = _tool(entries, paths)
-    workload = workload_document(tool, entries)
+    workload = workload_document(tool, entries, Report(buffer, lead, run))
     _add_points(bundle, buffer, run, paths, workload, experiments)
     if len(experiments) == 1:
         _check(entries, experiments[0], Report(buffer, lead, run))
@@ -70,7 +70,9 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
         return {}
     report = Report(buffer, paths[role], run)
     data = document(bundle, paths[role], report)
-    found = json_entries(data, report, depth=_DEPTH) if role == "summary" else csv_entries(data, report)
+    found: Iterator[Entry] = csv_entries(data, report)
+    if role == "summary":
+        found = (element_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
     entries = {entry.key: entry for entry in landed_entries(buffer, "genai_perf_entry", paths[role], run, "summary", found)}
     for key, entry in entries.items():
         name, _, statistic = key.rpartition("/")

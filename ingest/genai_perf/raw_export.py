@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.records import Record, shown
+from warehouse.landing.records import Flag, Record, shown
 from warehouse.landing.text import Data, Report
 
 
@@ -41,16 +41,19 @@ def request_rows(data: Data, report: Report, experiments: list[Experiment]) -> I
     """A row for each request; `experiments` is filled on the way."""
     with JsonStream(data, report) as stream:
         for pair in stream.pairs():
-            if pair.key != "experiments":
+            if pair.key != "experiments" or stream.kind() != "[":
                 continue
             for offset in stream.elements():
                 experiments.append(Experiment(offset))
                 yield from _requests(stream, report, experiments)
                 experiments[-1].length = stream.offset - offset
+        if not experiments:
+            report("no-requests", "the export has no experiments", 0, len(data), severity="error")
 
 
 def _requests(stream: JsonStream, report: Report, experiments: list[Experiment]) -> Iterator[Row]:
     experiment = experiments[-1]
+    has_requests = False
     for pair in stream.pairs():
         if pair.key == "experiment":
             start = stream.offset
@@ -58,7 +61,10 @@ def _requests(stream: JsonStream, report: Report, experiments: list[Experiment])
             if isinstance(found, dict):
                 record = Record(found, lambda code, message: report(code, message, start, stream.offset - start))
                 experiment.mode, experiment.value = record.text("mode"), record.number("value")
-        elif pair.key == "requests":
+            else:
+                report("not-an-object", f"experiment: {shown(found)}", start, stream.offset - start, severity="error")
+        elif pair.key == "requests" and stream.kind() == "[":
+            has_requests = True
             for offset in stream.elements():
                 request = stream.value()
                 length = stream.offset - offset
@@ -70,6 +76,9 @@ def _requests(stream: JsonStream, report: Report, experiments: list[Experiment])
                     report(code, message, start, size, stream.line_number(start), "error")
 
                 yield Row(len(experiments) - 1, offset, length, _columns(Record(request, flag), experiment))
+    if not has_requests:
+        start = experiment.offset
+        report("no-requests", "the experiment has none", start, stream.offset - start, stream.line_number(start), "error")
 
 
 def _columns(record: Record, experiment: Experiment) -> dict[str, Any]:
@@ -79,7 +88,7 @@ def _columns(record: Record, experiment: Experiment) -> dict[str, Any]:
     if len(times) != len(outputs):
         record.flag("responses-and-times-differ", f"{len(outputs)} responses, {len(times)} times")
     texts = [_text(output) for output in outputs[: len(times)]]
-    first = next((index for index, text in enumerate(texts) if _has_content(text)), None)
+    first = next((index for index, text in enumerate(texts) if _has_content(text, record.flag)), None)
     last = next((index for index in range(len(texts) - 1, -1, -1) if not _is_end(texts[index])), None)
     sent = record.count("timestamp")
     columns = {
@@ -88,7 +97,7 @@ def _columns(record: Record, experiment: Experiment) -> dict[str, Any]:
         "first_content_ns": _time(record, times, first),
         "last_response_ns": _time(record, times, last) if first is not None else None,
         "response_gaps": last - first if first is not None and last is not None else None,
-        **_usage(texts[-3:]),
+        **_usage(texts[-3:], record.flag),
     }
     experiment.requests += 1
     if sent is not None and columns["first_content_ns"] is not None and columns["last_response_ns"] is not None:
@@ -115,21 +124,22 @@ def _is_end(text: str) -> bool:
     return text.strip() in ("", "data: [DONE]", "data:[DONE]", "[DONE]")
 
 
-def _events(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a response, which is one document or server-sent events."""
+def _events(text: str, flag: Flag) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a response, which is one document or server-sent events. One that is broken is told."""
     for line in text.splitlines() if "data:" in text else [text]:
         line = line.strip().removeprefix("data:").strip()
         if line.startswith("{"):
             try:
                 found = json.loads(line)
-            except (ValueError, RecursionError):
+            except (ValueError, RecursionError) as error:
+                flag("malformed-event", str(error)[:200])
                 continue
             if isinstance(found, dict):
                 yield found
 
 
-def _has_content(text: str) -> bool:
-    return any(_content(event) for event in _events(text))
+def _has_content(text: str, flag: Flag) -> bool:
+    return any(_content(event) for event in _events(text, flag))
 
 
 def _content(event: dict[str, Any]) -> Any:
@@ -142,14 +152,14 @@ def _content(event: dict[str, Any]) -> Any:
     return event.get("text_output") or event.get("output_ids")
 
 
-def _usage(texts: list[str]) -> dict[str, int | None]:
+def _usage(texts: list[str], flag: Flag) -> dict[str, int | None]:
     """The server's own count of tokens, which stands in one of the last responses."""
     found: dict[str, int | None] = {"prompt_tokens": None, "completion_tokens": None}
     for text in texts:
         if '"usage"' in text:
-            for event in _events(text):
-                usage = event.get("usage")
+            for event in _events(text, flag):
+                usage = Record(event, flag).within("usage")
                 for key in found:
-                    count = usage.get(key) if isinstance(usage, dict) else None
-                    found[key] = count if type(count) is int and 0 <= count < 2**63 else found[key]
+                    count = usage.count(key)
+                    found[key] = found[key] if count is None else count
     return found

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from warehouse.landing.text import Entry
+from warehouse.landing.records import ABSENT
+from warehouse.landing.text import Entry, Report, is_non_finite
 
 # Document key: where genai-perf, its later versions and AIPerf state it. The seed, hosts and folders are not in it.
 _STATED = {
@@ -33,8 +34,8 @@ _NUMBERS = frozenset({
 })
 
 
-def workload_document(tool: str, entries: Mapping[str, Entry]) -> dict[str, Any]:
-    """The document; what no configuration states is absent."""
+def workload_document(tool: str, entries: Mapping[str, Entry], report: Report) -> dict[str, Any]:
+    """The document; what no configuration states is absent. What stands for a number and is none is told."""
     document: dict[str, Any] = {"tool": tool}
     for name, keys in _STATED.items():
         entry = next((entries[key] for key in (f"input_config/{key}" for key in keys) if _is_stated(entries.get(key))), None)
@@ -43,7 +44,11 @@ def workload_document(tool: str, entries: Mapping[str, Entry]) -> dict[str, Any]
         if name in _NUMBERS and entry.number is not None:
             number = entry.number
             document[name] = int(number) if number.is_integer() and abs(number) < 2**53 else number
-        elif name not in _NUMBERS:
+        elif name in _NUMBERS:
+            value = entry.value or ""
+            if value.strip().casefold() not in ABSENT and not is_non_finite(value):
+                report("not-a-number", f"{name}: {value[:120]}", entry.offset, entry.length, entry.line_number)
+        else:
             document[name] = _names(entry.value or "") if name == "model" else entry.value
     prefix = "input_config/extra_inputs/"
     extra = {key.removeprefix(prefix): entry.value for key, entry in entries.items() if key.startswith(prefix)}

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from warehouse.landing.text import landed_text
+from warehouse.landing.records import Flag, Record, shown
+from warehouse.landing.text import is_non_finite, landed_text
 
 _ACCELERATOR_SELECTORS = (
     "cloud.google.com/gke-accelerator", "nvidia.com/gpu.product", "amd.com/gpu.product-name",
@@ -16,16 +17,18 @@ _ACCELERATOR_RESOURCE = re.compile(r"(?:nvidia\.com|amd\.com|gpu\.intel\.com|goo
 _VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 
 
-def servers(documents: list[Any]) -> Iterator[dict[str, Any]]:
-    """The columns of each container that asks for accelerators."""
+def servers(documents: list[Any], flag: Flag) -> Iterator[dict[str, Any]]:
+    """The columns of each container that asks for accelerators; `flag` is told of counts that are none."""
     for document in documents:
         if not isinstance(document, dict):
             continue
         for pod in _pods(document):
             for container in pod["containers"]:
-                count = _accelerators(container) if isinstance(container, dict) else None
-                if count:
-                    yield _server(document, pod, container, count)
+                asked = _accelerators(container) if isinstance(container, dict) else None
+                if asked is not None:
+                    count = _count(*asked, flag)
+                    if count != 0:
+                        yield _server(document, pod, container, count, flag)
 
 
 def _pods(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -41,7 +44,9 @@ def _pods(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
             pending += found
 
 
-def _server(document: dict[str, Any], pod: dict[str, Any], container: dict[str, Any], count: int) -> dict[str, Any]:
+def _server(
+    document: dict[str, Any], pod: dict[str, Any], container: dict[str, Any], count: int | None, flag: Flag
+) -> dict[str, Any]:
     arguments = _arguments(container)
     selector = pod.get("nodeSelector")
     selector = selector if isinstance(selector, dict) else {}
@@ -52,27 +57,33 @@ def _server(document: dict[str, Any], pod: dict[str, Any], container: dict[str, 
         "model": _model(arguments),
         "accelerator": next((_text(selector[key]) for key in _ACCELERATOR_SELECTORS if selector.get(key)), None),
         "accelerators_per_replica": count,
-        "replicas": _replicas(document),
+        "replicas": _replicas(document, flag),
     }
 
 
-def _accelerators(container: dict[str, Any]) -> int | None:
+def _accelerators(container: dict[str, Any]) -> tuple[str, Any] | None:
+    """The name of the accelerators that a container asks for, and how many as stated."""
     resources = container.get("resources")
     for part in ("limits", "requests"):
         asked = resources.get(part) if isinstance(resources, dict) else None
         for name, count in asked.items() if isinstance(asked, dict) else ():
-            if _ACCELERATOR_RESOURCE.fullmatch(str(name)) and isinstance(count, str) and re.fullmatch(r"\d{1,6}", count):
-                return int(count)
+            if _ACCELERATOR_RESOURCE.fullmatch(str(name)):
+                return str(name), count
     return None
 
 
-def _replicas(document: dict[str, Any]) -> int | None:
+def _replicas(document: dict[str, Any], flag: Flag) -> int | None:
     """As the spec says; a workload that does not say has one, a pod is one."""
     spec = document.get("spec")
     stated = spec.get("replicas") if isinstance(spec, dict) else None
-    if stated is None:
-        return 1
-    return int(stated) if isinstance(stated, str) and re.fullmatch(r"\d{1,6}", stated) else None
+    return 1 if stated is None else _count("replicas", stated, flag)
+
+
+def _count(name: str, stated: Any, flag: Flag) -> int | None:
+    if isinstance(stated, str) and is_non_finite(stated):
+        flag("non-finite-number", f"{name}: {shown(stated)}")
+        return None
+    return Record({name: stated}, flag).count(name)
 
 
 def _arguments(container: dict[str, Any]) -> list[str]:

@@ -78,7 +78,11 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
     data = document(parse.bundle, raw_path, report)
     named = report_of(raw_path.rpartition("/")[2])
     point = None if role == "config" else named.point if named else "lifecycle"
-    pairs = json_pairs if raw_path.casefold().endswith(".json") else yaml_pairs
+    is_json = raw_path.casefold().endswith(".json")
+    pairs = json_pairs if is_json else yaml_pairs
+    if data and not is_json and not data.endswith(b"\n"):
+        # YAML has no end mark, but the tools that write it end its last line.
+        report("truncated-document", "the file ends within a line", len(data))
     found = (element_entry(element, report) for element in pairs(data, report, depth=_DEPTH))
     entries = {
         entry.key: entry
@@ -94,12 +98,14 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
 
 def _manifest(parse: _Parse, raw_path: str) -> None:
     report = Report(parse.buffer, raw_path, parse.run)
-    found = list(servers(yaml_documents(document(parse.bundle, raw_path, report), report)))
+    size = parse.bundle.manifest.by_path[raw_path].bytes
+    documents = yaml_documents(document(parse.bundle, raw_path, report), report)
+    found = list(servers(documents, lambda code, message: report(code, message, 0, size)))
     for columns in found:
         parse.model = parse.model or columns["model"]
-        parse.buffer.add(
-            "inference_perf_server", raw_path, 0, parse.bundle.manifest.by_path[raw_path].bytes, run_id=parse.run, **columns
-        )
+        parse.buffer.add("inference_perf_server", raw_path, 0, size, run_id=parse.run, **columns)
+    if not found:
+        report("no-server", "no container of the manifest asks for accelerators", 0, size)
 
 
 def _requests(parse: _Parse, raw_path: str, starts: "array[float]") -> _Batches:

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, landed_entries
-from warehouse.landing.json_text import json_entries
+from warehouse.landing.entries import document, element_entry, landed_entries
+from warehouse.landing.json_text import json_pairs
+from warehouse.landing.records import ABSENT, shown
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.statistics import agrees, mean, percentile, standard_deviation
-from warehouse.landing.text import Entry, Report
+from warehouse.landing.text import Entry, Report, is_non_finite
 
 from .bundles import RESPONSES, SUMMARY, run_id
 from .requests import Detail, request_rows
@@ -23,6 +24,7 @@ from .requests import Detail, request_rows
 _WORKLOAD_NUMBERS = (
     "mean_input_tokens", "stddev_input_tokens", "mean_output_tokens", "stddev_output_tokens", "num_concurrent_requests",
 )
+_COUNTS = ("results_num_requests_started", "results_number_errors", "results_num_completed_requests")
 _STATISTIC = re.compile(r"results_(.+)_(?:quantiles_(p\d+)|(mean|min|max|stddev))")
 _ROWS_BETWEEN_BATCHES = 5_000
 
@@ -38,11 +40,8 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
     if SUMMARY in paths:
         report = Report(buffer, paths[SUMMARY], run)
         data = document(bundle, paths[SUMMARY], report)
-        found = landed_entries(
-            buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, json_entries(data, report, depth=4)
-        )
-        # Later versions nest the results; under one name for both, keys are joined as the older ones write them.
-        entries = {entry.key.replace("/", "_"): entry for entry in found}
+        found = landed_entries(buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, _summary_entries(data, report))
+        entries = {_name(entry.key): entry for entry in found}
     if RESPONSES in paths:
         detail = Detail()
         yield from _requests(bundle, buffer, paths[RESPONSES], run, detail)
@@ -54,6 +53,27 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
         run_id=run, workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
     )
     yield from buffer.rest()
+
+
+def _name(key: str) -> str:
+    """Later versions nest the results; under one name for both, keys are joined as the older ones write them."""
+    return key.replace("/", "_")
+
+
+def _summary_entries(data: bytes, report: Report) -> Iterator[Entry]:
+    """The summary's entries; what stands for a number and is none is told."""
+    for element in json_pairs(data, report, depth=4):
+        entry = element_entry(element, report)
+        name, value = _name(entry.key), element.value
+        if entry.number is None and isinstance(value, (str, list, dict, bool)) and _is_number(name):
+            if not (isinstance(value, str) and (value.strip().casefold() in ABSENT or is_non_finite(value))):
+                message = f"{name[:120]}: {shown(value)}"
+                report("not-a-number", message, entry.offset, entry.length, entry.line_number, "error")
+        yield entry
+
+
+def _is_number(name: str) -> bool:
+    return name in _WORKLOAD_NUMBERS or name in _COUNTS or bool(_STATISTIC.fullmatch(name))
 
 
 def _requests(bundle: Bundle, buffer: RowBuffer, raw_path: str, run: str, detail: Detail) -> _Batches:
@@ -89,11 +109,8 @@ def _check(entries: Mapping[str, Entry], detail: Detail, report: Report) -> None
             computed = _computed(sorted(values), statistic[2] or statistic[3])
             if computed is not None and not agrees(entry.number, computed):
                 _tell(report, entry, f"{key} is {entry.value}, of the requests {computed!r}")
-    counts = {
-        "results_num_requests_started": detail.requests, "results_number_errors": detail.failed,
-        "results_num_completed_requests": detail.requests - detail.failed,
-    }
-    for key, count in counts.items():
+    counts = (detail.requests, detail.failed, detail.requests - detail.failed)
+    for key, count in zip(_COUNTS, counts, strict=True):
         if key in entries and entries[key].number not in (None, count):
             _tell(report, entries[key], f"{key} is {entries[key].value}, of the requests {count}")
     if detail.wrong_throughputs:

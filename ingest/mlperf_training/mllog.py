@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from warehouse.landing.json_text import Json, is_lost_number, json_number, json_text
+from warehouse.landing.records import Record, shown
 from warehouse.landing.text import MAX_KEY_CHARACTERS, MAX_VALUE_CHARACTERS, Line, Report, clean, decoded, landed_text
 
 from .lines import MARKER, Marked
@@ -199,7 +200,6 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
         return
     for name in decoder.duplicates:
         report.at("duplicate-json-key", name[:120], line)
-    metadata = fields.get("metadata")
     if key == "tracked_stats" and isinstance(value, dict):
         for stat, one in value.items():
             text, number = _tolerated(stat, one, line, report)
@@ -208,7 +208,6 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
             block.stat_values.append(text)
             block.stat_numbers.append(number)
     text, number = _tolerated(key, value, line, report)
-    event_type = fields.get("event_type")
     time_ms = json_number(fields.get("time_ms"))
     if time_ms is None or not abs(time_ms) < 2**53:
         time_ms = None
@@ -220,8 +219,8 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
     block.values.append(text)
     block.numbers.append(number)
     block.times.append(None if time_ms is None else round(time_ms))
-    block.types.append(clean(event_type) if isinstance(event_type, str) else None)
-    block.metadata.append(_Reader(metadata if isinstance(metadata, dict) else {}, line, report).metadata())
+    block.types.append(_text(fields, "event_type", line, report))
+    block.metadata.append(_metadata(fields.get("metadata"), line, report))
 
 
 def _tolerated(name: str, value: Any, line: Line, report: Report) -> tuple[str | None, float | None]:
@@ -231,22 +230,22 @@ def _tolerated(name: str, value: Any, line: Line, report: Report) -> tuple[str |
     return None if text is None else landed_text(text), json_number(value)
 
 
-class _Reader:
+def _metadata(fields: Any, line: Line, report: Report) -> _Metadata:
     """A line's metadata, of whatever types."""
+    if not isinstance(fields, dict):
+        if fields is not None:
+            report.at("malformed-metadata", shown(fields), line, "error")
+        return _Metadata()
+    number = Record(fields, lambda code, message: report.at(code, message, line)).number
+    return _Metadata(
+        samples_count=number("samples_count"), step=number("step"), step_num=number("step_num"), epoch_num=number("epoch_num"),
+        lr=number("lr"), status=_text(fields, "status", line, report), metric=_text(fields, "metric", line, report),
+        file=_text(fields, "file", line, report),
+    )
 
-    def __init__(self, fields: dict[str, Any], line: Line, report: Report) -> None:
-        self._fields, self._line, self._report = fields, line, report
 
-    def metadata(self) -> _Metadata:
-        return _Metadata(
-            samples_count=self._number("samples_count"), step=self._number("step"), step_num=self._number("step_num"),
-            epoch_num=self._number("epoch_num"), lr=self._number("lr"), status=self._text("status"),
-            metric=self._text("metric"), file=self._text("file"),
-        )
-
-    def _number(self, name: str) -> float | None:
-        return _tolerated(name, self._fields.get(name), self._line, self._report)[1]
-
-    def _text(self, name: str) -> str | None:
-        value = self._fields.get(name)
-        return landed_text(value) if isinstance(value, str) else None
+def _text(fields: dict[str, Any], name: str, line: Line, report: Report) -> str | None:
+    value = fields.get(name)
+    if value is not None and not isinstance(value, str):
+        report.at("not-a-text", f"{name}: {shown(value)}", line)
+    return landed_text(value) if isinstance(value, str) else None

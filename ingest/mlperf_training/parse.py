@@ -12,9 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.json_text import json_entries
+from warehouse.landing.entries import element_entry
+from warehouse.landing.json_text import json_pairs
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report
+from warehouse.landing.text import Entry, Report
 
 from .bundles import repeat_set, result_names
 from .lines import blocks
@@ -77,15 +78,18 @@ def _document(bundle: Bundle, buffer: RowBuffer, raw_path: str, source: str, ide
 
 def _entries(data: bytes, report: Report) -> Iterator[Entry]:
     """The pairs of a document, and those of an object in it, also of one that is the only element of an array."""
-    for entry in json_entries(data, report, depth=2):
+    for element in json_pairs(data, report, depth=2):
+        entry = element_entry(element, report)
         stated = data[entry.offset : entry.offset + entry.length]
         start, stop = stated.find(b"{"), stated.rfind(b"}") + 1
         if entry.value is None or not entry.value.startswith("[{") or stated.count(b"{") > 1:
+            if entry.value is None and element.value is not None:
+                report("value-too-large", entry.key[:120], entry.offset, entry.length, entry.line_number)
             yield entry
             continue
         line_number = (entry.line_number or 1) + stated.count(b"\n", 0, start)
-        for pair in json_entries(stated[start:stop], report, start=(entry.offset + start, line_number)):
-            yield pair._replace(key=f"{entry.key}/{pair.key}"[:MAX_KEY_CHARACTERS])
+        for pair in json_pairs(stated[start:stop], report, start=(entry.offset + start, line_number)):
+            yield element_entry(pair._replace(key=f"{entry.key}/{pair.key}"), report)
 
 
 def _log(

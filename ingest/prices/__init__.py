@@ -41,7 +41,7 @@ class Prices:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "prices"
-    version = 1
+    version = 2
     formats = ("Price lists, CSV or TOML: accelerator or instance, unit, price_usd_per_hour, effective_date, source",)
     tables = TABLES
 
@@ -55,11 +55,17 @@ class Prices:
         buffer = RowBuffer(dict(TABLES), bundle.digest)
         for raw_path in bundle.manifest.by_path:
             report = Report(buffer, raw_path, None)
-            rows = _ROWS[raw_path[raw_path.rindex(".") :]](bundle.map(raw_path), report)
-            for row in rows:
+            data = bundle.map(raw_path)
+            row_count = 0
+            for row in _ROWS[raw_path[raw_path.rindex(".") :]](data, report):
+                row_count += 1
                 place = (row.offset, row.length)
                 buffer.add("price_entry", raw_path, *place, line_number=row.line_number, **typed(row, report))
                 yield from buffer.full()
+            if not row_count:
+                report("no-price", "no price could be read", severity="error")
+            elif data[-1:] != b"\n":
+                report("no-line-end", "the last line has no end: the file may have been cut", len(data))
         yield from buffer.rest()
 
 

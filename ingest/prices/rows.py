@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import tomllib
 from collections.abc import Iterator
 from datetime import date
@@ -17,7 +18,8 @@ COLUMNS = (
 _NEEDED = frozenset({"price_usd_per_hour", "unit", "effective_date"})
 _UNITS = frozenset({"accelerator_hour", "instance_hour"})
 _UNKNOWN = frozenset({"", "n/a", "na", "null", "none", "unknown"})
-_TABLE = b"[[price]]"
+_TABLES = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[ \t]*(\[\[)")  # also a misspelled one
+_TABLE = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[ \t]*\[\[[ \t]*price[ \t]*\]\]")
 
 
 class Row(NamedTuple):
@@ -36,7 +38,7 @@ def looks_like_prices(path: str, tree: Tree) -> bool:
     except OSError:  # the listing reports it
         return False
     if path.endswith(".toml"):
-        return _TABLE in head and b"price_usd_per_hour" in head
+        return _TABLE.search(head) is not None and b"price_usd_per_hour" in head
     stated = (line for line in head.decode(errors="replace").lstrip("\ufeff").splitlines() if line.strip() and line[0] != "#")
     return _NEEDED <= set(_names(next(stated, "").split(",")))
 
@@ -55,6 +57,8 @@ def csv_rows(data: Data, report: Report) -> Iterator[Row]:
             continue
         if header is None:
             header = _names(cells)
+            for name in sorted({name for name in header if name in COLUMNS and header.count(name) > 1}):
+                report.at("duplicate-column", f"{name}; the last one counts", line)
             _report_unknown(header, line.offset, len(line.data), line.number, report)
         elif len(cells) != len(header):
             report.at("malformed-row", f"{len(cells)} cells, the header has {len(header)}", line, "error")
@@ -63,20 +67,25 @@ def csv_rows(data: Data, report: Report) -> Iterator[Row]:
 
 
 def toml_rows(data: Data, report: Report) -> Iterator[Row]:
-    """A row a `[[price]]` table. Each is read by itself, so that a broken one leaves the others."""
-    start = data.find(_TABLE)
-    while start >= 0:
-        following = data.find(_TABLE, start + len(_TABLE))
-        block = data[start : following if following >= 0 else len(data)].rstrip()
-        line_number = data[:start].count(b"\n") + 1
+    """A row a `[[price]]` table. Each is read by itself, so that a broken one leaves the others; what looks like a price and
+    stands in none is told."""
+    starts = [found.start(1) for found in _TABLES.finditer(data)]
+    for number, (start, stop) in enumerate(zip([0, *starts], [*starts, len(data)], strict=True)):
+        block = data[start:stop].rstrip()
+        place = (start, len(block), data[:start].count(b"\n") + 1)
         try:
-            (table,) = tomllib.loads(block.decode())["price"]
+            document = tomllib.loads(block.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
-            report("malformed-row", str(error)[:200], start, len(block), line_number, "error")
-        else:
-            _report_unknown(list(table), start, len(block), line_number, report)
-            yield Row(start, len(block), line_number, {key: str(value) for key, value in table.items()})
-        start = following
+            report("malformed-row", str(error)[:200], *place, "error")
+            continue
+        is_price = number > 0 and isinstance(document.get("price"), list)  # first: the list's own title and the like
+        tables = document.pop("price") if is_price else []
+        for name, value in document.items():
+            if isinstance(value, (dict, list)) or name in COLUMNS:
+                report("misplaced-key", f"{clean(name)[:120]} stands in no [[price]]", *place)
+        for table in tables:
+            _report_unknown(list(table), *place, report)
+            yield Row(*place, {key: str(value) for key, value in table.items()})
 
 
 def typed(row: Row, report: Report) -> dict[str, Any]:

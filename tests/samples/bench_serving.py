@@ -153,3 +153,14 @@ def write(path: Path, content: Any, **how: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content, **how))
     return path
+
+
+def write_results(folder: Path) -> None:
+    """A result file of each client, two of them detailed, one with its console output beside it."""
+    of = [*requests(6, seed=1), FAILED]
+    write(folder / "h100sxm" / "qwen_TP8_in128_out128_p7_c10.json", vllm_record(of))
+    write(folder / "h100sxm" / "qwen_TP8_in128_out128_p7_c10.txt", CONSOLE)
+    appended = [sglang_record(requests(4, seed=2)), sglang_record(requests(3, seed=3), detailed=False, duration=2.25)]
+    write(folder / "sglang" / "tp4.jsonl", "".join(json.dumps(record) + "\n" for record in appended))
+    write(folder / "inferencex" / "result.json", inferencex_record(), indent=2)
+    write(folder / "inferencex" / "agg_result.json", inferencex_agg_record(), indent=2)

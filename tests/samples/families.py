@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 from fuzz import Family
-from samples import fabric_check, guidellm, llm_d_report, mlperf_inference
+from samples import (
+    bench_serving, fabric_check, genai_perf, guidellm, inference_perf, llm_d_report, llmperf, mlperf_inference, mlperf_training, prices,
+)
 
 from warehouse.record.command import record
 
@@ -34,13 +36,25 @@ def _write_llm_d_reports(folder: Path) -> None:
 
 
 FAMILIES = {
+    "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
     "guidellm": Family(guidellm.write_reports, counted=frozenset({"benchmark_index", "request_index"})),
     "llm_d_report": Family(_write_llm_d_reports, counted=frozenset({"engine_index"})),
+    "genai_perf": Family(
+        genai_perf.write_all,
+        endless=r".*\.(?:jsonl|csv)",
+        counted=frozenset({"point_index", "request_index", "response_gaps"}),
+    ),
+    "inference_perf": Family(
+        inference_perf.write_all, endless=r".*(?:mine|config)\.yaml", counted=frozenset({"request_index", "token_times"}),
+    ),
+    "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
     "mlperf_inference": Family(
         mlperf_inference.write_submission,
         endless=r".*/(?:mlperf_log_detail|spl)\.txt",
         free_text=r".*/(?:user\.conf|accuracy\.txt|verify_\w+\.txt)",
     ),
+    "mlperf_training": Family(mlperf_training.write_submission, counted=frozenset({"event_count"})),
+    "prices": Family(prices.write_lists, endless=r".*"),
     "recorded_run": Family(_write_recording, endless=r".*/host\.jsonl", free_text=r".*/std(?:out|err)\.txt"),
 }

@@ -110,6 +110,12 @@ def write_set(
     return folder
 
 
+def write_submission(root: Path) -> None:
+    """A submission of two repeat sets of one run each, as the logs of two kinds of launcher."""
+    write_set(root, [Run()], scaling_factor=1.1)
+    write_set(root, [Run(prefix="3: ", status="aborted")], benchmark="llama2_70b_lora")
+
+
 def write(path: Path, text: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode() if isinstance(text, str) else text)

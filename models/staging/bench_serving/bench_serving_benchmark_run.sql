@@ -11,6 +11,7 @@ select
     run.workload_spec_digest,
     run.artifact_manifest_digest,
     run.raw_path as raw_folder,
+    run.raw_offset::varchar || '+' || run.raw_length::varchar as raw_section,
     'bench_serving' as family,
     'performance' as mode,
     case

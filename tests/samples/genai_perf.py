@@ -1,0 +1,98 @@
+"""A genai-perf run of two requests (summary, CSV, raw export), and AIPerf's records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+FOLDER = "acme-openai-chat-concurrency2"
+SENT = 1730923333000000000
+# As it is alone: of all statistics, with the separators of thousands.
+CSV = (
+    'Metric,avg,p99\nTime To First Token (ms),30.00,31.50\nRequest Latency (ms),"1,090.00",N/A\n\nMetric,Value\n'
+    "Request Throughput (per sec),1.50\n"
+)
+
+
+def _chunk(content: str | None, **more: Any) -> dict[str, str]:
+    delta = {"role": "assistant"} if content is None else {"content": content}
+    event = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}], **more}
+    return {"response": f"data: {json.dumps(event)}\n\n"}
+
+
+def raw_request(index: int) -> dict[str, Any]:
+    """A role, an empty chunk, two with content, and the end; 30 ms to the first content, 90 ms to the last."""
+    sent = SENT + index * 1_000_000_000
+    usage = {"prompt_tokens": 11, "completion_tokens": 4, "total_tokens": 15}
+    outputs = [_chunk(None), _chunk(""), _chunk("Hi"), _chunk(" you", usage=usage), {"response": "data: [DONE]\n\n"}]
+    times = [sent + milliseconds * 1_000_000 + index for milliseconds in (10, 20, 30, 90, 91)]
+    return {"timestamp": sent, "request_inputs": {"payload": "{}"}, "response_timestamps": times, "response_outputs": outputs}
+
+
+def _statistic(unit: str, avg: float) -> dict[str, Any]:
+    return {"unit": unit, "avg": avg, "p50": avg, "p99": avg * 2}
+
+
+def summary(**changes: Any) -> dict[str, Any]:
+    return {
+        "request_throughput": {"unit": "requests/sec", "avg": 1.5},
+        "time_to_first_token": {"unit": "ms", "avg": 30.0000005},  # of 30 and 30.000001 ms
+        "request_latency": {"unit": "ms", "avg": 90.0000005},
+        "inter_token_latency": _statistic("us", 11_000.0),
+        "output_token_throughput": {"unit": "tokens/sec", "avg": 87.5},
+        "input_config": {
+            "model": ["acme/7b"], "endpoint_type": "chat", "streaming": True, "concurrency": 2, "random_seed": 7,
+            "synthetic_input_tokens_mean": 200, "output_tokens_mean": 50, "request_rate": None,
+            "profile_export_file": f"artifacts/{FOLDER}/200_50.json", "extra_inputs": {"ignore_eos": True},
+        },
+        **changes,
+    }
+
+
+def write(top: Path, stated: dict[str, Any] | None = None) -> Path:
+    folder = top / FOLDER
+    folder.mkdir(parents=True)
+    (folder / "profile_export_genai_perf.json").write_text(json.dumps(stated or summary(), indent=2))
+    (folder / "profile_export_genai_perf.csv").write_text("Metric,avg\nTime To First Token (ms),30.00\n")
+    raw = {
+        "experiments": [{"experiment": {"mode": "concurrency", "value": 2}, "requests": [raw_request(0), raw_request(1)]}],
+        "version": "2.48.0", "service_kind": "openai", "endpoint": "v1/chat/completions",
+    }
+    (folder / "200_50.json").write_text(json.dumps(raw))
+    return top
+
+
+def _record(index: int, phase: str = "profiling", **changes: Any) -> dict[str, Any]:
+    return {
+        "metadata": {
+            "session_num": index, "request_start_ns": SENT + index, "request_end_ns": SENT + index + 5, "benchmark_phase": phase,
+        },
+        "metrics": {
+            "time_to_first_token": {"value": 0.25, "unit": "s"}, "request_latency": {"value": 300.5, "unit": "ms"},
+            "inter_token_latency": {"value": 5.0, "unit": "ms"}, "output_sequence_length": {"value": 9, "unit": "tokens"},
+        },
+        "error": None, **changes,
+    }
+
+
+def write_aiperf(folder: Path) -> Path:
+    """A summary, and the records of a request that succeeded, one that was cancelled, and one of the warm-up."""
+    folder.mkdir(parents=True)
+    error = {"code": 499, "type": "RequestCancellationError", "message": "cancelled"}
+    records = [_record(0), _record(1, error=error, metrics={}), _record(2, "warmup")]
+    (folder / "profile_export.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    stated = {
+        "request_latency": _statistic("ms", 300.5), "request_count": {"unit": "requests", "avg": 1},
+        "input_config": {"endpoint": {"model_names": ["acme"]}, "loadgen": {"concurrency": 4}}, "aiperf_version": "0.3.0",
+    }
+    (folder / "profile_export_aiperf.json").write_text(json.dumps(stated))
+    return folder
+
+
+def write_all(top: Path) -> None:
+    """A run of each tool and version, and one of which only the CSV is left."""
+    write(top / "whole")
+    write_aiperf(top / "aiperf")
+    (top / "alone").mkdir()
+    (top / "alone" / "profile_export_genai_perf.csv").write_text(CSV)

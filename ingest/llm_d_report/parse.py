@@ -116,15 +116,18 @@ def _workload(found: Mapping[str, Element], models: list[str]) -> dict[str, Any]
     return {"tool": "llm-d-benchmark", "load": load, **({"model": ",".join(models)} if models else {})}
 
 
-def _plain(value: Any) -> Any:
-    """A value as YAML and JSON both give it: numbers as numbers where they are exact, all else as text or structure."""
+def _plain(value: Any, levels: int = 50) -> Any:
+    """A value as YAML and JSON both give it: numbers as numbers where they are exact, all else as text or structure.
+    What is nested deeper than any load is left out: the interpreter's stack is short."""
     number = json_number(value)
     if number is not None:
         return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    if levels == 0 and isinstance(value, (dict, list)):
+        return None
     if isinstance(value, dict):
-        return {clean(str(key)): _plain(item) for key, item in value.items()}
+        return {clean(str(key)): _plain(item, levels - 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_plain(item, levels - 1) for item in value]
     if isinstance(value, str):
         return clean(value)
     return None if value is None else str(value).casefold()

@@ -23,7 +23,7 @@ from warehouse.claims.lineage import RawFile, lineage
 from warehouse.claims.publish import publish
 from warehouse.claims.raw_bytes import ALTERED, MISSING, WHOLE, open_file
 from warehouse.claims.rollup import build
-from warehouse.claims.verification import STATES, Verdict, exit_code
+from warehouse.claims.verdict import STATES, Verdict, exit_code
 from warehouse.cli.lineage_parts import window_lines
 from warehouse.cli.main import main
 from warehouse.digest import bytes_digest

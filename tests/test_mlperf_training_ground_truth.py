@@ -43,7 +43,7 @@ PUBLISHED = [
     ("v5.0", "NVIDIA", "tyche_ngpu512", "llama2_70b_lora", "0.56"),
     ("v5.0", "NVIDIA", "tyche_ngpu512", "stable_diffusion", "1.04"),
 ]
-Set = tuple[str, str, str, str]
+Set = tuple[str, ...]  # round, submitter, platform, benchmark
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def published(
 @pytest.fixture(scope="module")
 def ours(published: tuple[Project, list[PublishedRow]]) -> dict[Set, PublishedRow]:
     names = ("round", "submitter", "platform", "benchmark")
-    return {tuple(row.cells[name].value for name in names): row for row in published[1]}  # type: ignore[misc]
+    return {tuple(row.cells[name].value for name in names): row for row in published[1]}
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,8 @@ from warehouse.claims.number import exact, row_numbers
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
-from warehouse.claims.verification import STALE_BECAUSE, STATES, verify_all, verify_number, verify_publication
+from warehouse.claims.verdict import STALE_BECAUSE, STATES
+from warehouse.claims.verification import verify_all, verify_number, verify_publication
 from warehouse.cli.main import main
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError

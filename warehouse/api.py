@@ -18,7 +18,8 @@ from warehouse.claims.number import parse_argument
 from warehouse.claims.publication import PublishedRollup, publications
 from warehouse.claims.raw_bytes import OpenedFile, open_file
 from warehouse.claims.search import FoundCell, find_cell
-from warehouse.claims.verification import Verdict, verify_all, verify_number
+from warehouse.claims.verdict import Verdict
+from warehouse.claims.verification import verify_all, verify_number
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, find_project
 from warehouse.transform.builds import current_build, find_build

@@ -25,7 +25,8 @@ from warehouse.claims.publication import CONTENT, PublishedRollup
 from warehouse.claims.search import FoundCell, find_cell
 from warehouse.claims.signing import publication_subject, trusted_keys
 from warehouse.claims.specification import read_specification
-from warehouse.claims.verification import STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Verdict, verify_number
+from warehouse.claims.verdict import STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Verdict
+from warehouse.claims.verification import verify_number
 from warehouse.digest import canonical_json, file_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import unique_name

@@ -15,7 +15,7 @@ from warehouse.cli.signatures import signings_document, signings_text
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
-    from warehouse.claims.verification import Verdict
+    from warehouse.claims.verdict import Verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.verification import VERIFIED, exit_code
+    from warehouse.claims.verdict import VERIFIED, exit_code
 
     verdicts, counts = [], Counter[str]()
     is_one = not args.all and not _is_digest(args.target)

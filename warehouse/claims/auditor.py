@@ -1,0 +1,164 @@
+"""Judges numbers of one query: their files are hashed again, their signatures checked, and the query is replayed from them.
+
+A replay has first the evidence of the number's own why-set and nothing else. That gives the number wherever removing other
+runs cannot change it (guarantee G3 of the design). Otherwise there is added what its row's being there rests on, and then the
+evidence of its whole publication, and the verdict says so. A replay of what was published is traced too, and
+must rest on what the publication states (`claims.retrace`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isclose
+from typing import TYPE_CHECKING, Any
+
+from warehouse.claims.determinism import UNRECORDED, Determinism
+from warehouse.claims.number import inexact
+from warehouse.claims.publication import PublishedRollup
+from warehouse.claims.retrace import Doubt, Retraced, row_key
+from warehouse.claims.signing import Signings, check_evidence_signatures, check_publication_signatures, trusted_keys
+from warehouse.claims.verdict import (
+    EXPIRED, NOT_REPRODUCED, REFUSED, STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Claim, Verdict, state_of,
+)
+from warehouse.errors import WarehouseError
+from warehouse.evidence.removal import expired, removed_bundles
+from warehouse.evidence.signatures import Signing
+from warehouse.evidence.store import LocalStore
+from warehouse.project import Project
+
+if TYPE_CHECKING:
+    from warehouse.claims.replay import Replayer, Row
+
+
+@dataclass(frozen=True)
+class _Replay:
+    """A replay's rows by `row_key`, and what it says of records."""
+
+    rows: Mapping[str, Row]
+    retraced: Retraced | None
+
+
+class Auditor:
+    """Verdicts on numbers of one query, in `publication` if they are published, of the columns `traced` on what is stated of
+    them beside. A bundle is hashed once, its signatures are checked once, and the same evidence is replayed once."""
+
+    def __init__(
+        self, project: Project, specification: Mapping[str, Any], traced: Collection[str], publication: PublishedRollup | None
+    ) -> None:
+        self._project = project
+        self._published = check_publication_signatures(project, publication) if publication else None
+        self._trusted = tuple(trusted_keys(project).values())
+        self._traced = traced
+        self._store = LocalStore(project.store_root)
+        self._specification = specification
+        self._replayer: Replayer | None = None
+        self._problems: dict[str, tuple[WarehouseError, ...]] = {}
+        self._signings: dict[str, Signing] = {}
+        self._files: dict[str, int] = {}
+        self._replays: dict[frozenset[str], _Replay] = {}
+
+    def verdict(self, claim: Claim, evidence: Sequence[frozenset[str]]) -> Verdict:
+        """The state of one number, replayed from each set of bundles in turn until one gives it."""
+        value, files = inexact(claim.form), 0
+
+        def told(state: str, reason: str, *problems: WarehouseError) -> Verdict:
+            signings = Signings({digest: self._signings[digest] for digest in sorted(claim.bundles)}, self._published, self._trusted)
+            return Verdict(claim.number_id, claim.key, value, state, reason, files, problems, signings=signings)
+
+        problems = [problem for digest in sorted(claim.bundles) for problem in self.check(digest)]
+        if self._published and (problem := self._published.problem("the publication's signature")):
+            problems.append(problem)
+        if problems:
+            state, count = state_of(problems), len(problems)
+            reason = problems[0].message if state == EXPIRED else f"{count} problem{'s' * (count > 1)}"
+            return told(state, reason, *problems)
+        files = sum(self._files[digest] for digest in claim.bundles)
+        if not claim.bundles:
+            return told(REFUSED, "it rests on no evidence")
+        gave: list[Any] = []
+        doubts: list[Doubt] = []
+        failed: list[WarehouseError] = []
+        lost: dict[str, tuple[WarehouseError, ...]] = {}
+        for bundles in dict.fromkeys(evidence):
+            damaged = {digest: self.check(digest) for digest in sorted(bundles) if self.check(digest)}
+            lost |= damaged
+            if damaged:
+                continue
+            try:
+                replayed = self.replayed(bundles, tuple(claim.grain_forms))
+            except WarehouseError as error:  # over so few rows the SQL may fail where it did not
+                failed.append(error)
+                continue
+            row = replayed.rows.get(row_key(claim.grain_forms))
+            gave.append(row[claim.column] if row else None)
+            if (how := equals(gave[-1], claim.form, claim.determinism)) is not None:
+                if row and claim.record and replayed.retraced:
+                    if doubt := replayed.retraced.doubt(claim.record, claim.grain_forms, claim.column):
+                        doubts.append(doubt)
+                        continue
+                reason = f"{files} raw files hashed, replayed from {_shown(bundles, claim.bundles)}: {how}"
+                reason += "" if claim.is_read else "; no file states it, the query does"
+                if not claim.is_current:
+                    reason += STALE_BECAUSE
+                return replace(told(VERIFIED if claim.is_current else STALE, reason), evidence=bundles | claim.bundles)
+        if doubts:
+            return told(TAMPERED if doubts[-1].is_certain else REFUSED, doubts[-1].message)
+        if lost:
+            problems = [problem for found in lost.values() for problem in found]
+            reason = "its own evidence does not give it alone, and other of its publication is not whole"
+            return told(state_of(problems), reason, *problems)
+        if failed and not gave:
+            return told(REFUSED, failed[-1].message, *failed)
+        values = " or ".join(str(inexact(form)) for form in gave)
+        return told(NOT_REPRODUCED, f"replayed it is {values}")
+
+    def check(self, digest: str) -> tuple[WarehouseError, ...]:
+        """What is wrong with a bundle."""
+        if digest not in self._problems:
+            found = list(self._store.check_bundle(digest))
+            removals = removed_bundles(self._store, [digest])
+            self._signings[digest] = check_evidence_signatures(self._project, digest)
+            invalid = self._signings[digest].problem(f"signatures/{digest[:12]}")
+            if not found:
+                self._files[digest] = len(self._store.manifest(digest).files)
+            lost = [expired(removal) for removal in removals.values()] or found
+            self._problems[digest] = (*lost, *([invalid] if invalid else ()))
+        return self._problems[digest]
+
+    def replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> _Replay:
+        """The query over these bundles. Raises what `Replayer.replay` raises."""
+        if bundles not in self._replays:
+            from warehouse.claims.replay import Replayer
+
+            self._replayer = self._replayer or Replayer(self._project, self._specification)
+            found = self._replayer.replay(bundles, self._traced)
+            rows = {row_key({name: row[name] for name in grain}): row for row in found.rows}
+            self._replays[bundles] = _Replay(rows, found.retraced)
+        return self._replays[bundles]
+
+
+def equals(form: Any, claimed: Any, determinism: Determinism) -> str | None:
+    """How a replayed value equals the one claimed; None when it does not."""
+    known = "" if determinism is UNRECORDED else f" ({determinism})"
+    if form == claimed:
+        return f"equal{known}"
+    if determinism.tolerance and _is_within(form, claimed, determinism.tolerance):
+        return f"equal within {determinism.tolerance:g}, {inexact(form)!r}{known}"
+    return None
+
+
+def _is_within(form: Any, claimed: Any, tolerance: float) -> bool:
+    """Whether floats, or lists of them, differ by no more than the tolerance allows."""
+    if not form or not claimed or form[0] != claimed[0] or len(form) != len(claimed):
+        return bool(form == claimed)
+    if form[0] == "list":
+        return all(_is_within(one, other, tolerance) for one, other in zip(form[1:], claimed[1:], strict=True))
+    if form[0] != "double":
+        return bool(form == claimed)
+    return isclose(inexact(form), inexact(claimed), rel_tol=tolerance)
+
+
+def _shown(bundles: frozenset[str], own: frozenset[str]) -> str:
+    count = f"{len(bundles)} bundle{'s' * (len(bundles) != 1)}"
+    return f"its own {count}" if bundles == own else f"{count} of its publication"

@@ -22,12 +22,14 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"landing"}),
     frozenset({"evidence"}),
     frozenset({"project"}),
+    frozenset({"project_file"}),
     frozenset({"digest"}),
     frozenset({"errors"}),
 )
 # Narrower than the layers: what these may see at all.
 NARROW: dict[str, set[str]] = {
-    "evidence": {"digest", "errors"}, "project": {"errors"}, "digest": set(), "errors": set()
+    "evidence": {"digest", "errors"}, "project": {"project_file", "errors"}, "project_file": {"errors"},
+    "digest": set(), "errors": set()
 }
 MAX_LINES = 500
 

@@ -1,4 +1,4 @@
-"""A project: a folder with `warehouse.toml` and its own folders (`KINDS`), laid over the standard ones.
+"""A project: a folder with a `warehouse.toml` and its own folders (`KINDS`), laid over the standard ones.
 
 Finds, reads and makes projects; knows where things lie. It opens no store and runs no SQL.
 """
@@ -9,34 +9,20 @@ import os
 import re
 import shutil
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from warehouse.errors import ExitCode, WarehouseError, did_you_mean, place_of_byte
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.project_file import PROJECT_FILE, ProjectFile, read_project_file
 
-PROJECT_FILE = "warehouse.toml"
 KINDS = ("models", "queries", "ingest", "data_tests", "unit_tests")
 STANDARD_PREFIX = "standard/"  # how messages show a file of the standard project
 _DEFAULT_KEPT_BUILDS = 3
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
-# What the file may say, section by section.
-_KNOWN: Mapping[str, frozenset[str]] = {
-    "project": frozenset({"name", "standard"}),
-    "store": frozenset({"url"}),
-    "build": frozenset({"folder", "keep"}),
-    "openlineage": frozenset({"file", "url"}),
-    "sources": frozenset(),  # its keys are names of tables
-    "trusted_keys": frozenset(),  # and these names of keys
-    "publication": frozenset({"require_signatures"}),
-    "retention": frozenset({"hot_days", "warm_days", "cold_days"}),
-}
-_FREE = frozenset({"sources", "trusted_keys"})  # sections whose keys are names
 _KEY_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _PUBLIC_KEY = re.compile(r"ed25519:[0-9a-f]{64}")
-_WRITTEN = {int: "a whole number", str: "text in quotes", bool: "true or false"}
 
 _TEMPLATE = """\
 # A performance warehouse project. Paths are relative to this file.
@@ -140,48 +126,36 @@ def find_project(start: Path | None = None) -> Project:
 def read_project(root: Path) -> Project:
     """The project in exactly this folder. Raises WH002 with the place when its file is not valid."""
     root = root.resolve()
-    text = _read_text(root / PROJECT_FILE)
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _not_toml(error, text) from error
-    for section, keys in document.items():
-        if section not in _KNOWN:
-            raise _fault(text, section, None, f"unknown section [{section}]", _nearest(section, _KNOWN))
-        if not isinstance(keys, dict):
-            raise _fault(text, section, None, f"{section} is a section", f"write it on a line of its own: [{section}]")
-        for key in keys if section not in _FREE else ():
-            if key not in _KNOWN[section]:
-                raise _fault(text, section, key, f"unknown key {section}.{key}", _nearest(key, _KNOWN[section]))
-    keep = _value(document, text, "build", "keep", int, _DEFAULT_KEPT_BUILDS)
+    file = read_project_file(root)
+    keep = file.value("build", "keep", int, _DEFAULT_KEPT_BUILDS)
     if keep < 1:
-        raise _fault(text, "build", "keep", "build.keep must be at least 1", "the current build is one of those kept")
-    url = _value(document, text, "store", "url", str, ".wh/store")
+        raise file.fault("build", "keep", "build.keep must be at least 1", "the current build is one of those kept")
+    url = file.value("store", "url", str, ".wh/store")
     if "://" in url:
-        raise _fault(
-            text, "store", "url", f"store.url {url!r}: only a local folder can be written by this version",
+        raise file.fault(
+            "store", "url", f"store.url {url!r}: only a local folder can be written by this version",
             'give a path: url = ".wh/store"',
         )
-    lineage_file = _value(document, text, "openlineage", "file", str, "")
-    lineage_url = os.environ.get("OPENLINEAGE_URL") or _value(document, text, "openlineage", "url", str, "")
+    lineage_file = file.value("openlineage", "file", str, "")
+    lineage_url = os.environ.get("OPENLINEAGE_URL") or file.value("openlineage", "url", str, "")
     if lineage_url and not _is_http_address(lineage_url):
-        raise _fault(
-            text, "openlineage", "url", f"openlineage.url {lineage_url!r} is no http or https address",
+        raise file.fault(
+            "openlineage", "url", f"openlineage.url {lineage_url!r} is no http or https address",
             'for one: url = "http://localhost:5000"',
         )
     return Project(
         root=root,
-        name=_value(document, text, "project", "name", str, root.name),
+        name=file.value("project", "name", str, root.name),
         store_root=root / url,
-        builds=root / _value(document, text, "build", "folder", str, ".wh/builds"),
+        builds=root / file.value("build", "folder", str, ".wh/builds"),
         kept_builds=keep,
-        uses_standard=_value(document, text, "project", "standard", bool, True),
-        sources=_sources(document, text),
+        uses_standard=file.value("project", "standard", bool, True),
+        sources=_sources(file),
         lineage_file=root / lineage_file if lineage_file else None,
         lineage_url=lineage_url or None,
-        trusted_keys=_trusted_keys(document, text),
-        requires_signatures=_value(document, text, "publication", "require_signatures", bool, False),
-        retention=_retention(document, text),
+        trusted_keys=_trusted_keys(file),
+        requires_signatures=file.value("publication", "require_signatures", bool, False),
+        retention=_retention(file),
     )
 
 
@@ -190,57 +164,45 @@ def project_of_store(root: Path) -> Project:
     return Project(root, root.name, store_root=root, builds=root / "builds", kept_builds=1, uses_standard=True)
 
 
-def _sources(document: Mapping[str, Any], text: str) -> dict[str, tuple[str, ...]]:
+def _sources(file: ProjectFile) -> dict[str, tuple[str, ...]]:
     """The named file sources: paths, patterns, or one call that reads them."""
     found = {}
-    for name, value in document.get("sources", {}).items():
+    for name, value in file.section("sources").items():
         patterns = [value] if isinstance(value, str) else value
         hint = f'write it so: {name} = "data/*.parquet"'
         if not (isinstance(patterns, list) and patterns and all(isinstance(item, str) for item in patterns)):
-            raise _fault(text, "sources", name, f"sources.{name} is a path, a pattern or a list of them", hint)
+            raise file.fault("sources", name, f"sources.{name} is a path, a pattern or a list of them", hint)
         if not _SOURCE_NAME.fullmatch(name):
-            raise _fault(text, "sources", name, f"{name} is no table name", "use lower-case letters, digits and _")
+            raise file.fault("sources", name, f"{name} is no table name", "use lower-case letters, digits and _")
         found[name] = tuple(patterns)
     return found
 
 
-def _trusted_keys(document: Mapping[str, Any], text: str) -> dict[str, str]:
-    keys = document.get("trusted_keys", {})
+def _trusted_keys(file: ProjectFile) -> dict[str, str]:
+    keys = file.section("trusted_keys")
     for name, key in keys.items():
         if not (isinstance(key, str) and _PUBLIC_KEY.fullmatch(key)):
-            raise _fault(
-                text, "trusted_keys", name, f"trusted_keys.{name} is no public key: ed25519: and 64 hex characters",
+            raise file.fault(
+                "trusted_keys", name, f"trusted_keys.{name} is no public key: ed25519: and 64 hex characters",
                 "wh keygen prints it",
             )
     return dict(keys)
 
 
-def _retention(document: Mapping[str, Any], text: str) -> Retention:
+def _retention(file: ProjectFile) -> Retention:
     defaults = vars(Retention())
-    days = {key: _value(document, text, "retention", key, int, default) for key, default in defaults.items()}
+    days = {key: file.value("retention", key, int, default) for key, default in defaults.items()}
     tiers = list(defaults)
     for key, before in zip(tiers, [None, *tiers], strict=False):
         if days[key] < (days[before] if before else 1):
             told = f"at least {before}, {days[before]}" if before else "at least 1"
-            raise _fault(text, "retention", key, f"retention.{key} must be {told}", "a colder tier is kept as long as a hotter one")
+            raise file.fault("retention", key, f"retention.{key} must be {told}", "a colder tier is kept as long as a hotter one")
     return Retention(**days)
 
 
 def source_fault(root: Path, name: str, code: str, message: str, hint: str | None) -> WarehouseError:
     """A fault of a named source, at its line in the project's file."""
-    return replace(_fault(_read_text(root / PROJECT_FILE), "sources", name, message, ""), code=code, hint=hint)
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig")  # some editors put a byte order mark first
-    except UnicodeDecodeError as error:
-        raise WarehouseError(
-            "WH002", f"the byte 0x{error.object[error.start]:02x} is not UTF-8", f"{PROJECT_FILE}:{place_of_byte(error)}",
-            "save the file as UTF-8",
-        ) from error
-    except OSError as error:
-        raise WarehouseError("WH002", str(error.strerror), str(file), "it is a file that you may read") from error
+    return replace(read_project_file(root).fault("sources", name, message, ""), code=code, hint=hint)
 
 
 def _is_http_address(url: str) -> bool:
@@ -253,58 +215,18 @@ def _is_http_address(url: str) -> bool:
         return False
 
 
-def _value(document: Mapping[str, Any], text: str, section: str, key: str, kind: type, default: Any) -> Any:
-    value = document.get(section, {}).get(key, default)
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise _fault(text, section, key, f"{section}.{key} is {_WRITTEN[kind]}", f"for one: {key} = {_toml(default)}")
-    return value
-
-
-def _toml(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool | int) else f'"{value}"'
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    return did_you_mean(word, known) or f"known: {', '.join(sorted(known))}"
-
-
-def _not_toml(error: tomllib.TOMLDecodeError, text: str) -> WarehouseError:
-    message, _, where = str(error).partition(" (at ")
-    numbers = [int(number) for number in re.findall(r"\d+", where)]
-    line, column = numbers if len(numbers) == 2 else (max(1, len(text.splitlines())), 1)
-    return _shown_fault(text, f"it is not TOML: {message}", line, column, "text goes in double quotes, true and false without")
-
-
-def _fault(text: str, section: str, key: str | None, message: str, hint: str) -> WarehouseError:
-    """A WH002 at the line that gives the section, or the key in it; on the first when it is written otherwise."""
-    within = False
-    for number, line in enumerate(text.splitlines(), 1):
-        opens = re.match(r"\s*\[+\s*\"?([\w-]+)", line)
-        within = opens[1] == section if opens else within
-        word = re.match(r"\s*\"?([\w-]+)\"?\s*[.=]", line)
-        if (key is None and (within or (word and word[1] == section))) or (key and within and word and word[1] == key):
-            return _shown_fault(text, message, number, len(line) - len(line.lstrip()) + 1, hint)
-    return _shown_fault(text, message, 1, 1, hint)
-
-
-def _shown_fault(text: str, message: str, line: int, column: int, hint: str) -> WarehouseError:
-    shown = (text.splitlines() or [""])[line - 1]
-    excerpt = f"\n{shown}\n{' ' * (column - 1)}^" if shown else ""
-    return WarehouseError("WH002", f"{message}{excerpt}", f"{PROJECT_FILE}:{line}:{column}", hint)
-
-
 def trust_key(project: Project, name: str, key: str) -> Project:
     """Write a public key into the project's file, among its trusted ones, and read it again. The same key again is a no-op;
     raises WH002 for a name that another key has, or that is none for TOML."""
     if project.trusted_keys.get(name) == key:
         return project
-    file = (project.root / PROJECT_FILE).resolve()
-    text = _read_text(file)
+    file, path = read_project_file(project.root), (project.root / PROJECT_FILE).resolve()
     if name in project.trusted_keys:
-        raise _fault(text, "trusted_keys", name, f"another key is trusted as {name}", "choose another name, or remove its line")
+        raise file.fault("trusted_keys", name, f"another key is trusted as {name}", "choose another name, or remove its line")
     if not _KEY_NAME.fullmatch(name):
-        raise _fault(text, "trusted_keys", None, f"{name!r} is no name for a key", "use letters, digits, - and _")
+        raise file.fault("trusted_keys", None, f"{name!r} is no name for a key", "use letters, digits, - and _")
     entry = f'{name} = "{key}"'
+    text = file.text
     header = re.search(r"^[ \t]*\[trusted_keys\][^\n]*$", text, re.MULTILINE)
     if header:
         text = f"{text[: header.end()]}\n{entry}{text[header.end() :]}"
@@ -314,14 +236,14 @@ def trust_key(project: Project, name: str, key: str) -> Project:
         if tomllib.loads(text)["trusted_keys"][name] != key:
             raise KeyError(name)
     except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise _fault(text, "trusted_keys", None, "trusted_keys is not written as a section", f"add it by hand: {entry}") from error
-    scratch = file.with_name(f".{PROJECT_FILE}.{os.getpid()}")
+        raise file.fault("trusted_keys", None, "trusted_keys is not written as a section", f"add it by hand: {entry}") from error
+    scratch = path.with_name(f".{PROJECT_FILE}.{os.getpid()}")
     try:
         scratch.write_text(text, encoding="utf-8")
-        shutil.copymode(file, scratch)
-        scratch.replace(file)
+        shutil.copymode(path, scratch)
+        scratch.replace(path)
     except OSError as error:
-        raise WarehouseError("WH004", str(error), str(file)) from error
+        raise WarehouseError("WH004", str(error), str(path)) from error
     return read_project(project.root)
 
 

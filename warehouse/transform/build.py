@@ -16,7 +16,8 @@ from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.signatures import signature_stamps
 from warehouse.evidence.store import LocalStore
-from warehouse.project import KINDS, PROJECT_FILE, Project
+from warehouse.project import KINDS, Project
+from warehouse.project_file import PROJECT_FILE
 from warehouse.transform.builds import (
     FORM,
     Build,

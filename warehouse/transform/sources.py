@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import WarehouseError
-from warehouse.project import PROJECT_FILE, Project, source_fault
+from warehouse.project import Project, source_fault
+from warehouse.project_file import PROJECT_FILE
 from warehouse.transform.duck import text_literal
 from warehouse.transform.model import Model
 from warehouse.transform.objects import is_remote, object_tags, open_objects

@@ -16,7 +16,7 @@ demo: .venv/installed
 	@bash demo.sh $(BIN)
 
 test: .venv/installed-test
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 bench: .venv/installed-test
 	$(BIN)/python benchmarks/run.py

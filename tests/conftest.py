@@ -26,6 +26,13 @@ WhBytes = Callable[..., tuple[int, bytes, str]]
 # A suite that runs in the background finds SIGINT ignored, and what it starts would ignore it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Files are given to the workers in this order, then the others: a long one that began last would keep one core at work alone.
+LONGEST = ("test_verification_sample.py", "test_torture.py", "test_lineage.py", "test_provenance_oracle.py", "test_incremental.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
 
 def unpacked_evidence(name: str) -> Path:
     """The unpacked archive `name` of the shared evidence; skips the test where that is absent."""

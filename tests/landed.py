@@ -32,7 +32,7 @@ def load(name: str) -> Ingestor:
 
 
 def drafts(ingestor: Ingestor, path: Path) -> list[BundleDraft]:
-    return list(ingestor.bundles(list_tree(path)))
+    return [found for found in ingestor.bundles(list_tree(path)) if isinstance(found, BundleDraft)]
 
 
 def stored(ingestor: Ingestor, draft: BundleDraft, folder: Path, contents: dict[str, bytes] | None = None) -> Bundle:
@@ -72,3 +72,28 @@ def landed(ingestor: Ingestor, path: Path, folder: Path) -> Rows:
 
 def codes(rows: Rows) -> Counter[str]:
     return Counter(row["code"] for row in rows[ISSUE_TABLE])
+
+
+class Subject:
+    """The standard ingestor of a name, with the functions above."""
+
+    def __init__(self, name: str) -> None:
+        self.ingestor = load(name)
+
+    def drafts(self, path: Path) -> list[BundleDraft]:
+        return drafts(self.ingestor, path)
+
+    def stored(self, draft: BundleDraft, folder: Path, contents: dict[str, bytes] | None = None) -> Bundle:
+        return stored(self.ingestor, draft, folder, contents)
+
+    def parsed(self, bundle: Bundle) -> Rows:
+        return parsed(self.ingestor, bundle)
+
+    def rows(self, tree: Path, folder: Path, index: int = 0) -> Rows:
+        return self.parsed(self.stored(self.drafts(tree)[index], folder))
+
+
+def place(row: dict[str, Any], folder: Path) -> bytes:
+    """The bytes that a row was read from."""
+    data = (folder / row["raw_path"]).read_bytes()
+    return data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from samples.genai_perf import CSV, FOLDER, raw_request, summary, write, write_aiperf
-from samples.ingestors import ISSUE_TABLE, Subject, codes, place
+from landed import ISSUE_TABLE, Subject, codes, place
 
 GENAI_PERF = Subject("genai_perf")
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from samples import guidellm as sample
-from samples.ingestors import ISSUE_TABLE, Subject, codes, place
+from landed import ISSUE_TABLE, Subject, codes, place
 
 GUIDELLM = Subject("guidellm")
 

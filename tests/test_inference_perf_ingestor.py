@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from samples.inference_perf import MANIFEST, REPORT, request, write
-from samples.ingestors import ISSUE_TABLE, Subject, codes, place
+from landed import ISSUE_TABLE, Subject, codes, place
 
 INFERENCE_PERF = Subject("inference_perf")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from samples import llm_d_report as sample
-from samples.ingestors import ISSUE_TABLE, Subject, codes, place
+from landed import ISSUE_TABLE, Subject, codes, place
 
 LLM_D = Subject("llm_d_report")
 

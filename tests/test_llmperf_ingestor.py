@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples.ingestors import ISSUE_TABLE, Subject, codes, place
+from landed import ISSUE_TABLE, Subject, codes, place
 from samples.llmperf import REQUESTS, summary, write
 
 LLMPERF = Subject("llmperf")

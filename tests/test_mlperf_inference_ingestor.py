@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
 import re
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
@@ -15,7 +13,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import landed
 import pytest
+from landed import Rows, codes
 from samples import mlperf_inference as sample
 
 from warehouse.digest import bytes_digest
@@ -23,46 +23,23 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft
-from warehouse.landing.rows import ISSUE_SCHEMA
 
-PACKAGE = Path(__file__).resolve().parents[1] / "ingest" / "mlperf_inference"
 VALUES = sample.Values()
-Rows = dict[str, list[dict[str, Any]]]
 
 
-def _ingestor() -> Any:
-    spec = importlib.util.spec_from_file_location(
-        "test_mlperf_inference_package", PACKAGE / "__init__.py", submodule_search_locations=[str(PACKAGE)]
-    )
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module.INGESTOR
-
-
-INGESTOR = _ingestor()
+INGESTOR = landed.load("mlperf_inference")
 
 
 def drafts(path: Path) -> list[BundleDraft]:
-    return [found for found in INGESTOR.bundles(list_tree(path)) if isinstance(found, BundleDraft)]
+    return landed.drafts(INGESTOR, path)
 
 
 def stored(draft: BundleDraft, folder: Path) -> Bundle:
-    files = []
-    for file in draft.files:
-        data = file.file.source.read_bytes()
-        sample.write(folder / file.raw_path, data)
-        files.append(ManifestFile(file.raw_path, len(data), bytes_digest(data), file.media_type, file.role))
-    manifest = Manifest("mlperf_inference", tuple(files), draft.identity, draft.source)
-    return Bundle(manifest.digest, manifest, folder)
+    return landed.stored(INGESTOR, draft, folder)
 
 
 def parsed(bundle: Bundle) -> Rows:
-    rows: Rows = {name: [] for name in (*INGESTOR.tables, ISSUE_TABLE)}
-    for table, batch in INGESTOR.parse(bundle):
-        assert batch.schema == {**INGESTOR.tables, ISSUE_TABLE: ISSUE_SCHEMA}[table]
-        rows[table] += batch.to_pylist()
-    return rows
+    return landed.parsed(INGESTOR, bundle)
 
 
 def bundle_of(top: Path, scenario: str, folder: Path) -> Bundle:
@@ -81,10 +58,6 @@ def entries(rows: Rows, source: str, run: str | None = "performance/run_1") -> d
         if row["source"] == source and is_run:
             found.setdefault(row["key"], row)
     return found
-
-
-def codes(rows: Rows) -> Counter:
-    return Counter(row["code"] for row in rows[ISSUE_TABLE])
 
 
 @pytest.fixture

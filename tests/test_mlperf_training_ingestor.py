@@ -2,64 +2,39 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import landed
 import pytest
+from landed import Rows, codes
 from samples import mlperf_inference
 from samples import mlperf_training as sample
 
-from warehouse.digest import bytes_digest
-from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft
 from warehouse.landing.registry import load_ingestors
-from warehouse.landing.rows import ISSUE_SCHEMA
 from warehouse.project import init_project
 
-PACKAGE = Path(__file__).resolve().parents[1] / "ingest" / "mlperf_training"
 SET = "mlperf-training/v5.1/Acme/box_n1/llama31_8b"
-Rows = dict[str, list[dict[str, Any]]]
 
 
-def _ingestor() -> Any:
-    spec = importlib.util.spec_from_file_location(
-        "test_mlperf_training_package", PACKAGE / "__init__.py", submodule_search_locations=[str(PACKAGE)]
-    )
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module.INGESTOR
-
-
-INGESTOR = _ingestor()
+INGESTOR = landed.load("mlperf_training")
 
 
 def drafts(path: Path) -> list[BundleDraft]:
-    return list(INGESTOR.bundles(list_tree(path)))
+    return landed.drafts(INGESTOR, path)
 
 
 def stored(draft: BundleDraft, folder: Path, changed: dict[str, bytes] | None = None) -> Bundle:
-    files = []
-    for file in draft.files:
-        data = (changed or {}).get(file.raw_path, file.file.source.read_bytes())
-        sample.write(folder / file.raw_path, data)
-        files.append(ManifestFile(file.raw_path, len(data), bytes_digest(data), file.media_type, file.role))
-    manifest = Manifest("mlperf_training", tuple(files), draft.identity, draft.source)
-    return Bundle(manifest.digest, manifest, folder)
+    return landed.stored(INGESTOR, draft, folder, changed)
 
 
 def parsed(bundle: Bundle) -> Rows:
-    rows: Rows = {name: [] for name in (*INGESTOR.tables, ISSUE_TABLE)}
-    for table, batch in INGESTOR.parse(bundle):
-        assert batch.schema == {**INGESTOR.tables, ISSUE_TABLE: ISSUE_SCHEMA}[table]
-        rows[table] += batch.to_pylist()
-    return rows
+    return landed.parsed(INGESTOR, bundle)
 
 
 def rows_of(path: Path, folder: Path) -> Rows:
@@ -73,10 +48,6 @@ def rows_of_text(text: str | bytes, tmp_path: Path) -> Rows:
     sample.write(folder / "result_1.txt", text)
     rows = rows_of(folder, tmp_path / "store")
     return {table: [row for row in found if row["raw_path"].endswith("result_1.txt")] for table, found in rows.items()}
-
-
-def codes(rows: Rows) -> Counter:
-    return Counter(row["code"] for row in rows[ISSUE_TABLE])
 
 
 class TestRecognition:

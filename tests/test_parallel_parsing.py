@@ -180,6 +180,7 @@ def build_that_waits(tmp_path: Path) -> Iterator[tuple["subprocess.Popen[str]", 
     """`wh build` in processes, one of which has written its id to a file and now sleeps."""
     pid_file = tmp_path / "pid"
     mark = tmp_path / "mark"
+    # It sleeps until it is killed; the 600 s are only so that a failed test leaves nothing behind.
     trouble = f"open({str(pid_file)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     project = made(tmp_path, troubled(mark, trouble))
     mark.touch()
@@ -195,7 +196,7 @@ def build_that_waits(tmp_path: Path) -> Iterator[tuple["subprocess.Popen[str]", 
     with process:
         while not pid_file.exists() or not pid_file.read_text():
             assert process.poll() is None, process.communicate()
-            time.sleep(0.02)
+            time.sleep(0.02)  # the other process tells by a file, which nothing here can wait on
         yield process, pid_file
         process.kill()
 

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 import yaml
-from samples.ingestors import Subject
+from landed import Subject
 
 from warehouse.claims.rollup import build
 from warehouse.evidence.store import LocalStore
@@ -154,7 +154,7 @@ def test_units_that_are_converted_are_those_that_are_not_flagged() -> None:
     known = {unit: (quantity, factor) for unit, quantity, factor in duckdb.sql(sql).fetchall()}
     for name in ("genai_perf", "llm_d_report"):
         Subject(name)
-    units, report = sys.modules["test_genai_perf_package.units"], sys.modules["test_llm_d_report_package.parse"]
+    units, report = sys.modules["landed_genai_perf.units"], sys.modules["landed_llm_d_report.parse"]
     assert {unit: known[unit] for unit in units.MILLISECONDS} == {
         unit: ("time", factor) for unit, factor in units.MILLISECONDS.items()
     }

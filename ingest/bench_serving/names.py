@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Longer names first: L40S is not an L40 with something behind it. No P100: it is a hundred prompts.
 _ACCELERATORS = (
@@ -64,7 +64,7 @@ def told_by(path: str) -> Told:
     """What the names in a path tell, the innermost first."""
     parts = path.split("/")
     parts[-1] = parts[-1].rpartition(".")[0] or parts[-1]
-    told: dict[str, str | int] = {}
+    told: dict[str, Any] = {}
     for index in reversed(range(len(parts))):
         name = parts[index].casefold()
         _add_accelerator(told, name)
@@ -74,7 +74,7 @@ def told_by(path: str) -> Told:
             told.setdefault("framework", framework[1].replace(" ", ""))
         if any(_PATTERNS[setting].search(_separated(name)) for setting in _SPREAD) or "conc" in name:
             _add_settings(told, _separated(name))
-    return Told(**told)  # type: ignore[arg-type]
+    return Told(**told)
 
 
 def is_telling(folder: str) -> bool:
@@ -99,7 +99,7 @@ def accelerators_used(sizes: Iterable[int | None]) -> int | None:
     return product if known and product < 1 << 31 else None
 
 
-def _add_accelerator(told: dict[str, str | int], name: str) -> None:
+def _add_accelerator(told: dict[str, Any], name: str) -> None:
     found = _ACCELERATOR.search(_separated(name))
     if not found:
         return
@@ -110,7 +110,7 @@ def _add_accelerator(told: dict[str, str | int], name: str) -> None:
         told.setdefault("accelerator_count", int(count))
 
 
-def _add_settings(told: dict[str, str | int], name: str) -> None:
+def _add_settings(told: dict[str, Any], name: str) -> None:
     for setting, pattern in _PATTERNS.items():
         if (found := pattern.search(name)) and setting not in told:
             told[setting] = int(next(filter(None, found.groups())))

@@ -23,6 +23,7 @@ _INDICATOR = {
 
 
 def _write_recording(folder: Path) -> None:
+    """A recording of a command that lasts long enough for the host to be sampled."""
     folder.mkdir(parents=True)
     script = folder / "bench.py"
     script.write_text(f"import time\ntime.sleep(0.05)\nprint('warming up')\nprint({json.dumps(_INDICATOR)!r})")

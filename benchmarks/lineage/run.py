@@ -64,15 +64,18 @@ def _verdict(is_met: bool) -> str:
     return "met" if is_met else "MISSED"
 
 
-def cpu_ms(action: Callable[[], object], runs: int) -> float:
-    """The median CPU time of this process, all threads, after one run to warm up."""
-    action()
-    costs = []
-    for _ in range(runs):
-        started = time.process_time()
+def cpu_ms(actions: Sequence[Callable[[], object]], runs: int) -> list[float]:
+    """The median CPU time of this process, all threads, of each action after one run to warm up. They take turns: the
+    machine's speed may change by half within a minute, and that should hit a cost and its floor alike."""
+    for action in actions:
         action()
-        costs.append(time.process_time() - started)
-    return median(costs) * 1000
+    costs: list[list[float]] = [[] for _ in actions]
+    for _ in range(runs):
+        for action, taken in zip(actions, costs, strict=True):
+            started = time.process_time()
+            action()
+            taken.append(time.process_time() - started)
+    return [median(taken) * 1000 for taken in costs]
 
 
 def fact_figures(scratch: Path, rows: int, runs: int) -> Iterator[Figure]:
@@ -80,11 +83,16 @@ def fact_figures(scratch: Path, rows: int, runs: int) -> Iterator[Figure]:
         for query in FACT_QUERIES:
             catalog = with_rollup(con, query)
             [(row, count)] = con.execute("select count(*) // 2, count(*) from rollup.claim").fetchall()
-            floor = cpu_ms(lambda: con.execute(f"create or replace temp table answer as {query.sql}"), runs)
-            one = cpu_ms(lambda: trace(con, catalog, "claim", [], [row]), runs)
+            floor, one, every = cpu_ms(
+                (
+                    lambda: con.execute(f"create or replace temp table answer as {query.sql}"),
+                    lambda: trace(con, catalog, "claim", [], [row]),
+                    lambda: trace(con, catalog, "claim", []),
+                ),
+                runs,
+            )
             bound = _ONE_RUN_MS if query.is_of_one_run else floor + _TRACE_EXTRA_MS
             yield Figure(f"{query.name}: runs of one", one, "the query", floor, bound)
-            every = cpu_ms(lambda: trace(con, catalog, "claim", []), runs)
             yield Figure(f"{query.name}: runs of all {count}", every, "the query", floor)
 
 
@@ -101,10 +109,15 @@ def tpch_figures(scratch: Path, scale: str, runs: int) -> Iterator[Figure]:
 
 def _tpch_figure(con: "duckdb.DuckDBPyConnection", query: Query, runs: int) -> Figure:
     catalog = with_rollup(con, query)
-    floor = cpu_ms(lambda: con.execute(f"create or replace temp table answer as {query.sql}"), runs)
     con.execute("create or replace temp table wanted as select (count(*) // 2)::bigint as rid from rollup.claim")
-    cost = cpu_ms(lambda: hop(con, catalog, catalog.models["rollup.claim"], row_tokens(catalog)), runs)
-    rewriting = cpu_ms(lambda: annotate(query.sql, bare_columns(catalog), dict.fromkeys(bare_columns(catalog), "{alias}.rowid")), runs)
+    floor, cost, rewriting = cpu_ms(
+        (
+            lambda: con.execute(f"create or replace temp table answer as {query.sql}"),
+            lambda: hop(con, catalog, catalog.models["rollup.claim"], row_tokens(catalog)),
+            lambda: annotate(query.sql, bare_columns(catalog), dict.fromkeys(bare_columns(catalog), "{alias}.rowid")),
+        ),
+        runs,
+    )
     return Figure(f"{query.name}: rows behind one row", cost, "the query", floor, rewriting_ms=rewriting)
 
 

@@ -21,6 +21,11 @@ AGGREGATES = frozenset(
         "string_agg", "sum", "sum_no_overflow", "sumkahan", "var_pop", "var_samp", "variance", "variant_group_object",
     )
 )
+# Macros over them.
+AGGREGATE_MACROS = frozenset(
+    "geomean geometric_mean wavg weighted_avg json_group_array json_group_object json_group_structure "
+    "variant_group_array".split()
+)
 # Of a vector of one value they add value x count, else one value after another: 100 times 0.1 is 10.0 or
 # 9.99999999999998. Such vectors come from tables that are compressed already, where rows of one value fill a vector.
 # With them the macros over them.

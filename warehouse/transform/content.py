@@ -38,6 +38,9 @@ class Content:
         return memo_digest("wh/content/1", [self.rows, str(self.hash_sum), [[*item] for item in types.items()], [*order]])
 
 
+EMPTY = Content(0, 0)
+
+
 def row_hash(types: Mapping[str, str], *first: str) -> str:
     """SQL for a 64-bit hash of a row called `ROW`, and of the SQL expressions `first`.
 

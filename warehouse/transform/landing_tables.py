@@ -135,22 +135,19 @@ def project_landing_types(project: Project) -> dict[str, dict[str, str]]:
 
 def landing_types(schemas: Mapping[str, "pa.Schema"]) -> dict[str, dict[str, str]]:
     """The engine's types of the columns of landing tables."""
+    import pyarrow as pa
+
     from warehouse.transform.duck import connect
 
+    # One question for all: a table of every type that there is.
+    kinds = {str(field.type): field.type for schema in schemas.values() for field in schema}
     con = connect()
     try:
-        return {table: _engine_types(con, schema) for table, schema in schemas.items()}
+        con.register("kind", pa.schema(kinds.items()).empty_table())
+        types = {row[0]: row[1] for row in con.execute("describe kind").fetchall()} if kinds else {}
     finally:
         con.close()
-
-
-def _engine_types(con: "duckdb.DuckDBPyConnection", schema: "pa.Schema") -> dict[str, str]:
-    """The engine's types of an Arrow schema's columns."""
-    con.register("empty_landing", schema.empty_table())
-    try:
-        return {row[0]: row[1] for row in con.execute("describe empty_landing").fetchall()}
-    finally:
-        con.unregister("empty_landing")
+    return {table: {field.name: types[str(field.type)] for field in schema} for table, schema in schemas.items()}
 
 
 def open_landing_table(

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from warehouse.errors import WarehouseError
 from warehouse.transform import incremental
 from warehouse.transform.check import create_schemas
-from warehouse.transform.content import content_of
+from warehouse.transform.content import EMPTY, content_of
 from warehouse.transform.digests import Envelope
-from warehouse.transform.duck import execute, quoted
+from warehouse.transform.duck import execute, quote, quoted
+from warehouse.transform.emptiness import Emptiness
 from warehouse.transform.engine_faults import translated_elsewhere
 from warehouse.transform.keys import KeyPlan
 from warehouse.transform.material import Material
@@ -68,6 +69,7 @@ class Session:
         self._now = dict(self._before)
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
         self.contents: dict[str, str] = material.inputs.content_ids()  # by name, of all that is up to date
+        self._emptiness = Emptiness(material.checked, material.landing, self._now)
         self._readers = Readers(con, material)
         self._recorded: dict[str, str] = {}  # keys of files that stand in a table (`record_keys`)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
@@ -168,10 +170,15 @@ class Session:
         """Make a table from nothing."""
         model, types = self._checked.models[name], self._checked.columns[name]
         plan = self._checked.key_plans.get(name)
-        self._open_inputs(name)
+        is_empty = model.schema != "rollup" and not plan and self._emptiness.of_model(name)
+        if not is_empty:
+            self._open_inputs(name)
         former = self._set_aside(name)
         self._remove(name)
-        if model.schema == "rollup":
+        if is_empty:
+            columns = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())
+            self._con.execute(f"create table {quoted(model.qualified)} ({columns})")
+        elif model.schema == "rollup":
             self._write_rollup(self._con, model, self._material.made[name])
         elif plan:
             if incremental.build(self._con, model, plan, types, sees_layout=self._checked.sees_layout(name)):
@@ -182,7 +189,7 @@ class Session:
                 incremental.record_keys(self._con, model, plan, leaves, self._recorded)
         else:
             execute(self._con, model, f"create table {quoted(model.qualified)} as ")
-        content = content_of(self._con, model.qualified, types, is_ordered=not plan)
+        content = EMPTY if is_empty else content_of(self._con, model.qualified, types, is_ordered=not plan)
         self._made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name),
             content.id(types, order_of(model, types) if plan else ()), content, self._files_of(name),

@@ -15,6 +15,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokens import Token, TokenType
 
 from warehouse.claims.provenance.refusals import refuse
+from warehouse.transform.aggregates import AGGREGATE_MACROS
 
 # Needed in every session that runs annotated SQL: DuckDB 2.0.0 fails with an INTERNAL error ("Attempted to access
 # index 0 within vector of size 0") on some correlated LATERAL aggregates when this optimizer pass is on.
@@ -27,10 +28,6 @@ NILADIC_VOLATILE = frozenset(
 # Macros and command-line functions whose stability duckdb_functions() does not tell.
 MORE_VOLATILE = frozenset("getenv ago user pg_sleep pg_conf_load_time pg_my_temp_schema get_block_size".split())
 APPROXIMATE = frozenset("reservoir_quantile histogram_approx".split())
-AGGREGATE_MACROS = frozenset(
-    "geomean geometric_mean wavg weighted_avg json_group_array json_group_object json_group_structure "
-    "variant_group_array".split()
-)
 UNRULED_AGGREGATES = AGGREGATE_MACROS | frozenset(
     "arg_max_null arg_min_null arg_max_nulls_last arg_min_nulls_last lttb combine_aggr variant_group_object".split()
 )

@@ -72,6 +72,31 @@ def test_a_forged_publication_that_holds_together_is_found(shown: str, state: st
     assert set(states.values()) == {"verified"}
 
 
+def test_a_query_that_does_not_read_the_table_of_runs_is_replayed_with_it(tmp_path: Path) -> None:
+    """Its publication says what each run is of, and so must its replay be able to."""
+    project = values_project(tmp_path / "project", "select run_id, sum(value) as total from reading group by run_id", "run_id")
+    write(project, {
+        "models/reading.sql": "select key as run_id, value from value",
+        "models/benchmark_run_fact.sql":
+            "select key as run_id, md5(key) as workload_spec_digest, min(artifact_manifest_digest) as artifact_manifest_digest"
+            " from value group by key",
+    })
+    take_in(project, value_files(tmp_path / "in", *FILES))
+    build(project)
+    first = publish(project, "claim")
+    runs = [json.loads(line) for line in (project.store_root / "publications" / first.digest / "runs.jsonl").read_text().splitlines()]
+    # md5 of "a" and of "b", as RFC 1321 and everybody else has them.
+    assert {run["run_id"]: run["workload_spec_digest"] for run in runs} == {
+        "a": "0cc175b9c0f1b6a831c399e269772661", "b": "92eb5ffee6ae2fec3ad71c777531578f",
+    }
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}
+    # Another table of runs is another spec: what a publication says of its runs is made by it.
+    path = project.root / "models" / "benchmark_run_fact.sql"
+    path.write_text(path.read_text().replace("md5(key)", "sha256(key)"))
+    build(project)
+    assert publish(project, "claim").query_spec_digest != first.query_spec_digest
+
+
 # The column of `BOTH` below, how far off its value of 7.75 or 4 is forged, and the state.
 OFF = {
     "a sum, by less than the tolerance": ("total", 7.75 * (1 + 5e-10), "stale"),

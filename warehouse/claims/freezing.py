@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.number import exact, row_numbers
 from warehouse.claims.why_sets import Run, encoded, why_digest
 from warehouse.digest import canonical_json
+from warehouse.transform.digests import RUN_TABLE
 from warehouse.transform.sql_text import canonical
 
 if TYPE_CHECKING:
@@ -100,10 +101,10 @@ def freeze(rows: RowDocuments) -> FrozenRows:
 
 def _run_documents(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", runs: Sequence[str]) -> dict[str, Run]:
     """For each run its identifying digests; none in a project that has no table of runs."""
-    if "main.benchmark_run_fact" not in catalog.models:
+    if f"main.{RUN_TABLE}" not in catalog.models:
         return {}
     found = con.execute(
-        "select run_id, workload_spec_digest, artifact_manifest_digest from benchmark_run_fact"
+        f"select run_id, workload_spec_digest, artifact_manifest_digest from {RUN_TABLE}"
         " where run_id in (select unnest(?::varchar[]))",
         [list(runs)],
     ).fetchall()

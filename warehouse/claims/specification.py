@@ -11,7 +11,7 @@ from warehouse.claims.publication import PublishedCell, PublishedRollup, Publish
 from warehouse.digest import domain_digest, number_id
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
-from warehouse.transform.digests import MODEL_DOMAIN, QUERY_SPEC_DOMAIN
+from warehouse.transform.digests import MODEL_DOMAIN, QUERY_SPEC_DOMAIN, parents_of
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _models(specification: dict[str, Any], digest: str) -> list[tuple[str, str]]
     if domain_digest(QUERY_SPEC_DOMAIN, specification["document"]) != digest:
         raise ValueError("the document differs from its digest")
     listed: dict[str, str] = {}
-    pending = _by_name(specification["document"]["parents"])
+    pending = parents_of(specification["document"])
     while pending:
         parent = pending.pop(0)
         document = specification["models"][parent["digest"]]
@@ -86,9 +86,6 @@ def _models(specification: dict[str, Any], digest: str) -> list[tuple[str, str]]
             raise ValueError(f"model {parent['name']} differs from its digest")
         if parent["name"] not in listed:
             listed[parent["name"]] = parent["digest"]
-            pending += _by_name(document["parents"])
+            pending += parents_of(document)
     return list(listed.items())
 
-
-def _by_name(parents: list[dict[str, str]]) -> list[dict[str, str]]:
-    return sorted(parents, key=lambda parent: parent["name"])

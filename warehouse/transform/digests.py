@@ -17,6 +17,8 @@ from warehouse.transform.sql_text import CANONICAL_FORM
 
 MODEL_DOMAIN = "wh/model/1"
 QUERY_SPEC_DOMAIN = "wh/query-spec/1"
+# The table that says of each run what it is of: every publication quotes it, so every query spec holds how it is made.
+RUN_TABLE = "benchmark_run_fact"
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ def landing_leaf(table: str, version: str, columns: Mapping[str, str]) -> dict[s
 def envelopes(checked: CheckedProject, leaves: Mapping[str, Mapping[str, Any]]) -> dict[str, Envelope]:
     """One envelope a model, feed and query, keyed as the graph is. `leaves` are those of `landing_leaf` by table."""
     made: dict[str, Envelope] = {}
-    for name in checked.graph.order:
+    # Nothing reads a rollup but other rollups, and these come in order.
+    for name in sorted(checked.graph.order, key=lambda name: checked.models[name].schema == "rollup"):
         model = checked.models[name]
         document = {
             "canonical_form": CANONICAL_FORM,
@@ -52,6 +55,8 @@ def envelopes(checked: CheckedProject, leaves: Mapping[str, Mapping[str, Any]]) 
         if model.schema == "rollup":
             document["engine"] = {"name": "duckdb", "version": engine_version(), "settings": dict(PINNED_SETTINGS)}
             document["claim"] = dict(model.claim)
+            if RUN_TABLE in made and RUN_TABLE not in _under(name, checked):
+                document["runs"] = {"name": checked.models[RUN_TABLE].qualified, "digest": made[RUN_TABLE].digest}
         made[name] = Envelope(domain_digest(_domain(model), document), document)
     return made
 
@@ -62,15 +67,30 @@ def _domain(model: Model) -> str:
 
 def specification(name: str, checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, Any]:
     """The whole envelope of a query spec, as `specs/<query_spec_digest>.json` keeps it: the query's own document, and that
-    of every model under it by its digest. Nothing is in it that no digest covers."""
-    under: dict[str, Any] = {}
+    of every model under it, and of the table of runs, by its digest. Nothing is in it that no digest covers."""
+    held = _under(name, checked)
+    if "runs" in made[name].document:
+        held |= {RUN_TABLE} | _under(RUN_TABLE, checked)
+    under = {made[parent].digest: made[parent].document for parent in sorted(held, key=checked.place_of)}
+    return {"query_spec_digest": made[name].digest, "document": made[name].document, "models": under}
+
+
+def parents_of(document: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """The name and digest of every model that a document of `envelopes` rests on directly, by name."""
+    runs = [document["runs"]] if "runs" in document else []
+    return sorted([*document["parents"], *runs], key=lambda parent: str(parent["name"]))
+
+
+def _under(name: str, checked: CheckedProject) -> set[str]:
+    """Every model that another reads, at any depth."""
+    found: set[str] = set()
     pending = list(checked.graph.models[name])
     while pending:
         parent = pending.pop()
-        if made[parent].digest not in under:
-            under[made[parent].digest] = made[parent].document
-            pending.extend(checked.graph.models[parent])
-    return {"query_spec_digest": made[name].digest, "document": made[name].document, "models": under}
+        if parent not in found:
+            found.add(parent)
+            pending += checked.graph.models[parent]
+    return found
 
 
 def recorded_model(document: Mapping[str, Any]) -> Model:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _TRACE_EXTRA_MS = 50.0
 _ONE_RUN_MS = 50.0
 _LINEAGE_MS = 600.0
+_VERIFY_MS = 2000.0
 _TPCH_MEAN, _TPCH_WORST = 1.2, 6.0
 
 
@@ -125,8 +126,9 @@ def bare_columns(catalog: Catalog) -> dict[str, Sequence[str]]:
     return {name.partition(".")[2]: columns for name, columns in catalog.columns.items()}
 
 
-def lineage_figure(scratch: Path, runs: int) -> Figure:
-    """`wh lineage` of a published number, from a cold start, on a project of twenty made submissions."""
+def number_figures(scratch: Path, runs: int) -> Iterator[Figure]:
+    """`wh lineage` and `wh verify` of a published number, each from a cold start, on a project of twenty made submissions. The
+    first verification in a project is a figure of its own: it finds out what the query's SQL establishes."""
     from samples.mlperf_inference import write_submission
 
     for number in range(20):
@@ -141,9 +143,17 @@ def lineage_figure(scratch: Path, runs: int) -> Figure:
         [*wh, "sql", "--format", "csv", select], cwd=project, env={**os.environ, **here}, capture_output=True, text=True, check=True
     )
     number_id = listed.stdout.split()[-1]
-    lineage = medians(run([*wh, "lineage", number_id], project, here) for _ in range(runs))
-    nothing = medians(run([sys.executable, "-c", "pass"], scratch) for _ in range(runs))
-    return Figure("wh lineage of a published number", lineage.cpu_s * 1000, "python that starts and ends", nothing.cpu_s * 1000, _LINEAGE_MS)
+    first = run([*wh, "verify", number_id], project, here)
+    nothing, lineage, verify = zip(*(
+        (run([sys.executable, "-c", "pass"], scratch), run([*wh, "lineage", number_id], project, here), run([*wh, "verify", number_id], project, here))
+        for _ in range(runs)
+    ), strict=True)
+    floor_ms = medians(nothing).cpu_s * 1000
+    for name, costs, bound in (
+        ("wh lineage of a published number", lineage, _LINEAGE_MS), ("wh verify of a published number", verify, _VERIFY_MS),
+        ("wh verify, the first of its query", (first,), None),
+    ):
+        yield Figure(name, medians(costs).cpu_s * 1000, "python that starts and ends", floor_ms, bound)
 
 
 def tpch_summary(figures: list[Figure]) -> str:
@@ -179,7 +189,8 @@ def main() -> None:
         print(f"{'figure':<42} {'CPU ms':>8} {'floor ms':>8} {'ratio':>6}  floor, limit", flush=True)
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
-        keep(lineage_figure(scratch, args.runs))  # first: Linux counts the memory of who starts a process into it
+        for figure in number_figures(scratch, args.runs):  # first: Linux counts the memory of who starts a process into it
+            keep(figure)
         for figure in fact_figures(scratch, args.rows, args.runs):
             keep(figure)
         first = len(found)

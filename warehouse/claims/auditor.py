@@ -28,6 +28,7 @@ from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 
 if TYPE_CHECKING:
+    from warehouse.claims.established import EstablishedMemory
     from warehouse.claims.replay import Replayer, Row
 
 
@@ -41,11 +42,14 @@ class _Replay:
 
 class Auditor:
     """Verdicts on numbers of one query, in `publication` if they are published, of the columns `traced` on what is stated of
-    them beside. A bundle is hashed once, its signatures are checked once, and the same evidence is replayed once."""
+    them beside. A bundle is hashed once, its signatures are checked once, the same evidence is replayed once, and what the
+    query's SQL establishes is found once, or taken from `memory`."""
 
     def __init__(
-        self, project: Project, specification: Mapping[str, Any], traced: Collection[str], publication: PublishedRollup | None
+        self, project: Project, specification: Mapping[str, Any], traced: Collection[str], publication: PublishedRollup | None,
+        memory: "EstablishedMemory | None" = None,
     ) -> None:
+        self._memory = memory
         self._project = project
         self._published = check_publication_signatures(project, publication) if publication else None
         self._trusted = tuple(trusted_keys(project).values())
@@ -131,7 +135,7 @@ class Auditor:
         if bundles not in self._replays:
             from warehouse.claims.replay import Replayer
 
-            self._replayer = self._replayer or Replayer(self._project, self._specification)
+            self._replayer = self._replayer or Replayer(self._project, self._specification, self._memory)
             found = self._replayer.replay(bundles, self._traced)
             rows = {row_key({name: row[name] for name in grain}): row for row in found.rows}
             self._replays[bundles] = _Replay(rows, found.retraced)

@@ -7,7 +7,7 @@ that is not understood, is taken for one. No data is read.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.catalog import BuiltModel, Catalog
@@ -36,15 +36,16 @@ _OPERATION = ""  # in place of a table's name: what a value passes through besid
 _TOLD = 3
 
 
-def determinism_of(catalog: Catalog, query: str, tolerances: Mapping[str, float]) -> dict[str, Determinism]:
-    """The class of each value column of a query. `tolerances` are those its header declares. Reads no data."""
+def determinism_of(
+    catalog: Catalog, query: str, tolerances: Mapping[str, float], columns: Collection[str]
+) -> dict[str, Determinism]:
+    """The class of some value columns of a query. `tolerances` are those its header declares. Reads no data."""
     top = catalog.models[f"rollup.{query}"]
-    operations = _operations(catalog, top)
+    operations = _operations(catalog, [ColumnRef(top.qualified, column) for column in columns])
     found = {}
-    for column, kind in catalog.types[top.qualified].items():
-        if column not in top.grain and column not in RESERVED_COLUMNS:
-            names = sorted(operations[ColumnRef(top.qualified, column)])
-            found[column] = _class_of(kind, names, tolerances.get(column, DEFAULT_TOLERANCE))
+    for column in columns:
+        names = sorted(operations[ColumnRef(top.qualified, column)])
+        found[column] = _class_of(catalog.types[top.qualified][column], names, tolerances.get(column, DEFAULT_TOLERANCE))
     return found
 
 
@@ -68,8 +69,9 @@ def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
     return Determinism(TOLERANT, tolerance if is_float else None, ", ".join(names[:_TOLD]) + more)
 
 
-def _operations(catalog: Catalog, top: BuiltModel) -> dict[ColumnRef, frozenset[str]]:
-    """By column of the query and of every table under it, the additions of floats that its value passes through."""
+def _operations(catalog: Catalog, asked: Iterable[ColumnRef]) -> dict[ColumnRef, frozenset[str]]:
+    """By column, of those that are asked for and of all that go into their values, the additions of floats that its value
+    passes through."""
     from warehouse.transform.check import create_schemas
     from warehouse.transform.duck import connect, quote, quoted
     from warehouse.transform.landing_tables import open_landing_table
@@ -78,17 +80,27 @@ def _operations(catalog: Catalog, top: BuiltModel) -> dict[ColumnRef, frozenset[
     create_schemas(con)
     for table, types in catalog.landing_types.items():
         open_landing_table(con, table, types, ())
-    needed = {top.qualified, *(model.qualified for model in catalog.under(top.qualified))}
-    found: dict[ColumnRef, frozenset[str]] = {}
-    for model in (model for name, model in catalog.models.items() if name in needed):
-        types = catalog.types[model.qualified]
-        names = [name for name in types if name not in RESERVED_COLUMNS]
-        for name, refs in zip(names, _sources(con, model, len(names)), strict=True):
-            own = frozenset(ref.column for ref in refs if ref.table == _OPERATION)
-            found[ColumnRef(model.qualified, name)] = own.union(*(found.get(ref, frozenset()) for ref in refs))
-        listed = ", ".join(f"{quote(name)} {types[name]}" for name in names)
+    for model in catalog.models.values():
+        listed = ", ".join(f"{quote(name)} {kind}" for name, kind in catalog.types[model.qualified].items())
         con.execute(f"create table {quoted(model.qualified)} ({listed})")
+    tables: dict[str, Mapping[str, Refs]] = {}
+    sources: dict[ColumnRef, Refs] = {}
+    pending = list(asked)
+    while pending:
+        ref = pending.pop()
+        if ref in sources or ref.table not in catalog.models:
+            continue
+        if ref.table not in tables:
+            names = [name for name in catalog.types[ref.table] if name not in RESERVED_COLUMNS]
+            tables[ref.table] = dict(zip(names, _sources(con, catalog.models[ref.table], len(names)), strict=True))
+        sources[ref] = tables[ref.table].get(ref.column, NONE)
+        pending += sources[ref]
     con.close()
+    found: dict[ColumnRef, frozenset[str]] = {}
+    place = {name: number for number, name in enumerate(catalog.models)}
+    for ref in sorted(sources, key=lambda ref: place[ref.table]):  # as they are built: what a model reads stands before it
+        own = frozenset(source.column for source in sources[ref] if source.table == _OPERATION)
+        found[ref] = own.union(*(found.get(source, frozenset()) for source in sources[ref]))
     return found
 
 

@@ -85,11 +85,11 @@ def _publish(project: Project, query: str, key: "SigningKey | None") -> Publicat
         specification = json.loads(recorded)
         refuse_indeterminate(catalog, query)
         refuse_signing_state(query, specification, catalog.landing_types, spec.place)
-        determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}))
         columns = rollup_columns(catalog, spec)
+        values = [name for name in columns if name not in spec.grain]
+        determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}), values)
         tried = check_ties(con, catalog, query)
         _check_same_result(con, spec.qualified, spec.sql, columns)
-        values = [name for name in columns if name not in spec.grain]
         traces = trace(con, catalog, query, values, traces_rows=True)
         facts = Facts(con, catalog, traces.values())
         _check_evidence(project, spec.place, traces.values(), facts)

@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from warehouse.claims.catalog import Catalog
+from warehouse.claims.established import Established, EstablishedMemory, establish
 from warehouse.claims.number import exact
 from warehouse.claims.recorded import recorded_project, refused
 from warehouse.claims.retrace import Retraced, retrace
@@ -44,10 +46,14 @@ class Replayed:
 
 
 class Replayer:
-    """One recorded query, checked once, to be run on any evidence. Raises WH309 when it cannot be run here as it was: with
-    other versions of the engine or the ingestors."""
+    """One recorded query, checked once, to be run on any evidence. What its SQL establishes of it is taken from `memory`,
+    where one is given. Raises WH309 when it cannot be run here as it was: with other versions of the engine or the
+    ingestors."""
 
-    def __init__(self, project: Project, specification: Mapping[str, Any]) -> None:
+    def __init__(self, project: Project, specification: Mapping[str, Any], memory: EstablishedMemory | None = None) -> None:
+        self._memory = memory
+        self._digest = str(specification["query_spec_digest"])
+        self._established: Established | None = None
         self._store = LocalStore(project.store_root)
         self._ingestors = load_ingestors(project)
         self._query = recorded_model(specification["document"]).name
@@ -75,7 +81,20 @@ class Replayer:
             rows = _rows(root / "replay.duckdb", self._checked.models[self._query])
             if not traced:
                 return Replayed(rows, None)
-            return Replayed(rows, retrace(root / "replay.duckdb", root / "store", self._query, self._tolerances, traced))
+
+            def established(catalog: Catalog) -> Established:
+                return self._establish(catalog, traced)
+
+            return Replayed(rows, retrace(root / "replay.duckdb", root / "store", self._query, traced, established))
+
+    def _establish(self, catalog: Catalog, columns: Collection[str]) -> Established:
+        known = self._established or (self._memory.recall(self._digest, columns) if self._memory else None)
+        if known is None or not known.columns.keys() >= set(columns):
+            known = establish(catalog, self._query, self._tolerances, columns)
+            if self._memory:
+                self._memory.keep(self._digest, known)
+        self._established = known
+        return known
 
     def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
         return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors))

@@ -6,17 +6,16 @@ holds together, over the same numbers and other runs: only what the raw evidence
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from warehouse import __version__
-from warehouse.claims.catalog import rollup_columns, trace_session
+from warehouse.claims.catalog import Catalog, rollup_columns, trace_session
+from warehouse.claims.established import Established
 from warehouse.claims.freezing import Facts, row_documents
-from warehouse.claims.guarantees import UNKNOWN, guarantees
-from warehouse.claims.operations import determinism_of
-from warehouse.claims.tie_probe import tied_clauses
+from warehouse.claims.guarantees import UNKNOWN
 from warehouse.claims.trace import trace
 from warehouse.transform.duck import quote, quoted
 
@@ -45,12 +44,9 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Retraced:
-    """What a publication of the replayed rows would say: its guarantees, its columns' exactness, the clauses it tried for
-    ties, and its rows' documents."""
+    """What a publication of the replayed rows would say: what its SQL establishes, and its rows' documents."""
 
-    guarantees: Mapping[str, Any]
-    columns: Mapping[str, Any]
-    ties_tried: Mapping[str, int]
+    established: Established
     documents: Mapping[str, Mapping[str, Any]]  # by `row_key`
 
     def doubt(self, record: CellRecord, grain_forms: Mapping[str, Any], column: str) -> Doubt | None:
@@ -58,8 +54,9 @@ class Retraced:
         cell = self.documents[row_key(grain_forms)]["cells"][column]
         rests_on = {"runs": (record.why_digest, cell["why_digest"]), "bytes": (record.evidence, cell["evidence"])}
         follows = {
-            "guarantees": (record.guarantees, self.guarantees), "exactness": (record.determinism, self.columns[column]),
-            "clauses tried for ties": (record.ties_tried, self.ties_tried),
+            "guarantees": (record.guarantees, self.established.guarantees),
+            "exactness": (record.determinism, self.established.columns[column]),
+            "clauses tried for ties": (record.ties_tried, self.established.ties_tried),
         }
         others = [what for what, (said, found) in (rests_on | follows).items() if said != found]
         if not others:
@@ -67,7 +64,7 @@ class Retraced:
         message = f"its value is right, but its publication states other {' and '.join(others)} than its evidence gives"
         if record.wh != __version__:
             return Doubt(f"{message}; that was by wh {record.wh or 'of an unknown version'}, this is {__version__}", False)
-        if self.guarantees["G3"]["holds"] == UNKNOWN and not follows.keys() & set(others):
+        if self.established.guarantees["G3"]["holds"] == UNKNOWN and not follows.keys() & set(others):
             return Doubt(f"{message}; evidence that its publication does not name may be why (G3 is not known)", False)
         return Doubt(message, True)
 
@@ -78,7 +75,7 @@ def row_key(grain_forms: Mapping[str, Any]) -> str:
 
 
 def retrace(
-    database: Path, store_root: Path, query: str, tolerances: Mapping[str, float], traced: Collection[str]
+    database: Path, store_root: Path, query: str, traced: Collection[str], establish: Callable[[Catalog], Established]
 ) -> Retraced:
     """Trace the value columns `traced` of all rows of a query in the database of its replay, whose landing lies under
     `store_root`. Raises WH306."""
@@ -89,8 +86,6 @@ def retrace(
         traces = trace(con, catalog, query, [name for name in columns if name in traced])
         rows = con.execute(f"select rowid, {', '.join(map(quote, columns))} from {quoted(spec.qualified)}").fetchall()
         found = row_documents(spec, columns, rows, traces, Facts(con, catalog, traces.values()))
-        exactness = {name: column.document() for name, column in determinism_of(catalog, query, tolerances).items()}
-        documents = {row_key(row["grain"]): row for row in found.documents}
-        return Retraced(guarantees(catalog, spec), exactness, tied_clauses(catalog, query), documents)
+        return Retraced(establish(catalog), {row_key(row["grain"]): row for row in found.documents})
     finally:
         con.close()

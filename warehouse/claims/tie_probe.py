@@ -18,6 +18,7 @@ from warehouse.claims.provenance.admission import admit
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.tied_groups import tied_groups
 from warehouse.claims.provenance.ties import WAYS, broken, tie_points
+from warehouse.claims.provenance.values import copied
 from warehouse.transform.engine_faults import message_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def tied_clauses(catalog: Catalog, query: str) -> dict[str, int]:
         model.qualified: expanded(model, catalog).text
         for model in (top, *catalog.under(top.qualified)) if model.has_rows
     }
-    counts = {name: len(tie_points(parsed(text).copy())) for name, text in texts.items()}
+    counts = {name: len(tie_points(copied(parsed(text)))) for name, text in texts.items()}
     return {name: count for name, count in counts.items() if count}
 
 
@@ -62,7 +63,7 @@ def probe(con: "duckdb.DuckDBPyConnection", sql: str) -> int:
     from sqlglot.errors import SqlglotError
 
     try:
-        points = tie_points(parsed(sql).copy())
+        points = tie_points(copied(parsed(sql)))
         if not points:
             return 0
         if not _is_decided_by_ties(con, sql):

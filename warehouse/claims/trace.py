@@ -87,6 +87,7 @@ class _Tracer:
         self._keeps_landing_rows = keeps_landing_rows
         self._tokens = row_tokens(catalog, tells_content=keeps_landing_rows)
         self._targets: list[int] = []
+        self._demanded: set[str] = set()  # models of which `demand` has rows
         con.execute("create or replace temp table demand"
             " (target bigint, value varchar, tab varchar, c varchar, rid bigint, is_witness boolean)")
         con.execute(
@@ -127,9 +128,9 @@ class _Tracer:
 
     def descend(self, model: BuiltModel) -> None:
         """Follow every demanded row of one table into what its SQL reads."""
-        name = text_literal(model.qualified)
-        if not model.has_rows or model.schema == "rollup":
+        if model.qualified not in self._demanded:
             return
+        name = text_literal(model.qualified)
         if "run_id" in self._catalog.columns[model.qualified]:
             self._keep_own_witnesses(model)
             self._con.execute(
@@ -140,8 +141,6 @@ class _Tracer:
             row[0]
             for row in self._con.execute(f"select distinct c from demand where tab = {name} order by c").fetchall()
         ]
-        if not columns:
-            return
         self._con.execute(f"create or replace temp table wanted as select distinct rid from demand where tab = {name}")
         values = [column for column in columns if column != _WHOLE_ROW]
         annotated = hop(self._con, self._catalog, model, self._tokens, values, _WHOLE_ROW in columns)
@@ -180,9 +179,11 @@ class _Tracer:
         """File tokens under the table they belong to: rows to follow further, or evidence."""
         name = self._catalog.resolve(table)
         if name in self._catalog.models:
-            self._con.execute(
+            [(count,)] = self._con.execute(
                 f"insert into demand select distinct target, value, {text_literal(name)}, e.c, e.t, coalesce(is_witness, false) from ({source})"
-            )
+            ).fetchall()
+            if count:
+                self._demanded.add(name)
         else:
             self._con.execute(
                 "insert into evidence select distinct target, value, e.t.digest, e.t.path, e.t.\"offset\", e.t.length"

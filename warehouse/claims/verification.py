@@ -9,6 +9,7 @@ from typing import Any
 from warehouse.claims.auditor import Auditor, equals
 from warehouse.claims.completeness import difference, evidence_then
 from warehouse.claims.determinism import UNRECORDED, recorded
+from warehouse.claims.established import EstablishedMemory
 from warehouse.claims.guarantees import YES
 from warehouse.claims.lineage import lineage_of
 from warehouse.claims.number import parse_argument
@@ -23,7 +24,8 @@ from warehouse.project import Project
 
 
 def verify_number(project: Project, argument: str) -> Verdict:
-    """Verify what a person typed after `wh verify`, as `wh lineage` reads it. Raises WH304, WH305, WH306."""
+    """Verify what a person typed after `wh verify`, as `wh lineage` reads it; what its query's SQL establishes is remembered
+    for the next number (`claims.established`). Raises WH304, WH305, WH306."""
     wanted = parse_argument(argument)
     try:
         found = find_cell(project, wanted)
@@ -41,12 +43,12 @@ def verify_number(project: Project, argument: str) -> Verdict:
         bundles, wider = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files}), []
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
     traced = [claim.column] if claim.record else []
-    return Auditor(project, specification, traced, found.publication).verdict(claim, [bundles, *wider])
+    return Auditor(project, specification, traced, found.publication, EstablishedMemory(project)).verdict(claim, [bundles, *wider])
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
-    """Verify every number of a publication: replayed all together first, and by itself what that does not give. One that is
-    damaged has one verdict."""
+    """Verify every number of a publication: replayed all together first, and by itself what that does not give. Nothing is
+    taken from memory. One that is damaged has one verdict."""
     query = publication.query or f"publication {publication.digest[:12]}"
     try:
         publication.check()
@@ -90,7 +92,7 @@ def _incomplete(
         return  # damaged evidence does not tell what is left out; of the numbers that rest on it it is told that it is
     try:
         whole = auditor.replayed(together, grain).retraced if together else None
-        is_certain = then <= together or (whole is not None and whole.guarantees["G3"]["holds"] == YES)
+        is_certain = then <= together or (whole is not None and whole.established.guarantees["G3"]["holds"] == YES)
         if together and is_certain and (found := differs(together)):
             yield Verdict(None, publication.digest, None, TAMPERED, f"the evidence that it names gives {found}")
         elif not then <= together and (found := differs(then)):

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from warehouse.errors import WarehouseError
 
@@ -63,7 +65,11 @@ class Token:
 
 def tokens(sql: str) -> list[Token]:
     """The tokens of `sql`, comments and blanks left out."""
-    found, offset = [], 0
+    return list(_tokens(sql))
+
+
+def _tokens(sql: str) -> Iterator[Token]:
+    offset = 0
     while match := _TOKEN.match(sql, offset):
         kind, text = match.lastgroup or "operator", match[0]
         if match["text"] is not None:
@@ -74,9 +80,8 @@ def tokens(sql: str) -> list[Token]:
         if kind == "operator":
             text = _operator(text)
         if kind != "space":
-            found.append(Token(kind, text, offset))
+            yield Token(kind, text, offset)
         offset += len(text)
-    return found
 
 
 def _end_of_comment(sql: str, offset: int) -> int:
@@ -124,6 +129,7 @@ def unended(sql: str) -> str:
     return sql[: found[-1].offset + len(found[-1].text)] if found else ""
 
 
+@lru_cache(maxsize=1024)
 def body(sql: str) -> str:
     """`sql` from its first token to its last, closing semicolons left out: it can stand in brackets."""
     return unended(sql)[first_token(sql) :]
@@ -168,7 +174,7 @@ def fault_at(
 
 def first_token(sql: str) -> int:
     """The offset of the first token of `sql`: where the statement begins, after a header and comments."""
-    return next((token.offset for token in tokens(sql)), 0)
+    return next((token.offset for token in _tokens(sql)), 0)
 
 
 def output_column(sql: str, name: str, occurrence: int = 0) -> int | None:

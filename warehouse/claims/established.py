@@ -1,0 +1,81 @@
+"""What is established of a query by its SQL alone: its guarantees, the clauses at which ties are tried, and how exactly each
+column is determined.
+
+It takes as long as a replay and is the same for every number of a query, so it is remembered by the query's spec. The memory
+lies beside the builds and may be deleted; with another version of wh or of the engine it is as if it were not there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from warehouse import __version__
+from warehouse.claims.guarantees import guarantees
+from warehouse.claims.operations import determinism_of
+from warehouse.claims.tie_probe import tied_clauses
+from warehouse.evidence.durable import replace_durably
+from warehouse.transform.builds import FORM
+from warehouse.transform.duck import engine_version
+
+if TYPE_CHECKING:
+    from warehouse.claims.catalog import Catalog
+    from warehouse.project import Project
+
+_FILE = ".established.json"
+
+
+@dataclass(frozen=True)
+class Established:
+    """The documents that a publication has of its query: its guarantees, the clauses tried for ties by table, and the
+    exactness of some columns."""
+
+    guarantees: Mapping[str, Any]
+    ties_tried: Mapping[str, int]
+    columns: Mapping[str, Any]
+
+
+def establish(catalog: "Catalog", query: str, tolerances: Mapping[str, float], columns: Collection[str]) -> Established:
+    """What the SQL of a query, and of every table under it, tells of these columns. Reads no data."""
+    exactness = determinism_of(catalog, query, tolerances, columns)
+    return Established(
+        guarantees(catalog, catalog.models[f"rollup.{query}"]), tied_clauses(catalog, query),
+        {name: column.document() for name, column in exactness.items()},
+    )
+
+
+class EstablishedMemory:
+    """What was established in a project before, by `query_spec_digest`."""
+
+    def __init__(self, project: "Project") -> None:
+        self._folder = project.builds
+        self._known = self._read()
+
+    def recall(self, query_spec_digest: str, columns: Collection[str]) -> Established | None:
+        """What is known of a query, if it is known of all these columns."""
+        found = self._known.get(query_spec_digest)
+        return found if found and found.columns.keys() >= set(columns) else None
+
+    def keep(self, query_spec_digest: str, established: Established) -> None:
+        """Remember, beside the builds; more columns of a query are added to those known."""
+        before = self._known.get(query_spec_digest)
+        more = replace(established, columns={**(before.columns if before else {}), **established.columns})
+        if more != before and self._folder.is_dir():
+            self._known[query_spec_digest] = more
+            document = {"made_by": _made_by(), "known": {digest: asdict(found) for digest, found in self._known.items()}}
+            replace_durably(self._folder / _FILE, json.dumps(document).encode())
+
+    def _read(self) -> dict[str, Established]:
+        try:
+            document = json.loads((self._folder / _FILE).read_bytes())
+            if document["made_by"] == _made_by():
+                return {digest: Established(**found) for digest, found in document["known"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            pass
+        return {}
+
+
+def _made_by() -> list[Any]:
+    return [FORM, __version__, engine_version()]

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any
 
 from warehouse.landing.text import Data, Line, Report, clean, number_in
 
-from .check import Check, Row, Rows, at, end, endpoint, entry, integer_in, is_missing, is_row_like, point, table_integer, table_number, test
+from .check import Check, Row, Rows, at, end, endpoint, entry, integer_in, is_missing, is_row_like, test
+from .nccl_table import Section, read_columns, table_row
 from .streams import Told, told_lines
 
 MARK = re.compile(rb"#\s*(?:nThreads?:?\s+\d+\s+nGpus|nccl-tests version\s|Collective test starting:)")
 
 _VERSION = re.compile(r"#\s*nccl-tests version\s+(\S+)(.*)")
 _STARTING = re.compile(r"#\s*Collective test starting:\s*(\S+)")
-_CONCLUDED = re.compile(r"#\s*Collective test concluded:")
 _HEADER = re.compile(r"#\s*nThreads?:?\s+\d+\s+nGpus")
 _PARAMETER = re.compile(
     r"\b(nThreads?|nGpus|nRanks|minBytes|maxBytes|warmup ?iters|agg ?iters|iters|validation|graph|unalign):?\s+(\S+)",
@@ -33,13 +30,11 @@ _RANK = re.compile(
     r"#\s*Rank\s+(\d+)(?:\s+Group\s+\d+)?\s+Pid\s+\d+\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]*)\]\s*(.*)"
 )
 _REDUCING = re.compile(r"#\s*Reducing maxBytes to\s+(\S+)")
-_SAYS_NOTHING = re.compile(r"#\s*(?:Using devices|out-of-place\s+in-place|Collective test concluded:.*)?")
 _OUT_OF_BOUNDS = re.compile(r"#\s*(Out of bounds values)\s*:\s*(\S*)\s*(\S*)")
 _AVERAGE = re.compile(r"#\s*(Avg bus bandwidth)\s*:\s*(\S*)\s*(\S*)")
 _LIBRARY = re.compile(r"(?:(nccl-headers|nccl-library)=(\S+))")
 _SOFTWARE = re.compile(r"(\S{1,20} version|rccl-tests: Version)\s*:?\s*(\S.*)")
 _COMMAND = re.compile(r"\b(\w+_perf)\b(?=\s+-)")
-_DATE, _CLOCK = re.compile(r"\d{4}-\d\d-\d\d"), re.compile(r"\d\d:\d\d:\d\d")
 ERROR = re.compile(
     r"Test (?:NCCL |CUDA |MPI )?(?:failure|timeout)|^# error:|NCCL WARN|unhandled (?:system|cuda) error|srun: error"
     r"|slurmstepd: error|mpirun (?:detected|noticed)|DUE TO TIME LIMIT|CANCELLED|Segmentation fault|out of memory|ERROR"
@@ -53,45 +48,18 @@ _NAMED_TESTS = {
         "hypercube", "scatter", "gather", "reduce",
     )
 }
-_LEFT = ("size", "count", "type", "redop", "root")
-_MEASURES = {
-    "time": "time_us", "cputime": "time_us", "algbw": "alg_bandwidth_gb_per_s", "busbw": "bus_bandwidth_gb_per_s",
-    "error": "max_error", "#wrong": "wrong_count", "i_min": "latency_min", "i_max": "latency_max", "i_p99": "latency_p99",
-}
-_BLANK_HALF = re.compile(r"\s{25,}")  # an out-of-place half that was not run
-
-
-@dataclass
-class _Section:
-    """A test under way: its check, the table's columns, and what decides how it ended."""
-
-    check: Check
-    left: list[str] = field(default_factory=list)
-    measures: list[str] = field(default_factory=list)
-    has_timestamp: bool = False
-    has_units: bool = True
-    points: int = 0
-    average: float | None = None
-    average_text: str | None = None
-    complaint: str | None = None  # the test's own verdict, where it is bad
-    error: str | None = None
-    reduced_to: str | None = None
-    has_header: bool = False
-    is_concluded: bool = False
-    waiting: list[Row] = field(default_factory=list)  # until the test's name is known
-    kinds: dict[str, set[str]] = field(default_factory=lambda: {"type": set(), "redop": set(), "root": set()})
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
     """The checks of a log. `file_name` names the test where an old log does not."""
-    sections: dict[str, _Section] = {}
+    sections: dict[str, Section] = {}
     command: str | None = None
     for told in told_lines(data, report, noise=b"NCCL INFO"):
         section = sections.get(told.tag)
         if _begins(told.text, section):
             if section is not None:
                 yield from _finished(section)
-            section = sections[told.tag] = _Section(Check("nccl-tests", None, told.line.offset))
+            section = sections[told.tag] = Section(Check("nccl-tests", None, told.line.offset))
         if section is None:
             if match := _COMMAND.search(told.text):
                 command = match[1]
@@ -121,7 +89,7 @@ def test_named(file_name: str) -> str | None:
     return next((test for name, test in _NAMED_TESTS.items() if name in folded), None)
 
 
-def _begins(text: str, section: _Section | None) -> bool:
+def _begins(text: str, section: Section | None) -> bool:
     """Whether a line begins another test than the one under way."""
     if not text.startswith("#"):
         return False
@@ -133,14 +101,14 @@ def _begins(text: str, section: _Section | None) -> bool:
     return bool(_HEADER.match(text)) and (not under_way or (section is not None and section.has_header))
 
 
-def _line(section: _Section, told: Told, report: Report) -> Rows:
+def _line(section: Section, told: Told, report: Report) -> Rows:
     text, check = told.text, section.check
     if text.startswith("#"):
         check.cover(*at(told.line))
         yield from _comment(section, told, report)
     elif section.left and not section.is_concluded and text.partition(" ")[0].isdigit():
         check.cover(*at(told.line))
-        yield from _table_row(section, told, report)
+        yield from table_row(section, told, report)
     elif is_row_like(text):
         report.at("malformed-row", text[:200], told.line, "error")
     elif match := _SOFTWARE.match(text):
@@ -158,7 +126,7 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
             check.cover(*at(told.line))
 
 
-def _comment(section: _Section, told: Told, report: Report) -> Rows:
+def _comment(section: Section, told: Told, report: Report) -> Rows:
     text, check, line = told.text, section.check, told.line
     if match := _RANK.match(text):
         check.rank_count = (check.rank_count or 0) + 1
@@ -189,10 +157,10 @@ def _comment(section: _Section, told: Told, report: Report) -> Rows:
     elif ERROR.search(text):
         section.error = section.error or text.lstrip("# ")
     else:
-        _columns(section, line, text, report)
+        read_columns(section, line, text, report)
 
 
-def _parameters(section: _Section, line: Line, text: str, report: Report) -> Rows:
+def _parameters(section: Section, line: Line, text: str, report: Report) -> Rows:
     check = section.check
     stated = {re.sub(r"\s", "", match[1]).casefold(): match[2] for match in _PARAMETER.finditer(text)}
     for key, value in stated.items():
@@ -209,103 +177,7 @@ def _parameters(section: _Section, line: Line, text: str, report: Report) -> Row
         check.parameters |= {"step": integer_in(match[1]), "step_kind": clean(match[2])}
 
 
-def _columns(section: _Section, line: Line, text: str, report: Report) -> None:
-    """Take the table's columns from its two header lines."""
-    words = text.lstrip("#").split()
-    if words[:2] == ["size", "count"]:
-        section.left = [word for word in words if word in _LEFT]
-        section.has_timestamp = words[-1] == "timestamp"
-        section.measures = words[len(section.left) : len(words) - section.has_timestamp]
-        for name in section.measures:
-            if name not in _MEASURES and not name.startswith("i_"):
-                report.at("unknown-column", name[:80], line, "error")
-        if "cputime" in words:
-            section.check.parameters["report_cputime"] = True
-    elif words[:2] == ["(B)", "(elements)"]:
-        section.has_units = {"(us)", "(GB/s)"} <= set(words)
-        if not section.has_units:
-            report.at("unknown-unit", text[:200], line, "error")
-    elif not _SAYS_NOTHING.fullmatch(text):
-        report.at("unknown-line", text[:200], line)
-
-
-def _table_row(section: _Section, told: Told, report: Report) -> Rows:
-    words = told.text.split()
-    if section.has_timestamp and len(words) > 2 and _DATE.fullmatch(words[-2]) and _CLOCK.fullmatch(words[-1]):
-        _start(section.check, f"{words[-2]} {words[-1]}")
-        words = words[:-2]
-    whole, half = len(section.measures), len(section.measures) // 2
-    count = next((size for size in (whole, half) if size and 3 <= len(words) - size <= len(section.left)), None)
-    if count is None or integer_in(words[0]) is None:
-        report.at("malformed-row", told.text[:200], told.line, "error")
-        return
-    stated = _left_columns(section, words[: len(words) - count], told.line, report)
-    measures = words[len(words) - count :]
-    section.points += 1
-    if count == half and whole > half:
-        # One half of a row: the other was not run, or the log was cut.
-        gap = _BLANK_HALF.search(told.line.data.decode("ascii", "replace").strip())
-        halves: dict[str, list[str]] = {"in_place" if gap else "out_of_place": measures}
-        if not gap:
-            report.at("truncated-row", told.text[:200], told.line)
-    elif section.measures[:half] == section.measures[half:]:
-        halves = {"out_of_place": measures[:half], "in_place": measures[half:]}
-    else:
-        halves = {"out_of_place": measures}
-    for placement, texts in halves.items():
-        columns = _measured(section, texts, told, report)
-        yield point(
-            section.check, told.line, 1, section.points, placement=placement, **stated, **columns,
-            status="failed" if columns.get("wrong_count") else "measured",
-        )
-
-
-def _left_columns(section: _Section, words: list[str], line: Line, report: Report) -> dict[str, Any]:
-    names = section.left
-    if len(words) < len(names):  # a collective without operator or root leaves those columns blank
-        rest = [("root" if integer_in(word) is not None else "redop", word) for word in words[3:]]
-        found = dict([*zip(names[:3], words, strict=False), *rest])
-    else:
-        found = dict(zip(names, words, strict=False))
-    for name, seen in section.kinds.items():
-        if name in found and not is_missing(found[name]) and len(seen) < 100:
-            seen.add(clean(found[name])[:64])
-    redop = found.get("redop", "")
-    return {
-        "message_bytes": integer_in(found["size"]), "element_count": table_integer(found.get("count", ""), "count", line, report),
-        "element_type": clean(found.get("type", ""))[:64] or None, "redop": None if is_missing(redop) else clean(redop)[:64],
-        "root": root if (root := table_integer(found.get("root", ""), "root", line, report)) is not None and root >= 0 else None,
-    }
-
-
-def _measured(section: _Section, texts: list[str], told: Told, report: Report) -> dict[str, Any]:
-    if not section.has_units:
-        return {"status_reason": "the table's units are not known"}
-    columns: dict[str, Any] = {}
-    for name, text in zip(section.measures, texts, strict=False):
-        if (column := _MEASURES.get(name)) is None:
-            continue
-        number = table_number(text, name, told.line, report)
-        if column == "wrong_count" and number is not None:
-            columns[column] = table_integer(text, name, told.line, report)
-        else:
-            columns[column] = number
-    if "i_min" in section.measures:
-        columns["latency_unit"] = "us"
-    return columns
-
-
-def _start(check: Check, text: str) -> None:
-    """The first timestamp; local time, whose zone nothing states."""
-    if check.started_at_text is None:
-        try:
-            check.started_at = datetime.fromisoformat(text).replace(tzinfo=UTC)
-        except ValueError:
-            return
-        check.started_at_text, check.is_zone_assumed = text, True
-
-
-def _finished(section: _Section) -> Iterator[Row]:
+def _finished(section: Section) -> Iterator[Row]:
     """The rows that only the test's end settles."""
     check = section.check
     yield from section.waiting

@@ -1,0 +1,101 @@
+"""The elements of a JSON array, many at a time: decoded by a library, each with the exact bytes that state it.
+
+Only what is beyond doubt is taken: objects and arrays of standard JSON without duplicate keys, nested like records are. Of
+anything else nothing is said here; who asks goes on with care, element by element, and comes to the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+_DEEPEST = 100  # the careful reader ends at the interpreter's recursion limit; records have ten levels at most
+_decode = msgspec.json.Decoder(list[Any]).decode
+_COLON = ord(":")
+_QUOTE = ord('"')
+_STEPS = np.zeros(256, np.int8)  # what a bracket does to the depth
+_STEPS[[ord("["), ord("{")]] = 1
+_STEPS[[ord("]"), ord("}")]] = -1
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Elements that follow one another: offsets and lengths in bytes, int64, and the decoded values. Iterating gives the
+    three of each."""
+
+    offsets: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    values: list[Any]
+
+    def __iter__(self) -> Iterator[tuple[int, int, Any]]:
+        return zip(self.offsets.tolist(), self.lengths.tolist(), self.values, strict=True)
+
+    @property
+    def stop(self) -> int:
+        """The byte after the last one."""
+        return int(self.offsets[-1] + self.lengths[-1])
+
+
+def whole_elements(data: bytes) -> Elements | None:
+    """The elements that are whole in `data`, which begins with one: its values and places. None where there is none, or
+    where one is a scalar, is not plain, or is malformed."""
+    scan = _scan(data)
+    if scan is None:
+        return None
+    starts, stops, pairs = scan
+    try:
+        values = _decode(b"[%b]" % data[: stops[-1]])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    # Fewer values than brackets: a text between them. Fewer keys than colons: one stands twice in an object.
+    if len(values) != len(starts) or pairs != _pairs_in(values):
+        return None
+    return Elements(starts, stops - starts, values)
+
+
+def _scan(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64], int] | None:
+    """Where the outermost brackets open and close, and how many keys stand between them; None where nothing closes."""
+    # Without its escapes, which stand in texts only, every quote that is left begins or ends a text.
+    plain = data.replace(rb"\\", b"__").replace(rb"\"", b"__") if b"\\" in data else data
+    codes = np.frombuffer(plain, np.uint8)
+    brackets = codes | 0x20  # [ and { are one then, as are ] and }
+    places = np.flatnonzero((codes == _QUOTE) | (codes == _COLON) | (brackets == ord("{")) | (brackets == ord("}")))
+    marks = codes[places]
+    quotes = marks == _QUOTE
+    is_outside = ~(np.logical_xor.accumulate(quotes) | quotes)
+    places, marks = places[is_outside], marks[is_outside]
+    steps = _STEPS[marks]
+    depths = np.cumsum(steps, dtype=np.int32)
+    if (depths < 0).any():  # the array ends here
+        end = int((depths < 0).argmax())
+        places, marks, steps, depths = places[:end], marks[:end], steps[:end], depths[:end]
+    is_stop = (depths == 0) & (steps < 0)
+    stops = places[is_stop] + 1
+    if not len(stops) or depths.max() > _DEEPEST:
+        return None
+    starts = places[(depths == 1) & (steps > 0)][: len(stops)]
+    return starts, stops, int(np.count_nonzero(marks[: np.flatnonzero(is_stop)[-1]] == _COLON))
+
+
+def _pairs_in(values: list[Any]) -> int:
+    """The keys of all objects in `values`, however deep."""
+    count = 0
+    waiting = [values]
+    while waiting:
+        within = waiting.pop()
+        kinds = set(map(type, within))
+        if dict in kinds:
+            objects = within if len(kinds) == 1 else [value for value in within if type(value) is dict]
+            count += sum(map(len, objects))
+            waiting += [list(each.values()) for each in objects if not _SCALARS.issuperset(map(type, each.values()))]
+        if list in kinds:
+            waiting += [value for value in within if type(value) is list]
+    return count
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})

@@ -44,31 +44,40 @@ class Elements:
 def whole_elements(data: bytes) -> Elements | None:
     """The elements that are whole in `data`, which begins with one: its values and places. None where there is none, or
     where one is a scalar, is not plain, or is malformed."""
-    scan = _scan(data)
-    if scan is None:
-        return None
-    starts, stops, pairs = scan
-    try:
-        values = _decode(b"[%b]" % data[: stops[-1]])
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
-    # Fewer values than brackets: a text between them. Fewer keys than colons: one stands twice in an object.
-    if len(values) != len(starts) or pairs != _pairs_in(values):
-        return None
-    return Elements(starts, stops - starts, values)
+    for scan in (_scan_flat, _scan):
+        found = scan(data)
+        if found is None:
+            continue
+        starts, stops, pairs = found
+        try:
+            values = _decode(b"[%b]" % data[: stops[-1]])
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            continue
+        # Fewer values than brackets: a text between them. Fewer keys than colons: one stands twice in an object.
+        if len(values) == len(starts) and _has_pairs(values, pairs):
+            return Elements(starts, stops - starts, values)
+    return None
 
 
-def _scan(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64], int] | None:
+_Scan = tuple[NDArray[np.int64], NDArray[np.int64], int]  # where elements start and stop, and how many keys are in them
+
+
+def _scan_flat(data: bytes) -> _Scan | None:
+    """As `_scan`, for objects of scalars alone: quicker by half of what decoding takes. It counts the marks in texts, too,
+    which is then found by whoever counts the values and the keys."""
+    if b"[" in data or b"\\" in data:
+        return None
+    codes = np.frombuffer(data, np.uint8)
+    starts, stops = np.flatnonzero(codes == ord("{")), np.flatnonzero(codes == ord("}")) + 1
+    starts = starts[: len(stops)]
+    if not len(stops) or len(starts) < len(stops) or (starts >= stops).any() or (starts[1:] < stops[:-1]).any():
+        return None
+    return starts, stops, data.count(b":", 0, int(stops[-1]))
+
+
+def _scan(data: bytes) -> _Scan | None:
     """Where the outermost brackets open and close, and how many keys stand between them; None where nothing closes."""
-    # Without its escapes, which stand in texts only, every quote that is left begins or ends a text.
-    plain = data.replace(rb"\\", b"__").replace(rb"\"", b"__") if b"\\" in data else data
-    codes = np.frombuffer(plain, np.uint8)
-    brackets = codes | 0x20  # [ and { are one then, as are ] and }
-    places = np.flatnonzero((codes == _QUOTE) | (codes == _COLON) | (brackets == ord("{")) | (brackets == ord("}")))
-    marks = codes[places]
-    quotes = marks == _QUOTE
-    is_outside = ~(np.logical_xor.accumulate(quotes) | quotes)
-    places, marks = places[is_outside], marks[is_outside]
+    places, marks = marks_in(data)
     steps = _STEPS[marks]
     depths = np.cumsum(steps, dtype=np.int32)
     if (depths < 0).any():  # the array ends here
@@ -82,8 +91,27 @@ def _scan(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64], int] | Non
     return starts, stops, int(np.count_nonzero(marks[: np.flatnonzero(is_stop)[-1]] == _COLON))
 
 
+def marks_in(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """The places of brackets and colons outside of texts, and which they are. `data` begins outside of a text."""
+    # Without its escapes, which stand in texts only, every quote that is left begins or ends a text.
+    plain = data.replace(rb"\\", b"__").replace(rb"\"", b"__") if b"\\" in data else data
+    codes = np.frombuffer(plain, np.uint8)
+    brackets = codes | 0x20  # [ and { are one then, as are ] and }
+    places = np.flatnonzero((codes == _QUOTE) | (codes == _COLON) | (brackets == ord("{")) | (brackets == ord("}")))
+    marks = codes[places]
+    quotes = marks == _QUOTE
+    is_outside = ~(np.logical_xor.accumulate(quotes) | quotes)
+    return places[is_outside], marks[is_outside]
+
+
+def _has_pairs(values: list[Any], pairs: int) -> bool:
+    """Whether all objects in `values`, however deep, have so many keys."""
+    if set(map(type, values)) == {dict} and sum(map(len, values)) == pairs:  # there are none within
+        return True
+    return _pairs_in(values) == pairs
+
+
 def _pairs_in(values: list[Any]) -> int:
-    """The keys of all objects in `values`, however deep."""
     count = 0
     waiting = [values]
     while waiting:

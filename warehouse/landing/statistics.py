@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 # Sums of floats differ in their last digits with the order of adding; what is further off is another value.
@@ -18,7 +19,7 @@ Numbers = Sequence[float] | NDArray[Any]
 
 
 def mean(values: Numbers) -> float:
-    return math.fsum(_plain(values)) / len(values)
+    return math.fsum(values if isinstance(values, Sequence) else values.tolist()) / len(values)
 
 
 def percentile(ordered: Numbers, percent: float) -> float:
@@ -33,13 +34,8 @@ def standard_deviation(values: Numbers, ddof: int) -> float | None:
     """With `ddof` 0 of a population, with 1 of a sample; None where it has none."""
     if len(values) <= ddof:
         return None
-    centre = mean(values)
-    return math.sqrt(math.fsum((value - centre) ** 2 for value in _plain(values)) / (len(values) - ddof))
-
-
-def _plain(values: Numbers) -> Sequence[float]:
-    """Numbers of the interpreter's own: of an array each step would make one."""
-    return values if isinstance(values, Sequence) else values.tolist()
+    squares = np.square(np.asarray(values, np.float64) - mean(values))
+    return math.sqrt(math.fsum(squares.tolist()) / (len(values) - ddof))
 
 
 def agrees(stated: float, computed: float) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -77,31 +77,42 @@ def _scan_flat(data: bytes) -> _Scan | None:
 
 def _scan(data: bytes) -> _Scan | None:
     """Where the outermost brackets open and close, and how many keys stand between them; None where nothing closes."""
-    places, marks = marks_in(data)
-    steps = _STEPS[marks]
-    depths = np.cumsum(steps, dtype=np.int32)
-    if (depths < 0).any():  # the array ends here
-        end = int((depths < 0).argmax())
-        places, marks, steps, depths = places[:end], marks[:end], steps[:end], depths[:end]
-    is_stop = (depths == 0) & (steps < 0)
-    stops = places[is_stop] + 1
+    brackets = brackets_in(data)
+    depths = np.cumsum(brackets.steps, dtype=np.int32)
+    end = int((depths < 0).argmax()) if (depths < 0).any() else len(depths)  # where the array ends
+    places, steps, depths = brackets.places[:end], brackets.steps[:end], depths[:end]
+    stops = places[(depths == 0) & (steps < 0)] + 1
     if not len(stops) or depths.max() > _DEEPEST:
         return None
     starts = places[(depths == 1) & (steps > 0)][: len(stops)]
-    return starts, stops, int(np.count_nonzero(marks[: np.flatnonzero(is_stop)[-1]] == _COLON))
+    return starts, stops, int(np.searchsorted(brackets.colons, stops[-1]))
 
 
-def marks_in(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """The places of brackets and colons outside of texts, and which they are. `data` begins outside of a text."""
+class Brackets(NamedTuple):
+    """What stands outside of texts: brackets, each a step up or down, and colons; and where the last text that is not whole
+    begins, or the end."""
+
+    places: NDArray[np.int64]
+    steps: NDArray[np.int8]
+    colons: NDArray[np.int64]
+    stop: int
+
+
+def brackets_in(data: bytes) -> Brackets:
+    """The brackets in `data`, which begins outside of a text."""
     # Without its escapes, which stand in texts only, every quote that is left begins or ends a text.
     plain = data.replace(rb"\\", b"__").replace(rb"\"", b"__") if b"\\" in data else data
     codes = np.frombuffer(plain, np.uint8)
-    brackets = codes | 0x20  # [ and { are one then, as are ] and }
-    places = np.flatnonzero((codes == _QUOTE) | (codes == _COLON) | (brackets == ord("{")) | (brackets == ord("}")))
+    folded = codes | 0x20  # [ and { are one then, as are ] and }
+    places = np.flatnonzero((codes == _QUOTE) | (codes == _COLON) | (folded == ord("{")) | (folded == ord("}")))
     marks = codes[places]
     quotes = marks == _QUOTE
-    is_outside = ~(np.logical_xor.accumulate(quotes) | quotes)
-    return places[is_outside], marks[is_outside]
+    is_within = np.logical_xor.accumulate(quotes)
+    stop = int(places[quotes][-1]) if len(marks) and is_within[-1] else len(data)
+    is_outside = ~(is_within | quotes)
+    places, marks = places[is_outside], marks[is_outside]
+    is_colon = marks == _COLON
+    return Brackets(places[~is_colon], _STEPS[marks[~is_colon]], places[is_colon], stop)
 
 
 def _has_pairs(values: list[Any], pairs: int) -> bool:

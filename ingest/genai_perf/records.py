@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
+from warehouse.landing.json_lines import json_lines
 from warehouse.landing.records import Record, shown
-from warehouse.landing.text import Data, Line, Report, decoded, lines
+from warehouse.landing.text import Data, Line, Report
 
 from .units import milliseconds
 
@@ -18,12 +18,7 @@ _LENGTHS = ("input_sequence_length", "output_sequence_length")
 def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]]]:
     """The line and the columns of each record of the measured phase; warm-up requests are no part of the result."""
     index = 0
-    for line in lines(data, report):
-        try:
-            found = json.loads(decoded(line, report), object_pairs_hook=lambda pairs: _object(pairs, report, line))
-        except (ValueError, RecursionError) as error:
-            report.at("malformed-json", str(error)[:200], line, "error")
-            continue
+    for line, found in json_lines(data, report):
         if not isinstance(found, dict):
             report.at("not-an-object", shown(found), line, "error")
             continue
@@ -31,13 +26,6 @@ def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, An
         if record.within("metadata").text("benchmark_phase") != "warmup":
             yield line, {"request_index": index, **_columns(record)}
             index += 1
-
-
-def _object(pairs: list[tuple[str, Any]], report: Report, line: Line) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        report.at("duplicate-json-key", ", ".join(sorted({name for name, _ in pairs}))[:120], line)
-    return found
 
 
 def _columns(record: Record) -> dict[str, Any]:

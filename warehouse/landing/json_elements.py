@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 _DEEPEST = 100  # the careful reader ends at the interpreter's recursion limit; records have ten levels at most
 _decode = msgspec.json.Decoder(list[Any]).decode
+_decode_value = msgspec.json.Decoder().decode
 _COLON = ord(":")
 _QUOTE = ord('"')
 _STEPS = np.zeros(256, np.int8)  # what a bracket does to the depth
@@ -57,6 +58,17 @@ def whole_elements(data: bytes) -> Elements | None:
         if len(values) == len(starts) and _has_pairs(values, pairs):
             return Elements(starts, stops - starts, values)
     return None
+
+
+def decoded_lines(lines: list[bytes]) -> list[Any] | None:
+    """The values of JSON lines; None where one of them is not plain, or is malformed."""
+    try:
+        values = [_decode_value(line) for line in lines]
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    brackets = brackets_in(b"\n".join(lines))
+    is_plain = np.cumsum(brackets.steps, dtype=np.int32).max(initial=0) <= _DEEPEST and _has_pairs(values, len(brackets.colons))
+    return values if is_plain else None
 
 
 _Scan = tuple[NDArray[np.int64], NDArray[np.int64], int]  # where elements start and stop, and how many keys are in them

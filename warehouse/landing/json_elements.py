@@ -6,8 +6,9 @@ anything else nothing is said here; who asks goes on with care, element by eleme
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,6 +20,7 @@ _decode = msgspec.json.Decoder(list[Any]).decode
 _decode_value = msgspec.json.Decoder().decode
 _COLON = ord(":")
 _QUOTE = ord('"')
+_BACKSLASH = ord("\\")
 _STEPS = np.zeros(256, np.int8)  # what a bracket does to the depth
 _STEPS[[ord("["), ord("{")]] = 1
 _STEPS[[ord("]"), ord("}")]] = -1
@@ -112,16 +114,16 @@ class Brackets(NamedTuple):
 
 def brackets_in(data: bytes) -> Brackets:
     """The brackets in `data`, which begins outside of a text."""
-    # Without its escapes, which stand in texts only, every quote that is left begins or ends a text.
-    plain = data.replace(rb"\\", b"__").replace(rb"\"", b"__") if b"\\" in data else data
-    codes = np.frombuffer(plain, np.uint8)
+    if rb"\\" in data:  # escaped backslashes stand in texts only: then a backslash before a quote escapes the quote
+        data = data.replace(rb"\\", b"__")
+    codes = np.frombuffer(data, np.uint8)
     folded = codes | 0x20  # [ and { are one then, as are ] and }
     places = np.flatnonzero((codes == _QUOTE) | (codes == _COLON) | (folded == ord("{")) | (folded == ord("}")))
     marks = codes[places]
-    quotes = marks == _QUOTE
+    quotes = (marks == _QUOTE) & (codes[np.maximum(places, 1) - 1] != _BACKSLASH)
     is_within = np.logical_xor.accumulate(quotes)
     stop = int(places[quotes][-1]) if len(marks) and is_within[-1] else len(data)
-    is_outside = ~(is_within | quotes)
+    is_outside = ~(is_within | (marks == _QUOTE))
     places, marks = places[is_outside], marks[is_outside]
     is_colon = marks == _COLON
     return Brackets(places[~is_colon], _STEPS[marks[~is_colon]], places[is_colon], stop)
@@ -136,17 +138,13 @@ def _has_pairs(values: list[Any], pairs: int) -> bool:
 
 def _pairs_in(values: list[Any]) -> int:
     count = 0
-    waiting = [values]
-    while waiting:
-        within = waiting.pop()
-        kinds = set(map(type, within))
-        if dict in kinds:
-            objects = within if len(kinds) == 1 else [value for value in within if type(value) is dict]
-            count += sum(map(len, objects))
-            waiting += [list(each.values()) for each in objects if not _SCALARS.issuperset(map(type, each.values()))]
-        if list in kinds:
-            waiting += [value for value in within if type(value) is list]
+    within: Iterable[Any] = values
+    while containers := [value for value in within if type(value) in _CONTAINERS]:
+        objects = [value for value in containers if type(value) is dict]
+        arrays = [value for value in containers if type(value) is list and not _CONTAINERS.isdisjoint(map(type, value))]
+        count += sum(map(len, objects))
+        within = chain(chain.from_iterable(map(dict.values, objects)), chain.from_iterable(arrays))
     return count
 
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
+_CONTAINERS = frozenset({dict, list})

@@ -228,8 +228,8 @@ class JsonStream:
         while True:
             try:
                 found, end = self._decoder.raw_decode(self._text, self._position)
-                # A number that ends with the window may go on after it.
-                if end < len(self._text) or self._is_last:
+                # A number that ends with the window may go on after it; so may what is decoded of 1.5e+ or 1. there.
+                if end + len("e+") < len(self._text) or self._is_last:
                     self._position = end
                     return found
             except json.JSONDecodeError as error:

@@ -19,8 +19,8 @@ _BLANK = re.compile(r"[\s\ufeff]*")
 # A pair whose value is a scalar without escapes, as most are: one match takes the place of five steps of the walk.
 _PLAIN_PAIR = re.compile(
     r"""[\s\ufeff]*+("[^"\\\x00-\x1f]*+")[\s\ufeff]*+:[\s\ufeff]*+"""
-    r"""(?:("[^"\\\x00-\x1f]*+")|(-?(?:0|[1-9][0-9]{0,300}+))|(-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)"""
-    r"""|(null|true|false))(?=[\s\ufeff,}])"""
+    r"""(?:("[^"\\\x00-\x1f]*+")|(-?(?:0|[1-9][0-9]{0,300}+))"""
+    r"""|(-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++(?:[eE][+-]?[0-9]++)?|[eE][+-]?[0-9]++))|(null|true|false))(?=[\s\ufeff,}])"""
 )
 _LITERALS = {"null": None, "true": True, "false": False}
 

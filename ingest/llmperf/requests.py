@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from warehouse.landing.columns import as_column, counts, numbers, texts
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.records import Record, shown
 from warehouse.landing.text import Data, Report
@@ -25,11 +25,6 @@ _NUMBERS = (
 _COUNTS = ("number_input_tokens", "number_output_tokens")
 _TEXTS = ("error_code", "error_msg")
 _NAMES_OF_STARTS = ("request_start_time", "start_time")  # of forks and later versions
-_NUMBER_KINDS = frozenset({float, int, type(None)})
-_COUNT_KINDS = frozenset({int, type(None)})
-_TEXT_KINDS = frozenset({str, int, type(None)})
-# Of a request that got no answer: zeros in its fields, which nobody measured.
-_OF_AN_ANSWER = (*_NUMBERS, "number_output_tokens")
 
 
 def _values() -> "dict[str, array[float]]":
@@ -89,54 +84,43 @@ def _columns_of_all(records: list[Any], detail: Detail) -> dict[str, Any] | None
     stated = [name for name in _NAMES_OF_STARTS if any(name in record for record in records)]
     if stated and not all(stated[0] in record for record in records):
         return None
-    names = {**{key: key for key in _NUMBERS}, **({"started_s": stated[0]} if stated else {})}
-    found = {name: [record.get(key) for record in records] for name, key in names.items()}
-    counts = {key: [record.get(key) for record in records] for key in _COUNTS}
-    texts = {key: [record.get(key) for record in records] for key in _TEXTS}
-    for columns, kinds in ((found, _NUMBER_KINDS), (counts, _COUNT_KINDS), (texts, _TEXT_KINDS)):
-        if not all(kinds.issuperset(map(type, column)) for column in columns.values()):
-            return None
-    for key, column in texts.items():
-        read = {value: Record({key: value}, _never).text(key) for value in set(column)}
-        texts[key] = [read[value] for value in column]
-    failed = [index for index, code in enumerate(texts["error_code"]) if code is not None]
+    stated_by = {**{key: key for key in (*_NUMBERS, *_COUNTS, *_TEXTS)}, **({"started_s": stated[0]} if stated else {})}
+    found = {name: [record.get(key) for record in records] for name, key in stated_by.items()}
+    floats = {name: numbers(found[name]) for name in found if name not in (*_COUNTS, *_TEXTS)}
+    whole = {key: counts(found[key]) for key in _COUNTS}
+    codes, messages = (texts(found[key]) for key in _TEXTS)
+    if codes is None or messages is None or any(column is None for column in (*floats.values(), *whole.values())):
+        return None
+    failed = [index for index, code in enumerate(codes) if code is not None]
     for index in failed:
         if not found["end_to_end_latency_s"][index]:
-            for key in _OF_AN_ANSWER:
-                (found if key in found else counts)[key][index] = None
-    try:
-        # Nothing is NaN here but what is missing: several records are standard JSON, or they are not read together.
-        numbers = {name: np.array(column, np.float64) for name, column in found.items()}
-        whole = {name: pa.array(column, pa.int64()) for name, column in counts.items()}
-    except OverflowError:
-        return None
-    _note(numbers, counts, failed, detail)
+            for key in _NUMBERS:
+                floats[key][index] = np.nan
+            found["number_output_tokens"][index] = None
+    whole["number_output_tokens"] = counts(found["number_output_tokens"])
+    _note(floats, {key: found[key] for key in _COUNTS}, failed, detail)
     first = detail.requests
     detail.requests += len(records)
     return {
-        **{name: pa.array(column, from_pandas=True) for name, column in numbers.items()}, **whole, **texts,
+        **{name: as_column(column) for name, column in floats.items()}, **whole, "error_code": codes, "error_msg": messages,
         "request_index": np.arange(first, detail.requests),
     }
 
 
-def _never(code: str, message: str) -> None:
-    raise AssertionError(f"{code}: {message}")
-
-
 def _note(
-    numbers: Mapping[str, NDArray[np.float64]], counts: Mapping[str, list[int | None]], failed: list[int], detail: Detail
+    floats: Mapping[str, NDArray[np.float64]], whole: Mapping[str, list[int | None]], failed: list[int], detail: Detail
 ) -> None:
     """What `_columns` notes of each."""
     detail.failed += len(failed)
-    is_answered = np.ones(len(counts["number_output_tokens"]), np.bool_)
+    is_answered = np.ones(len(whole["number_output_tokens"]), np.bool_)
     is_answered[failed] = False
     for key in _NUMBERS:
-        detail.values[key].frombytes(numbers[key][is_answered & ~np.isnan(numbers[key])].tobytes())
-    for key, column in counts.items():
+        detail.values[key].frombytes(floats[key][is_answered & ~np.isnan(floats[key])].tobytes())
+    for key, column in whole.items():
         stated = [count for count, answered in zip(column, is_answered.tolist(), strict=True) if answered and count is not None]
         detail.values[key].extend(stated)
-    tokens = np.array(counts["number_output_tokens"], np.float64)
-    latency, throughput = numbers["end_to_end_latency_s"], numbers["request_output_throughput_token_per_s"]
+    tokens = np.array(whole["number_output_tokens"], np.float64)
+    latency, throughput = floats["end_to_end_latency_s"], floats["request_output_throughput_token_per_s"]
     is_told = is_answered & (latency != 0) & ~np.isnan(latency) & ~np.isnan(tokens)
     with np.errstate(over="ignore"):
         computed = tokens[is_told] / latency[is_told]
@@ -154,8 +138,9 @@ def _columns(record: Record, detail: Detail) -> dict[str, Any]:
     detail.requests += 1
     if columns["error_code"] is not None:
         detail.failed += 1
+        # A request that got no answer has zeros in all its fields: nothing was measured.
         if not columns["end_to_end_latency_s"]:
-            columns |= dict.fromkeys(_OF_AN_ANSWER)
+            columns |= dict.fromkeys((*_NUMBERS, "number_output_tokens"))
         return columns
     for key, values in detail.values.items():
         if columns[key] is not None:

@@ -13,10 +13,12 @@ from warehouse.landing.json_elements import decoded_lines
 from warehouse.landing.text import Data, Line, Report, decoded, lines
 
 _PIECE_BYTES = 256 << 10
+Lines = list[tuple[Line, Any]]  # and their values
 
 
-def json_lines(data: Data, report: Report) -> Iterator[tuple[Line, Any]]:
-    """Each line that is not blank, and its value; NaN and infinities as floats."""
+def json_lines(data: Data, report: Report) -> Iterator[Lines]:
+    """The lines that are not blank, each with its value: some at a time where they are plain, else one, whose NaN and
+    infinities are floats."""
     waiting: list[Line] = []
     size = 0
     for line in lines(data, report):
@@ -28,10 +30,10 @@ def json_lines(data: Data, report: Report) -> Iterator[tuple[Line, Any]]:
     yield from _values(waiting, report)
 
 
-def _values(waiting: list[Line], report: Report) -> Iterator[tuple[Line, Any]]:
+def _values(waiting: list[Line], report: Report) -> Iterator[Lines]:
     values = decoded_lines([line.data for line in waiting])
     if values is not None:
-        yield from zip(waiting, values, strict=True)
+        yield list(zip(waiting, values, strict=True))
         return
     for line in waiting:  # with care
         try:
@@ -39,7 +41,7 @@ def _values(waiting: list[Line], report: Report) -> Iterator[tuple[Line, Any]]:
         except (ValueError, RecursionError) as error:
             report.at("malformed-json", str(error)[:200], line, "error")
             continue
-        yield line, value
+        yield [(line, value)]
 
 
 def _object(pairs: list[tuple[str, Any]], report: Report, line: Line) -> dict[str, Any]:

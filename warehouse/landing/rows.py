@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from warehouse.landing.contract import ISSUE_TABLE
 
 BATCH_ROWS = 50_000
+_Integers = Sequence[int] | NDArray[np.int64]
 
 LINEAGE_FIELDS = (
     pa.field("artifact_manifest_digest", pa.string(), nullable=False),
@@ -91,7 +92,7 @@ class RowBuffer:
         self._rows[table].append(columns)
 
     def add_columns(
-        self, table: str, raw_path: str, raw_offset: NDArray[np.int64], raw_length: NDArray[np.int64], **columns: Any
+        self, table: str, raw_path: str, raw_offset: _Integers, raw_length: _Integers, **columns: Any
     ) -> None:
         """Rows by columns: of each an array of its type, a sequence of values, or one text that all rows share."""
         self._check_names(table, columns)

@@ -256,7 +256,8 @@ def _raw_request(chance: random.Random, sent_ns: int) -> dict[str, Any]:
     outputs = [*events, {"response": "data: [DONE]\n\n"}]
     payload = json.dumps({"messages": [{"role": "user", "content": "What is the answer? " * 10}], "stream": True})
     times = [sent_ns + index * 10_000_000 + chance.randrange(1_000_000) for index in range(1, len(outputs) + 1)]
-    return {"timestamp": sent_ns, "request_inputs": {"payload": payload}, "response_timestamps": times, "response_outputs": outputs}
+    sent = {"timestamp": sent_ns, "request_inputs": {"payload": payload}}
+    return {**sent, "response_timestamps": times, "response_outputs": outputs}
 
 
 def aiperf(folder: Path, size: int, chance: random.Random) -> None:

@@ -38,6 +38,14 @@ def test_values_and_their_bytes_do_not_depend_on_the_window(window: int, monkeyp
         assert all(json.loads(part) == value for part, value in found)
 
 
+def test_a_number_is_whole_wherever_the_window_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b'{"b": [1.5, 2.25e+10, -30.5, 4E-2], "a": [1.5, 2.25e+10, -30.5, 4E-2]}'
+    for window in range(4, len(data)):
+        monkeypatch.setattr(json_stream, "_WINDOW_BYTES", window)
+        found, issues = _read(data)
+        assert [part for part, _ in found] == [b"1.5", b"2.25e+10", b"-30.5", b"4E-2"] and issues == []
+
+
 @pytest.mark.parametrize(
     ("data", "code", "whole"),
     [

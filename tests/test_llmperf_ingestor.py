@@ -84,6 +84,7 @@ def test_a_wrong_throughput_field_is_flagged_with_both_values(tmp_path: Path) ->
     [
         (lambda text: text.replace('"ttft_s": 0.5', '"ttft_s": NaN'), "non-finite-number"),
         (lambda text: text.replace('"ttft_s": 0.5', '"ttft_s": "soon"'), "not-a-number"),
+        (lambda text: text.replace('"ttft_s": 0,', '"ttft_s": "soon",'), "not-a-number"),  # of one that got no answer
         (lambda text: text.replace('"number_output_tokens": 100', '"number_output_tokens": 1.5'), "not-an-integer"),
         (lambda text: text.replace('"ttft_s": 0.5', '"ttft_s": 0.5, "ttft_s": 0.5'), "duplicate-json-key"),
         (lambda text: text[:-60], "malformed-json"),

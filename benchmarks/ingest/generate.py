@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, count
 from pathlib import Path
 from statistics import fmean, pstdev, stdev
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 _MB = 10**6
 _REQUESTS = 1000
 _TOKENS = 128
+_SECOND_NS = 10**9
 
 
 @dataclass(frozen=True)
@@ -227,6 +228,90 @@ def _llmperf_request(chance: random.Random) -> dict[str, Any]:
     }
 
 
+def genai_raw(folder: Path, size: int, chance: random.Random) -> None:
+    """perf_analyzer's raw export, chat: each response an event with its own JSON, and its time."""
+    written = 0
+    for number in count(1):
+        requests = [_raw_request(chance, 1_730_923_333_000_000_000 + index * _SECOND_NS) for index in range(200)]
+        document = {
+            "experiments": [{"experiment": {"mode": "concurrency", "value": number}, "requests": requests}],
+            "version": "2.48.0", "service_kind": "openai", "endpoint": "v1/chat/completions",
+        }
+        path = folder / "artifacts" / f"acme-openai-chat-concurrency{number}" / "200_50.json"
+        written += _write_lines(path, iter([json.dumps(document)]))
+        if written >= size:
+            return
+
+
+def _raw_request(chance: random.Random, sent_ns: int) -> dict[str, Any]:
+    def event(delta: dict[str, str]) -> dict[str, str]:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": None}
+        chunk = {
+            "id": "chatcmpl-0123456789abcdef", "object": "chat.completion.chunk", "created": 1730923333, "model": "acme/7b",
+            "choices": [choice],
+        }
+        return {"response": f"data: {json.dumps(chunk)}\n\n"}
+
+    events = [event({"role": "assistant", "content": ""}), *(event({"content": f" {chance.random()}"}) for _ in range(50))]
+    outputs = [*events, {"response": "data: [DONE]\n\n"}]
+    payload = json.dumps({"messages": [{"role": "user", "content": "What is the answer? " * 10}], "stream": True})
+    times = [sent_ns + index * 10_000_000 + chance.randrange(1_000_000) for index in range(1, len(outputs) + 1)]
+    sent = {"timestamp": sent_ns, "request_inputs": {"payload": payload}}
+    return {**sent, "response_timestamps": times, "response_outputs": outputs}
+
+
+def aiperf(folder: Path, size: int, chance: random.Random) -> None:
+    """AIPerf's records: a request a line, each metric with its unit."""
+    written = 0
+    for number in count(1):
+        home = folder / "artifacts" / f"acme-openai-chat-concurrency{number}"
+        lines = (json.dumps(_aiperf_record(chance, index)) + "\n" for index in range(10_000))
+        written += _write_lines(home / "profile_export.jsonl", lines)
+        stated = {"request_latency": {"unit": "ms", "avg": 500.0}, "aiperf_version": "0.3.0"}
+        written += _write_json(home / "profile_export_aiperf.json", stated)
+        if written >= size:
+            return
+
+
+def _aiperf_record(chance: random.Random, index: int) -> dict[str, Any]:
+    start_ns = 1_730_923_333_000_000_000 + index * _SECOND_NS
+    times = ("time_to_first_token", "time_to_second_token", "inter_token_latency", "request_latency")
+    lengths = ("input_sequence_length", "output_sequence_length", "output_token_count")
+    return {
+        "metadata": {
+            "session_num": index, "x_request_id": f"{index:032x}", "request_start_ns": start_ns,
+            "request_end_ns": start_ns + _SECOND_NS, "worker_id": "worker_0", "benchmark_phase": "profiling",
+            "was_cancelled": False,
+        },
+        "metrics": {
+            **{name: {"value": 1000 * chance.random(), "unit": "ms"} for name in times},
+            **{name: {"value": chance.randrange(1, 1000), "unit": "tokens"} for name in lengths},
+        },
+        "error": None,
+    }
+
+
+def inference_perf(folder: Path, size: int, chance: random.Random) -> None:
+    """inference-perf's per-request report, with the times of all tokens."""
+    written = 0
+    for number in count():
+        requests = []
+        for index in range(2000):
+            start = 1000 + index + chance.random()
+            times = list(accumulate((chance.random() / 100 for _ in range(_TOKENS)), initial=start))[1:]
+            metrics = {"output_tokens": _TOKENS, "output_token_times": times}
+            requests.append({
+                "start_time": start, "end_time": times[-1],
+                "request": json.dumps({"prompt": "What is the answer? " * 10, "max_tokens": _TOKENS}),
+                "response": f"The answer is {chance.random()}. " * 20,
+                "info": {"request_metrics": {"text": {"input_tokens": 50}}, "response_metrics": metrics}, "error": None,
+            })
+        path = folder / f"reports-20260101-{number:06}" / "per_request_lifecycle_metrics.json"
+        written += _write_lines(path, iter([json.dumps(requests, indent=2)]))
+        if written >= size:
+            return
+
+
 # -- fabric -----------------------------------------------------------------------------------------------------------
 
 
@@ -296,5 +381,8 @@ ALL = (
     Evidence("vLLM bench serve --save-detailed, JSON", 12.0, 0.15, vllm_detailed),
     Evidence("SGLang bench_serving, JSON lines", 3.1, 0.15, sglang),
     Evidence("LLMPerf, JSON", 0.72, 0.15, llmperf),
+    Evidence("perf_analyzer raw export, JSON", 0.87, 0.15, genai_raw),
+    Evidence("AIPerf records, JSON lines", 0.0, 0.15, aiperf),
+    Evidence("inference-perf per request, JSON", 0.0, 0.15, inference_perf),
     Evidence("nccl-tests, text", 1.8, None, nccl),
 )

@@ -24,23 +24,15 @@ def disagreements(
 ) -> Iterator[tuple[Entry, str]]:
     """(the aggregate, what is wrong with it) for each that its requests contradict beyond the rounding it was written with.
     `computed` is what was computed of them anyhow."""
-    columns = detail.columns
-    counts = {
-        "completed": columns["status"].count("succeeded"),
-        "failed": columns["status"].count("failed"),
-        "total_input_tokens": detail.total("input_token_count"),
-        "total_output_tokens": detail.total("output_token_count"),
-    }
-    if all(length is None for length in columns["input_token_count"]):
-        del counts["total_input_tokens"]
-    if all(length is None for length in columns["output_token_count"]):
-        del counts["total_output_tokens"]
+    counts = {"completed": detail.count - detail.failed, "failed": detail.failed}
+    for key, column in (("total_input_tokens", "input_token_count"), ("total_output_tokens", "output_token_count")):
+        if detail.columns[column].null_count < detail.count:
+            counts[key] = sum(filter(None, detail.of_succeeded(column).to_pylist()))
     for key, count in counts.items():
         entry = stated.get(key)
         if entry and entry.number is not None and entry.number != count:
             yield entry, f"{key} is stated as {entry.value}, its requests give {count}"
-    succeeded = pa.array([status == "succeeded" for status in columns["status"]])
-    ttfts = pa.array(columns["ttft_ms"], pa.float64()).filter(succeeded)
+    ttfts = detail.of_succeeded("ttft_ms")
     for key, entry in stated.items():
         if (found := _STATED.fullmatch(key)) and entry.number is not None:
             values = ttfts if found[2] == "ttft" else detail.gaps_ms
@@ -49,7 +41,7 @@ def disagreements(
                 yield entry, f"{key} is stated as {entry.value}, its requests give {value!r}"
 
 
-def _percentile(name: str, values: pa.Array | pa.ChunkedArray) -> float | None:
+def _percentile(name: str, values: pa.Array) -> float | None:
     """The percentile `p25` and the like; None of nothing."""
     if len(values) == values.null_count:
         return None

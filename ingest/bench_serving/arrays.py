@@ -1,81 +1,99 @@
-"""Arrays of numbers in a record's bytes, as Arrow: quickly where they are plain, with care where they are not.
+"""Arrays of numbers in a record's bytes: quickly where they are plain, with care where they are not.
 
-What is no finite number is NULL and reported; its neighbours stay in their places.
+What is no finite number is NaN, which no number is, and reported; its neighbours stay in their places.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import msgspec
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
+from numpy.typing import NDArray
 
 from warehouse.landing.json_text import json_number
 from warehouse.landing.text import Data, Report, clean
 
 from .records import Pair
 
-_PIECE = 4 << 20  # bytes parsed at once
+_PIECE = 1 << 20  # bytes parsed at once
 _BLANK = b" \t\r\n"
 _END = re.compile(rb"[ \t\r\n,]*+\]\Z")
 _TEXT = re.compile(rb'[ \t\r\n,]*+("(?:[^"\\]++|\\.)*+"|[^ \t\r\n,\[\]{}":]++)', re.DOTALL)
-_ONE_COLUMN = pyarrow.csv.ReadOptions(column_names=["number"], use_threads=False)
-_NO_QUOTES = pyarrow.csv.ParseOptions(quote_char=False)
-_DOUBLE = pyarrow.csv.ConvertOptions(column_types={"number": pa.float64()}, null_values=[])
+_decode_numbers = msgspec.json.Decoder(list[float]).decode
+_decode_rows = msgspec.json.Decoder(list[list[float]]).decode
+
+
+Numbers = NDArray[np.float64]
 
 
 class Gaps(NamedTuple):
-    """The rows of an array of arrays: all numbers in one sequence, and how many each row has (NULL: it is no array)."""
+    """The rows of an array of arrays: all numbers in one sequence, and how many each row has (None: it is no array)."""
 
-    numbers: pa.ChunkedArray
+    numbers: Numbers
     counts: list[int | None]
 
 
-def numbers_in(data: Data, pair: Pair, report: Report) -> pa.Array | None:
+def numbers_in(data: Data, pair: Pair, report: Report) -> Numbers | None:
     """The numbers of the array that is `pair`'s value; None, and an issue, where it is none."""
     if data[pair.start : pair.start + 1] != b"[":
         report("not-an-array", pair.key[:120], pair.offset, pair.stop - pair.offset, pair.line_number, "error")
         return None
     written = data[pair.start + 1 : pair.stop - 1].strip(_BLANK)
-    return _numbers(written, written.count(b",") + 1 if written else 0, pair, report)
+    return _numbers(written, pair, report)
 
 
 def gaps_in(data: Data, pair: Pair, report: Report) -> Gaps | None:
-    """The numbers of an array of arrays, a few megabytes at a time; None, and an issue, where it is none."""
+    """The numbers of an array of arrays, a megabyte at a time; None, and an issue, where it is none."""
     if data[pair.start : pair.start + 1] != b"[":
         report("not-an-array", pair.key[:120], pair.offset, pair.stop - pair.offset, pair.line_number, "error")
         return None
-    chunks: list[pa.Array] = []
+    pieces: list[Numbers] = [np.empty(0)]
     counts: list[int | None] = []
-    rows: list[bytes] = []
-    size, gaps, position = 0, 0, pair.start + 1
-    while (stop := data.find(b"]", position, pair.stop - 1)) >= 0:
-        before, bracket, row = data[position:stop].partition(b"[")
-        if before.strip(b" \t\r\n,") or not bracket or b"[" in row:
+    position, end = pair.start + 1, pair.stop - 1
+    while (stop := _piece_stop(data, position, end)) > position:
+        piece = _plain_rows(data[position:stop]) or _odd_rows(data[position:stop], pair, report)
+        if piece is None:
             return _odd_gaps(data, pair, report)
-        position = stop + 1
-        row = row.strip(_BLANK)
-        counts.append(row.count(b",") + 1 if row else 0)
-        if row:
-            rows.append(row)
-            size += len(row)
-            gaps += counts[-1] or 0
-        if size > _PIECE:
-            chunks.append(_numbers(b",".join(rows), gaps, pair, report))
-            rows, size, gaps = [], 0, 0
+        pieces.append(piece.numbers)
+        counts += piece.counts
+        position = stop
     if not _END.match(data, position, pair.stop):
         return _odd_gaps(data, pair, report)
-    if rows:
-        chunks.append(_numbers(b",".join(rows), gaps, pair, report))
-    numbers = pa.chunked_array(chunks, type=pa.float64())
-    if len(numbers) != sum(count or 0 for count in counts):
-        return _odd_gaps(data, pair, report)
-    return Gaps(numbers, counts)
+    return Gaps(np.concatenate(pieces), counts)
+
+
+def _piece_stop(data: Data, start: int, end: int) -> int:
+    """The place after the last bracket that closes in about a megabyte; `start` where none closes any more."""
+    stop = data.rfind(b"]", start, min(start + _PIECE, end))
+    return (stop if stop >= 0 else data.find(b"]", start, end)) + 1 or start
+
+
+def _plain_rows(piece: bytes) -> Gaps | None:
+    """Arrays of numbers, as the tools write them; None where something else is among them."""
+    try:
+        rows = _decode_rows(b"[%b]" % piece.strip(_BLANK).removeprefix(b","))
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return Gaps(pa.array(rows, pa.list_(pa.float64())).flatten().to_numpy(), list(map(len, rows)))
+
+
+def _odd_rows(piece: bytes, pair: Pair, report: Report) -> Gaps | None:
+    """Arrays of which some elements may be no numbers; None where one of them is no array of scalars."""
+    values: list[Any] = []
+    counts: list[int | None] = []
+    for written in piece.split(b"]")[:-1]:
+        before, bracket, row = written.partition(b"[")
+        if before.strip(b" \t\r\n,") or not bracket or b"[" in row:
+            return None
+        elements = row.split(b",") if row.strip(_BLANK) else []
+        values += map(_element, elements)
+        counts.append(len(elements))
+    return Gaps(_careful(values, pair, report), counts)
 
 
 def texts_in(data: Data, pair: Pair) -> Iterator[str | None]:
@@ -96,20 +114,12 @@ def texts_in(data: Data, pair: Pair) -> Iterator[str | None]:
         yield clean(value) if isinstance(value, str) else None
 
 
-def _numbers(written: bytes, count: int, pair: Pair, report: Report) -> pa.Array:
-    """The `count` comma-separated numbers in `written`."""
-    if not written:
-        return pa.array([], pa.float64())
+def _numbers(written: bytes, pair: Pair, report: Report) -> Numbers:
+    """The comma-separated numbers in `written`."""
     try:
-        column = pyarrow.csv.read_csv(
-            pa.BufferReader(written.replace(b",", b"\n")),
-            read_options=_ONE_COLUMN, parse_options=_NO_QUOTES, convert_options=_DOUBLE,
-        ).column(0)
-        if len(column) == count and math.isfinite(pc.sum(column).as_py()):
-            return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    except pa.ArrowInvalid:  # such as null or 1.2.3: looked at one by one below
-        pass
-    return _careful([_element(text) for text in written.split(b",")], pair, report)
+        return np.array(_decode_numbers(b"[%b]" % written), np.float64)
+    except (msgspec.DecodeError, RecursionError):  # such as null or 1.2.3: looked at one by one
+        return _careful([_element(text) for text in written.split(b",")], pair, report)
 
 
 def _element(written: bytes) -> Any:
@@ -120,13 +130,13 @@ def _element(written: bytes) -> Any:
         return written
 
 
-def _careful(values: list[Any], pair: Pair, report: Report) -> pa.Array:
+def _careful(values: list[Any], pair: Pair, report: Report) -> Numbers:
     numbers = [json_number(value) for value in values]
     lost = sum(number is None and value is not None for number, value in zip(numbers, values, strict=True))
     if lost:
         message = f"{pair.key}: {lost} values are no finite numbers"
         report("not-a-number", message, pair.offset, pair.stop - pair.offset, pair.line_number, "error")
-    return pa.array(numbers, pa.float64())
+    return np.array(numbers, np.float64)
 
 
 def _odd_gaps(data: Data, pair: Pair, report: Report) -> Gaps | None:
@@ -139,7 +149,7 @@ def _odd_gaps(data: Data, pair: Pair, report: Report) -> Gaps | None:
         report("not-an-array", f"an element of {pair.key}", pair.offset, pair.stop - pair.offset, pair.line_number, "error")
     arrays = [_careful(row, pair, report) for row in rows if isinstance(row, list)]
     counts = [len(row) if isinstance(row, list) else None for row in rows]
-    return Gaps(pa.chunked_array(arrays, type=pa.float64()), counts)
+    return Gaps(np.concatenate([np.empty(0), *arrays]), counts)
 
 
 def _decoded(written: bytes) -> list[Any] | None:

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.entries import element_entry
 from warehouse.landing.json_text import Element, Json, json_number, json_pairs, json_text
 from warehouse.landing.records import ABSENT, shown
-from warehouse.landing.rows import BATCH_ROWS, RowBuffer
+from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Data, Entry, Report, is_non_finite, landed_text
 
 from .agreement import disagreements
@@ -24,7 +25,7 @@ from .console import console_entries
 from .formats import RATE_WORDS, format_of, states_number
 from .names import told_by
 from .records import Pair, Record, records
-from .requests import ARRAYS, Detail, detail_of, rows_of, statistics
+from .requests import ARRAYS, Detail, detail_of, statistics
 from .run import identity_of, run_columns, run_id
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -38,12 +39,11 @@ class _Parse:
 
     bundle: Bundle
     buffer: RowBuffer
-    tables: Mapping[str, pa.Schema]
 
 
 def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
     """All landing rows of a bundle, in batches."""
-    parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest), tables)
+    parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest))
     for file in bundle.manifest.files:
         if file.role == RESULT:
             yield from _result(parse, file.raw_path, file.sha256)
@@ -79,7 +79,7 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
         detail = detail_of(data, pairs, report)
         if detail:
             _add_statistics(parse, name, raw_path, by_key, detail, record, report)
-            yield from _request_batches(parse, name, raw_path, detail)
+            _add_requests(parse, name, raw_path, detail)
         yield from parse.buffer.full()
     if not names:
         unnamed("no-result", "the file holds no whole key of a result", severity="error")
@@ -165,7 +165,7 @@ def _add_statistics(
     if not record.is_whole:
         return
     found = list(statistics(detail))
-    failed = float(detail.columns["status"].count("failed"))
+    failed = float(detail.failed)
     for key, value, place in (("failed", failed, detail.places["all"]), *found):
         entry = Entry(*place, record.line_number, key, repr(value), value)
         _add_entry(parse, name, "requests", raw_path, entry)
@@ -173,15 +173,9 @@ def _add_statistics(
         report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)
 
 
-def _request_batches(parse: _Parse, name: str, raw_path: str, detail: Detail) -> _Batches:
-    schema, place = parse.tables[_REQUEST], detail.places["all"]
-    for first in range(0, detail.count, BATCH_ROWS):
-        stop = min(first + BATCH_ROWS, detail.count)
-        size = stop - first
-        columns = {
-            **rows_of(detail, name, first, stop),
-            "artifact_manifest_digest": [parse.bundle.digest] * size, "raw_path": [raw_path] * size,
-            "raw_offset": [place.offset] * size, "raw_length": [place.length] * size,
-        }
-        arrays = [pa.array(columns[field.name], field.type) for field in schema]
-        yield _REQUEST, pa.RecordBatch.from_arrays(arrays, schema=schema)
+def _add_requests(parse: _Parse, name: str, raw_path: str, detail: Detail) -> None:
+    place, count = detail.places["all"], detail.count
+    parse.buffer.add_columns(
+        _REQUEST, raw_path, np.full(count, place.offset), np.full(count, place.length),
+        run_id=name, request_index=np.arange(count), **detail.columns,
+    )

@@ -10,18 +10,18 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
+from warehouse.landing.json_elements import brackets_in
 from warehouse.landing.json_text import Json
 from warehouse.landing.text import Data, Report, clean
 
 MAX_PAIRS = 2_000  # of one record; real ones have under a hundred
 _WINDOW = 1 << 20
+_PIECE = 16 << 10  # of an array or object that is looked at first: most are short
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _BETWEEN = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n,\[\]]*+")  # appended with or without a line end, or elements of a list
 _SCALAR = re.compile(rb'[^ \t\r\n,\[\]{}":]++')
-_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_WHOLE_TEXTS = re.compile(rb'(?:[^"]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
-_TEXT_OR_BRACKET = re.compile(_TEXT.pattern + rb"|[\[\]{}]", re.DOTALL)
-_STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 _AFTER_NUMBERS = re.compile(rb"[ \t\r\n]*+(?:,[ \t\r\n]*+|\}[ \t\r\n]*+(?:,?[ \t\r\n]*+\{[ \t\r\n]*+)?)")
 _NESTED = re.compile(rb"\[[ \t\r\n]*+\[")
 _NESTED_END = re.compile(rb"\][ \t\r\n]*+\]\Z")
@@ -171,25 +171,19 @@ class _Walk:
         return stop if self._data.find(b"[", start + 1, stop) < 0 else None
 
     def _container_stop(self, start: int) -> int:
-        """The end of any array or object, by counting brackets outside of texts, a megabyte at a time."""
-        depth, position = 0, start
-        while window := self._data[position : position + _WINDOW]:
-            whole = _WHOLE_TEXTS.match(window)
-            assert whole
-            if not whole.end():  # a text longer than the window
+        """The end of any array or object, by counting brackets outside of texts, a piece at a time."""
+        depth, position, size = 0, start, _PIECE
+        while window := self._data[position : position + size]:
+            found = brackets_in(window)
+            depths = depth + np.cumsum(found.steps)
+            if (depths <= 0).any():
+                return position + int(found.places[(depths <= 0).argmax()]) + 1
+            if not found.stop:  # a text longer than the window
                 position = self._string_stop(position)
                 continue
-            bare = _TEXT.sub(b"", whole[0])
-            opened = bare.count(b"[") + bare.count(b"{")
-            closed = bare.count(b"]") + bare.count(b"}")
-            if closed and closed >= depth:  # it may end here: one by one
-                for token in _TEXT_OR_BRACKET.finditer(whole[0]):
-                    depth += _STEPS.get(token[0], 0)
-                    if depth == 0:
-                        return position + token.end()
-            else:
-                depth += opened - closed
-            position += whole.end()
+            depth = int(depths[-1]) if len(depths) else depth
+            position += found.stop
+            size = min(2 * size, _WINDOW)
         raise ValueError("an array or object has no end")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
@@ -20,7 +21,7 @@ from warehouse.landing.text import Entry, Report
 from .bundles import run_id
 from .csv_text import csv_entries
 from .raw_export import Experiment, request_rows
-from .records import record_rows
+from .records import Rows, record_rows
 from .units import MILLISECONDS, is_known
 from .workload import workload_document
 
@@ -97,10 +98,16 @@ def _raw(bundle: Bundle, buffer: RowBuffer, run: str, raw_path: str, experiments
 def _records(bundle: Bundle, buffer: RowBuffer, run: str, raw_path: str) -> _Batches:
     report = Report(buffer, raw_path, run)
     data = bundle.map(raw_path)
-    for count, (line, columns) in enumerate(record_rows(data, report), 1):
-        buffer.add("genai_perf_record", raw_path, line.offset, len(line.data), run_id=run, point_index=0, **columns)
-        if count % _ROWS_BETWEEN_BATCHES == 0:
-            yield from buffer.full()
+    for found in record_rows(data, report):
+        if isinstance(found, Rows):
+            points = np.zeros(len(found.offsets), np.int64)
+            buffer.add_columns(
+                "genai_perf_record", raw_path, found.offsets, found.lengths, run_id=run, point_index=points, **found.columns
+            )
+        else:
+            line, columns = found
+            buffer.add("genai_perf_record", raw_path, line.offset, len(line.data), run_id=run, point_index=0, **columns)
+        yield from buffer.full()
 
 
 def _add_points(

@@ -65,9 +65,7 @@ def _requests(stream: JsonStream, report: Report, experiments: list[Experiment])
                 report("not-an-object", f"experiment: {shown(found)}", start, stream.offset - start, severity="error")
         elif pair.key == "requests" and stream.kind() == "[":
             has_requests = True
-            for offset in stream.elements():
-                request = stream.value()
-                length = stream.offset - offset
+            for offset, length, request in stream.values():
                 if not isinstance(request, dict):
                     report("not-an-object", shown(request), offset, length, stream.line_number(offset), "error")
                     continue

@@ -1,53 +1,122 @@
-"""AIPerf's records: a JSON object a line, one a request; each metric states its unit."""
+"""AIPerf's records: a JSON object a line, one a request; each metric states its unit.
+
+They are read many at a time, by columns, where all that a batch states is of the kinds that the tool writes; one by one
+where it is not.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.landing.columns import as_column, counts, numbers, texts
+from warehouse.landing.json_lines import json_lines
 from warehouse.landing.records import Record, shown
-from warehouse.landing.text import Data, Line, Report, decoded, lines
+from warehouse.landing.text import Data, Line, Report
 
-from .units import milliseconds
+from .units import MILLISECONDS, milliseconds
 
 _TIMES = ("time_to_first_token", "inter_token_latency", "request_latency")
 _LENGTHS = ("input_sequence_length", "output_sequence_length")
+_MOMENTS = ("request_start_ns", "request_end_ns")
+_WARM_UP = "warmup"
 
 
-def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]]]:
-    """The line and the columns of each record of the measured phase; warm-up requests are no part of the result."""
+class Rows(NamedTuple):
+    """Records that follow one another: the places of their bytes, and their columns."""
+
+    offsets: list[int]
+    lengths: list[int]
+    columns: Mapping[str, Any]
+
+
+def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]] | Rows]:
+    """The records of the measured phase, each as its line and columns, or many by columns; warm-up requests are no part of
+    the result."""
     index = 0
-    for line in lines(data, report):
-        try:
-            found = json.loads(decoded(line, report), object_pairs_hook=lambda pairs: _object(pairs, report, line))
-        except (ValueError, RecursionError) as error:
-            report.at("malformed-json", str(error)[:200], line, "error")
+    for several in json_lines(data, report):
+        rows = _rows_of_all(several, index)
+        if rows is not None:
+            index += len(rows.offsets)
+            yield rows
             continue
-        if not isinstance(found, dict):
-            report.at("not-an-object", shown(found), line, "error")
-            continue
-        record = Record(found, lambda code, message: report.at(code, message, line, "error"))
-        if record.within("metadata").text("benchmark_phase") != "warmup":
-            yield line, {"request_index": index, **_columns(record)}
-            index += 1
+        for line, found in several:
+            if not isinstance(found, dict):
+                report.at("not-an-object", shown(found), line, "error")
+                continue
+
+            def flag(code: str, message: str, line: Line = line) -> None:
+                report.at(code, message, line, "error")
+
+            record = Record(found, flag)
+            if record.within("metadata").text("benchmark_phase") != _WARM_UP:
+                yield line, {"request_index": index, **_columns(record)}
+                index += 1
 
 
-def _object(pairs: list[tuple[str, Any]], report: Report, line: Line) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        report.at("duplicate-json-key", ", ".join(sorted({name for name, _ in pairs}))[:120], line)
-    return found
+def _rows_of_all(several: list[tuple[Line, Any]], first: int) -> Rows | None:
+    """What `_columns` gives for each of the records; None where one of them is to be looked at by itself."""
+    if len(several) == 1 or {type(found) for _, found in several} != {dict}:
+        return None
+    phases = texts([_within(found, "metadata").get("benchmark_phase") for _, found in several])
+    if phases is None:
+        return None
+    kept = [line for (line, _), phase in zip(several, phases, strict=True) if phase != _WARM_UP]
+    records = [found for (_, found), phase in zip(several, phases, strict=True) if phase != _WARM_UP]
+    metadata, metrics = ([_within(record, key) for record in records] for key in ("metadata", "metrics"))
+    columns: dict[str, Any] = {key: counts([each.get(key) for each in metadata]) for key in _MOMENTS}
+    for key in _TIMES:
+        columns[f"{key}_ms"] = _milliseconds([_within(each, key) for each in metrics])
+    for key in _LENGTHS:
+        columns[key] = counts([_within(each, key).get("value") for each in metrics])
+    if any(column is None for column in columns.values()):
+        return None
+    errors = [_error(Record(record, _never)) if record.get("error") else _NO_ERROR for record in records]
+    for key in _NO_ERROR:
+        columns[key] = [error[key] for error in errors]
+    columns["request_index"] = np.arange(first, first + len(records))
+    return Rows([line.offset for line in kept], [len(line.data) for line in kept], columns)
+
+
+def _within(found: dict[str, Any], key: str) -> dict[str, Any]:
+    within = found.get(key)
+    return within if isinstance(within, dict) else {}
+
+
+def _milliseconds(metrics: list[dict[str, Any]]) -> Any:
+    """What `milliseconds` gives of each metric; None where one is to be looked at by itself."""
+    found = numbers([metric.get("value") for metric in metrics])
+    units = texts([metric.get("unit") for metric in metrics])
+    if found is None or units is None:
+        return None
+    factors = {unit: MILLISECONDS.get((unit or "").strip(), np.nan) for unit in set(units)}
+    with np.errstate(over="ignore"):
+        in_ms: NDArray[np.float64] = found * np.array([factors[unit] for unit in units], np.float64)
+    return as_column(in_ms) if np.array_equal(np.isnan(in_ms), np.isnan(found)) else None
+
+
+def _never(code: str, message: str) -> None:
+    raise AssertionError(f"{code}: {message}")
 
 
 def _columns(record: Record) -> dict[str, Any]:
-    metadata, error = record.within("metadata"), record.within("error")
-    columns: dict[str, Any] = {key: metadata.count(key) for key in ("request_start_ns", "request_end_ns")}
-    columns["error_type"] = error.text("type") or error.text("code") or ("error" if record.values.get("error") else None)
-    columns["error_message"] = error.text("message")
+    metadata = record.within("metadata")
+    columns: dict[str, Any] = {key: metadata.count(key) for key in _MOMENTS} | _error(record)
     for key in _TIMES:
         metric = record.within("metrics", key)
         columns[f"{key}_ms"] = milliseconds(metric, "value", key)
     for key in _LENGTHS:
         columns[key] = record.within("metrics", key).count("value")
     return columns
+
+
+_NO_ERROR = {"error_type": None, "error_message": None}
+
+
+def _error(record: Record) -> dict[str, str | None]:
+    error = record.within("error")
+    kind = error.text("type") or error.text("code") or ("error" if record.values.get("error") else None)
+    return {"error_type": kind, "error_message": error.text("message")}

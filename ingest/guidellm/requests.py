@@ -29,9 +29,7 @@ def request_rows(stream: JsonStream, report: Report, detail: Detail) -> Iterator
             if pair.key != "total":  # of all, where a version writes it, nothing
                 report("unknown-key", f"requests: {shown(pair.key)}", pair.offset, 0, stream.line_number(pair.offset))
             continue
-        for offset in stream.elements():
-            found = stream.value()
-            length = stream.offset - offset
+        for offset, length, found in stream.values():
             if not isinstance(found, dict):
                 report("not-an-object", shown(found), offset, length, stream.line_number(offset), "error")
                 continue

@@ -16,9 +16,7 @@ def request_rows(data: Data, report: Report, starts: "array[float]") -> Iterator
     """(offset, length, columns) of each request; `starts` is filled with their start times."""
     with JsonStream(data, report) as stream:
         index = 0
-        for offset in stream.elements():
-            found = stream.value()
-            length = stream.offset - offset
+        for offset, length, found in stream.values():
             if not isinstance(found, dict):
                 report("not-an-object", shown(found), offset, length, stream.line_number(offset), "error")
                 continue

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.entries import document, element_entry, landed_entries
@@ -19,14 +22,13 @@ from warehouse.landing.statistics import agrees, mean, percentile, standard_devi
 from warehouse.landing.text import Entry, Report, is_non_finite
 
 from .bundles import RESPONSES, SUMMARY, run_id
-from .requests import Detail, request_rows
+from .requests import Detail, Row, request_rows
 
 _WORKLOAD_NUMBERS = (
     "mean_input_tokens", "stddev_input_tokens", "mean_output_tokens", "stddev_output_tokens", "num_concurrent_requests",
 )
 _COUNTS = ("results_num_requests_started", "results_number_errors", "results_num_completed_requests")
 _STATISTIC = re.compile(r"results_(.+)_(?:quantiles_(p\d+)|(mean|min|max|stddev))")
-_ROWS_BETWEEN_BATCHES = 5_000
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 
@@ -79,10 +81,12 @@ def _is_number(name: str) -> bool:
 def _requests(bundle: Bundle, buffer: RowBuffer, raw_path: str, run: str, detail: Detail) -> _Batches:
     report = Report(buffer, raw_path, run)
     data = bundle.map(raw_path)
-    for offset, length, columns in request_rows(data, report, detail):
-        buffer.add("llmperf_request", raw_path, offset, length, run_id=run, **columns)
-        if detail.requests % _ROWS_BETWEEN_BATCHES == 0:
-            yield from buffer.full()
+    for found in request_rows(data, report, detail):
+        if isinstance(found, Row):
+            buffer.add("llmperf_request", raw_path, found.offset, found.length, run_id=run, **found.columns)
+        else:
+            buffer.add_columns("llmperf_request", raw_path, found.offsets, found.lengths, run_id=run, **found.columns)
+        yield from buffer.full()
 
 
 def _workload(entries: Mapping[str, Entry]) -> dict[str, object]:
@@ -102,11 +106,11 @@ def _workload(entries: Mapping[str, Entry]) -> dict[str, object]:
 
 def _check(entries: Mapping[str, Entry], detail: Detail, report: Report) -> None:
     """Tell where the summary, or the requests' own throughput, disagrees with the requests."""
+    ordered = {key: np.sort(values) for key, values in detail.values.items() if values}
     for key, entry in entries.items():
         statistic = _STATISTIC.fullmatch(key)
-        values = detail.values.get(statistic[1]) if statistic else None
-        if statistic and values and entry.number is not None:
-            computed = _computed(sorted(values), statistic[2] or statistic[3])
+        if statistic and statistic[1] in ordered and entry.number is not None:
+            computed = _computed(ordered[statistic[1]], statistic[2] or statistic[3])
             if computed is not None and not agrees(entry.number, computed):
                 _tell(report, entry, f"{key} is {entry.value}, of the requests {computed!r}")
     counts = (detail.requests, detail.failed, detail.requests - detail.failed)
@@ -123,13 +127,13 @@ def _check(entries: Mapping[str, Entry], detail: Detail, report: Report) -> None
         )
 
 
-def _computed(ordered: list[float], statistic: str) -> float | None:
+def _computed(ordered: NDArray[Any], statistic: str) -> float | None:
     if statistic == "mean":
         return mean(ordered)
     if statistic == "stddev":
         return standard_deviation(ordered, ddof=1)
     if statistic in ("min", "max"):
-        return ordered[0 if statistic == "min" else -1]
+        return ordered[0 if statistic == "min" else -1].item()
     return percentile(ordered, float(statistic[1:]))
 
 

@@ -1,11 +1,20 @@
-"""The individual responses: an array of flat objects, one a request."""
+"""The individual responses: an array of flat objects, one a request.
+
+They are read many at a time, by columns, where all that a batch states is of the kinds that the tool writes; one by one
+where it is not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.landing.columns import as_column, counts, numbers, texts
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.records import Record, shown
 from warehouse.landing.text import Data, Report
@@ -14,7 +23,12 @@ _NUMBERS = (
     "ttft_s", "inter_token_latency_s", "end_to_end_latency_s", "request_output_throughput_token_per_s",
 )
 _COUNTS = ("number_input_tokens", "number_output_tokens")
+_TEXTS = ("error_code", "error_msg")
 _NAMES_OF_STARTS = ("request_start_time", "start_time")  # of forks and later versions
+
+
+def _values() -> "dict[str, array[float]]":
+    return {key: array("d") for key in _NUMBERS} | {key: array("q") for key in _COUNTS}
 
 
 @dataclass
@@ -23,25 +37,95 @@ class Detail:
 
     requests: int = 0
     failed: int = 0
-    values: dict[str, list[float]] = field(default_factory=lambda: {key: [] for key in (*_NUMBERS, *_COUNTS)})
-    computed_throughput: list[float] = field(default_factory=list)  # output tokens / end-to-end latency
+    values: "dict[str, array[float]]" = field(default_factory=_values)
+    computed_throughput: "array[float]" = field(default_factory=lambda: array("d"))  # output tokens / end-to-end latency
     wrong_throughputs: int = 0
 
 
-def request_rows(data: Data, report: Report, detail: Detail) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """(offset, length, columns) of each request; `detail` is filled on the way."""
+class Row(NamedTuple):
+    """One request: the place of its bytes, and its columns."""
+
+    offset: int
+    length: int
+    columns: Mapping[str, Any]
+
+
+class Rows(NamedTuple):
+    """Requests that follow one another: the same, of each."""
+
+    offsets: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    columns: Mapping[str, Any]
+
+
+def request_rows(data: Data, report: Report, detail: Detail) -> Iterator[Row | Rows]:
+    """All requests, in their order; `detail` is filled on the way."""
     with JsonStream(data, report) as stream:
-        for offset in stream.elements():
-            found = stream.value()
-            length = stream.offset - offset
-            if not isinstance(found, dict):
-                report("not-an-object", shown(found), offset, length, stream.line_number(offset), "error")
+        for several in stream.batches():
+            columns = _columns_of_all(several.values, detail)
+            if columns is not None:
+                yield Rows(several.offsets, several.lengths, columns)
                 continue
+            for offset, length, found in several:
+                if not isinstance(found, dict):
+                    report("not-an-object", shown(found), offset, length, stream.line_number(offset), "error")
+                    continue
 
-            def flag(code: str, message: str, start: int = offset, size: int = length) -> None:
-                report(code, message, start, size, stream.line_number(start), "error")
+                def flag(code: str, message: str, start: int = offset, size: int = length) -> None:
+                    report(code, message, start, size, stream.line_number(start), "error")
 
-            yield offset, length, _columns(Record(found, flag), detail)
+                yield Row(offset, length, _columns(Record(found, flag), detail))
+
+
+def _columns_of_all(records: list[Any], detail: Detail) -> dict[str, Any] | None:
+    """What `_columns` gives for each of the records; None where one of them is to be looked at by itself."""
+    if len(records) == 1 or set(map(type, records)) != {dict}:
+        return None
+    stated = [name for name in _NAMES_OF_STARTS if any(name in record for record in records)]
+    if stated and not all(stated[0] in record for record in records):
+        return None
+    stated_by = {**{key: key for key in (*_NUMBERS, *_COUNTS, *_TEXTS)}, **({"started_s": stated[0]} if stated else {})}
+    found = {name: [record.get(key) for record in records] for name, key in stated_by.items()}
+    floats = {name: numbers(found[name]) for name in found if name not in (*_COUNTS, *_TEXTS)}
+    whole = {key: counts(found[key]) for key in _COUNTS}
+    codes, messages = (texts(found[key]) for key in _TEXTS)
+    if codes is None or messages is None or any(column is None for column in (*floats.values(), *whole.values())):
+        return None
+    failed = [index for index, code in enumerate(codes) if code is not None]
+    for index in failed:
+        if not found["end_to_end_latency_s"][index]:
+            for key in _NUMBERS:
+                floats[key][index] = np.nan
+            found["number_output_tokens"][index] = None
+    whole["number_output_tokens"] = counts(found["number_output_tokens"])
+    _note(floats, {key: found[key] for key in _COUNTS}, failed, detail)
+    first = detail.requests
+    detail.requests += len(records)
+    return {
+        **{name: as_column(column) for name, column in floats.items()}, **whole, "error_code": codes, "error_msg": messages,
+        "request_index": np.arange(first, detail.requests),
+    }
+
+
+def _note(
+    floats: Mapping[str, NDArray[np.float64]], whole: Mapping[str, list[int | None]], failed: list[int], detail: Detail
+) -> None:
+    """What `_columns` notes of each."""
+    detail.failed += len(failed)
+    is_answered = np.ones(len(whole["number_output_tokens"]), np.bool_)
+    is_answered[failed] = False
+    for key in _NUMBERS:
+        detail.values[key].frombytes(floats[key][is_answered & ~np.isnan(floats[key])].tobytes())
+    for key, column in whole.items():
+        stated = [count for count, answered in zip(column, is_answered.tolist(), strict=True) if answered and count is not None]
+        detail.values[key].extend(stated)
+    tokens = np.array(whole["number_output_tokens"], np.float64)
+    latency, throughput = floats["end_to_end_latency_s"], floats["request_output_throughput_token_per_s"]
+    is_told = is_answered & (latency != 0) & ~np.isnan(latency) & ~np.isnan(tokens)
+    with np.errstate(over="ignore"):
+        computed = tokens[is_told] / latency[is_told]
+    detail.computed_throughput.frombytes(computed.tobytes())
+    detail.wrong_throughputs += int(np.count_nonzero(np.abs(throughput[is_told] - computed) > 1e-9 * computed))
 
 
 def _columns(record: Record, detail: Detail) -> dict[str, Any]:
@@ -49,7 +133,7 @@ def _columns(record: Record, detail: Detail) -> dict[str, Any]:
     columns |= {key: record.count(key) for key in _COUNTS}
     start = next((name for name in _NAMES_OF_STARTS if name in record.values), None)
     columns["started_s"] = record.number(start) if start else None
-    columns |= {"error_code": record.text("error_code"), "error_msg": record.text("error_msg")}
+    columns |= {key: record.text(key) for key in _TEXTS}
     columns["request_index"] = detail.requests
     detail.requests += 1
     if columns["error_code"] is not None:

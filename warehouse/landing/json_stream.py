@@ -4,8 +4,8 @@ with its exact bytes. Memory is bounded by the largest single value, not by the 
     with JsonStream(data, report) as stream:
         for pair in stream.pairs():
             if pair.key == "requests":
-                for offset in stream.elements():
-                    request = stream.value()      # its bytes: offset .. stream.offset
+                for offset, length, request in stream.values():
+                    ...
 
 What is not stepped into and not decoded is skipped. A document that breaks is reported where it breaks, and ends there: what
 stands before the break was given.
@@ -19,10 +19,15 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from warehouse.landing.json_elements import Elements, whole_elements
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
 _WINDOW_BYTES = 1 << 20
+_PIECE_BYTES = 32 << 10  # of an array that is looked at first: it may end soon
+_LARGEST_PIECE_BYTES = 512 << 10
 _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
 # What stands between the brackets of a value that is stepped over: one match takes all of it.
 _BETWEEN = re.compile(r'(?:[ \t\n\r\ufeff,:]++|"[^"\\\x00-\x1f]*+")*+')
@@ -45,7 +50,9 @@ class JsonStream:
     def __init__(self, data: Data, report: Report) -> None:
         self._data, self._report = data, report
         self._base, self._text, self._position = 0, "", 0  # the window: its first byte, its text, the cursor in it
+        self._bytes = b""  # the window's up to what is no UTF-8, as long as several elements may be taken from them at once
         self._counted, self._counted_bytes = 0, 0  # characters of the window whose bytes have been counted
+        self._line = (0, 1)  # an offset and its line number, to count on from
         self._duplicates: list[str] = []
         self._decoder = json.JSONDecoder(object_pairs_hook=self._object)
         self._pending = False  # a value stands at the cursor that nobody has taken
@@ -80,8 +87,11 @@ class JsonStream:
 
     def line_number(self, offset: int) -> int:
         """The 1-based line of a byte offset."""
-        steps = range(0, offset, _WINDOW_BYTES)
-        return 1 + sum(self._data[start : min(start + _WINDOW_BYTES, offset)].count(b"\n") for start in steps)
+        known, line = self._line if self._line[0] <= offset else (0, 1)
+        steps = range(known, offset, _WINDOW_BYTES)
+        line += sum(self._data[start : min(start + _WINDOW_BYTES, offset)].count(b"\n") for start in steps)
+        self._line = offset, line
+        return line
 
     def kind(self) -> str:
         """The character that the value at the cursor begins with; empty at the end."""
@@ -135,6 +145,24 @@ class JsonStream:
                 return
             self._step()
 
+    def batches(self) -> Iterator[Elements]:
+        """All elements of the array at the cursor, decoded, as many at a time as the window has. As `elements` and `value`
+        give them, one by one; so they are taken where something is odd."""
+        size = _PIECE_BYTES
+        for offset in self.elements():
+            while (several := self._several(offset, size)) is None and self._bytes:
+                size *= 2
+            if several is None:
+                value = self.value()
+                several = Elements(np.array([offset]), np.array([self.offset - offset]), [value])
+            size = min(2 * size, _LARGEST_PIECE_BYTES)
+            yield several
+
+    def values(self) -> Iterator[tuple[int, int, Any]]:
+        """(offset, length, value) of each element of the array at the cursor."""
+        for several in self.batches():
+            yield from several
+
     def value(self) -> Any:
         """The value at the cursor, decoded; NaN and infinities as floats. Duplicate keys within it are reported."""
         self._next()
@@ -147,6 +175,22 @@ class JsonStream:
                 self._report("duplicate-json-key", name[:120], *place)
             self._duplicates.clear()
         return found
+
+    def _several(self, offset: int, size: int) -> Elements | None:
+        """The elements from the cursor on that the next `size` bytes hold, and the cursor after them. None where they are
+        not plain or none is whole; once that is so for all of the window, its bytes are gone."""
+        start = offset - self._base
+        piece = self._bytes[start : start + size]
+        found = whole_elements(piece)
+        if found is None:
+            if start + size >= len(self._bytes):
+                self._bytes = b""
+            return None
+        taken = piece[: found.stop]
+        self._position += found.stop if taken.isascii() else len(taken.decode())
+        self._counted, self._counted_bytes = self._position, start + found.stop
+        self._pending = False
+        return Elements(found.offsets + offset, found.lengths, found.values)
 
     def skip(self) -> None:
         """Step over the value at the cursor, however large, without holding it."""
@@ -184,8 +228,8 @@ class JsonStream:
         while True:
             try:
                 found, end = self._decoder.raw_decode(self._text, self._position)
-                # A number that ends with the window may go on after it.
-                if end < len(self._text) or self._is_last:
+                # A number that ends with the window may go on after it; so may what is decoded of 1.5e+ or 1. there.
+                if end + len("e+") < len(self._text) or self._is_last:
                     self._position = end
                     return found
             except json.JSONDecodeError as error:
@@ -207,9 +251,11 @@ class JsonStream:
         """Move the window to `offset`, which becomes the cursor."""
         self._stop = min(offset + size, len(self._data))
         part = bytes(self._data[offset : self._stop])
+        self._bytes = part
         try:
             self._text = part.decode()
         except UnicodeDecodeError as error:
+            self._bytes = part[: error.start]
             self._text = part.decode(errors="surrogateescape")
             if error.end < len(part) or self._is_last:  # else the window's end cuts a character
                 place = offset + error.start

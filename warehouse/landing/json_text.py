@@ -16,6 +16,13 @@ from typing import Any, NamedTuple
 from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report, clean, landed_text, number_in
 
 _BLANK = re.compile(r"[\s\ufeff]*")
+# A pair whose value is a scalar without escapes, as most are: one match takes the place of five steps of the walk.
+_PLAIN_PAIR = re.compile(
+    r"""[\s\ufeff]*+("[^"\\\x00-\x1f]*+")[\s\ufeff]*+:[\s\ufeff]*+"""
+    r"""(?:("[^"\\\x00-\x1f]*+")|(-?(?:0|[1-9][0-9]{0,300}+))"""
+    r"""|(-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++(?:[eE][+-]?[0-9]++)?|[eE][+-]?[0-9]++))|(null|true|false))(?=[\s\ufeff,}])"""
+)
+_LITERALS = {"null": None, "true": True, "false": False}
 
 
 class _Written(float):
@@ -178,6 +185,12 @@ class _Walk:
         """The pairs of the object that stands here, each from its key's first character to its value's last."""
         if self._opened("{", "}"):
             while True:
+                if plain := _PLAIN_PAIR.match(self._text, self._position):
+                    self._position = plain.end()
+                    yield _Value(path + plain[1][1:-1], _plain_value(plain), plain.start(1), plain.end())
+                    if self._closed("}"):
+                        break
+                    continue
                 self._expect('"')
                 start = self._position
                 name = path + self._value()
@@ -231,6 +244,16 @@ class _Walk:
         mark = self._expect(",", closing)
         self._position += 1
         return mark == closing
+
+
+def _plain_value(pair: re.Match[str]) -> Any:
+    """The value of a `_PLAIN_PAIR`, as the decoder gives it."""
+    _, text, integer, number, literal = pair.groups()
+    if text is not None:
+        return text[1:-1]
+    if integer is not None:
+        return int(integer)
+    return _LITERALS[literal] if number is None else _Written(number)
 
 
 class _Places:

@@ -58,8 +58,8 @@ class Record:
         """The object at a path of keys; an empty one where there is none."""
         found: Any = self.values
         for key in path:
-            found = found.get(key) if isinstance(found, Mapping) else None
-        return Record(found if isinstance(found, Mapping) else {}, self.flag)
+            found = found.get(key) if isinstance(found, dict) else None
+        return Record(found if isinstance(found, dict) else {}, self.flag)
 
 
 def shown(value: Any) -> str:

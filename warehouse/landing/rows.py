@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from warehouse.landing.contract import ISSUE_TABLE
 
 BATCH_ROWS = 50_000
+_Integers = Sequence[int] | NDArray[np.int64]
 
 LINEAGE_FIELDS = (
     pa.field("artifact_manifest_digest", pa.string(), nullable=False),
@@ -70,7 +73,8 @@ def parse_utc(text: str) -> datetime:
 class RowBuffer:
     """Collects rows of several landing tables for one bundle and yields them as record batches of at most `BATCH_ROWS`.
 
-    `add` takes the row's own columns by name (absent means NULL) and the place of the bytes it was read from.
+    `add` takes the row's own columns by name (absent means NULL) and the place of the bytes it was read from; `add_columns`
+    many rows of a table at once, where a row at a time costs more than reading it.
     """
 
     def __init__(self, tables: Mapping[str, pa.Schema], artifact_manifest_digest: str) -> None:
@@ -78,14 +82,34 @@ class RowBuffer:
         self._names = {name: frozenset(schema.names) for name, schema in self._schemas.items()}
         self._digest = artifact_manifest_digest
         self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in self._schemas}
+        self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._schemas}  # of rows before those
 
     def add(self, table: str, raw_path: str, raw_offset: int, raw_length: int, **columns: Any) -> None:
-        if not self._names[table].issuperset(columns):
-            raise ValueError(f"{table} has no column {sorted(columns.keys() - self._names[table])}")
+        self._check_names(table, columns)
         columns["raw_path"] = raw_path
         columns["raw_offset"] = raw_offset
         columns["raw_length"] = raw_length
         self._rows[table].append(columns)
+
+    def add_columns(
+        self, table: str, raw_path: str, raw_offset: _Integers, raw_length: _Integers, **columns: Any
+    ) -> None:
+        """Rows by columns: of each an array of its type, a sequence of values, or one text that all rows share."""
+        self._check_names(table, columns)
+        schema, size = self._schemas[table], len(raw_offset)
+        columns |= {
+            "artifact_manifest_digest": self._digest, "raw_path": raw_path, "raw_offset": raw_offset, "raw_length": raw_length
+        }
+        arrays = [_column(columns.get(field.name), field.type, size) for field in schema]
+        if self._rows[table]:
+            self._batches[table].append(self._batch(schema, self._rows[table]))
+            self._rows[table] = []
+        batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+        self._batches[table] += [batch.slice(first, BATCH_ROWS) for first in range(0, size, BATCH_ROWS)]
+
+    def _check_names(self, table: str, columns: Mapping[str, Any]) -> None:
+        if not self._names[table].issuperset(columns):
+            raise ValueError(f"{table} has no column {sorted(columns.keys() - self._names[table])}")
 
     def issue(
         self, code: str, message: str, raw_path: str, raw_offset: int = 0, raw_length: int = 0, *,
@@ -106,9 +130,12 @@ class RowBuffer:
 
     def _take(self, at_least: int) -> Iterator[tuple[str, pa.RecordBatch]]:
         for table, rows in self._rows.items():
-            if len(rows) >= at_least:
-                self._rows[table] = []
-                yield table, self._batch(self._schemas[table], rows)
+            batches = self._batches[table]
+            if len(rows) + sum(batch.num_rows for batch in batches) >= at_least:
+                self._rows[table], self._batches[table] = [], []
+                yield from ((table, batch) for batch in batches)
+                if rows:
+                    yield table, self._batch(self._schemas[table], rows)
 
     def _batch(self, schema: pa.Schema, rows: list[dict[str, Any]]) -> pa.RecordBatch:
         # Column by column: RecordBatch.from_pylist takes three times as long.
@@ -119,3 +146,11 @@ class RowBuffer:
             for field in schema
         ]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _column(values: Any, kind: pa.DataType, size: int) -> pa.Array:
+    if values is None:
+        return pa.nulls(size, kind)
+    if isinstance(values, str):
+        return pa.repeat(pa.scalar(values, kind), size)
+    return values if isinstance(values, pa.Array) else pa.array(values, kind)

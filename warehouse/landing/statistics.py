@@ -7,29 +7,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 # Sums of floats differ in their last digits with the order of adding; what is further off is another value.
 _RELATIVE_TOLERANCE = 1e-9
 
-
-def mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+Numbers = Sequence[float] | NDArray[Any]
 
 
-def percentile(ordered: Sequence[float], percent: float) -> float:
+def mean(values: Numbers) -> float:
+    return math.fsum(values if isinstance(values, Sequence) else values.tolist()) / len(values)
+
+
+def percentile(ordered: Numbers, percent: float) -> float:
     """The percentile, 0 to 100, of values in ascending order."""
     place = (len(ordered) - 1) * percent / 100
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    return float(ordered[below] + (ordered[above] - ordered[below]) * (place - below))
 
 
-def standard_deviation(values: Sequence[float], ddof: int) -> float | None:
+def standard_deviation(values: Numbers, ddof: int) -> float | None:
     """With `ddof` 0 of a population, with 1 of a sample; None where it has none."""
     if len(values) <= ddof:
         return None
-    centre = mean(values)
-    return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / (len(values) - ddof))
+    squares = np.square(np.asarray(values, np.float64) - mean(values))
+    return math.sqrt(math.fsum(squares.tolist()) / (len(values) - ddof))
 
 
 def agrees(stated: float, computed: float) -> bool:

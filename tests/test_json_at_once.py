@@ -1,0 +1,187 @@
+"""What reads JSON many values at a time gives what reads them with care, one by one: values, their bytes, and the issues, on
+clean text and on damaged text."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import sys
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+from landed import Subject
+from samples import bench_serving, genai_perf, guidellm, inference_perf, llmperf
+
+from warehouse.landing import json_lines, json_stream, json_text
+from warehouse.landing.json_elements import brackets_in, whole_elements
+from warehouse.landing.json_stream import JsonStream
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import Report
+
+Read = Callable[[bytes, Report], Iterator[Any]]
+_DAMAGES = [b"{", b"}", b"[", b"]", b'"', b"\\", b":", b",", b"\n", b" ", b"\xff", b"\x01", b"\xc3\xa9", b"0", b"-", b"e", b"."]
+_INSERTS = [b'"k": 1, ', b"NaN", b"1e999", b"null", b'"}{"', b"[[]]", b"9" * 5000, b"\xef\xbb\xbf", b'"\\ud800"', b"{}"]
+_TEXTS = ["", "a", 'say "so"', "\\", "\\\\\"", "{[:", "é", "😀", "\n\t", "://", "\x7f"]
+
+
+def _value(chance: random.Random, depth: int = 0) -> Any:
+    kind = chance.randrange(10)
+    if kind == 0 and depth < 4:
+        return {chance.choice(["k", "n", "é", 'q"']) + str(index): _value(chance, depth + 1) for index in range(chance.randrange(4))}
+    if kind == 1 and depth < 4:
+        return [_value(chance, depth + 1) for _ in range(chance.randrange(4))]
+    return chance.choice([
+        chance.random() * 10.0 ** chance.randrange(-30, 30), chance.randrange(-(10 ** chance.choice([2, 18, 25])), 10**6),
+        None, True, False, -0.0, chance.choice(_TEXTS),
+    ])
+
+
+def _damaged(data: bytes, chance: random.Random) -> bytes:
+    for _ in range(chance.choice([0, 1, 1, 2])):
+        place = chance.randrange(len(data) + 1)
+        data = chance.choice([
+            data[:place] + chance.choice(_DAMAGES) + data[place + 1 :], data[:place] + data[place + 1 :],
+            data[:place] + chance.choice(_INSERTS) + data[place:], data[:place],
+        ])
+    return data
+
+
+def _read(data: bytes, read: Read) -> tuple[str, list[dict[str, Any]]]:
+    """All values with their types and places, and the issues."""
+    buffer = RowBuffer({}, "digest")
+    found = [repr(each) for each in read(data, Report(buffer, "file", None))]
+    return "\n".join(found), [row for _, batch in buffer.rest() for row in batch.to_pylist()]
+
+
+def _elements(data: bytes, report: Report) -> Iterator[Any]:
+    with JsonStream(data, report) as stream:
+        for pair in stream.pairs():
+            if pair.key == "a":
+                yield from stream.values()
+
+
+def _lines(data: bytes, report: Report) -> Iterator[Any]:
+    return chain.from_iterable(json_lines.json_lines(data, report))
+
+
+@pytest.mark.parametrize("window", [64, 700, 1 << 20])
+def test_elements(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_stream, "_WINDOW_BYTES", window)
+    monkeypatch.setattr(json_stream, "_PIECE_BYTES", 100)
+    chance = random.Random(window)
+    taken = 0
+    for _ in range(150):
+        records = [{f"k{index}": _value(chance) for index in range(chance.randrange(5))} for _ in range(chance.randrange(12))]
+        document = {"b": _value(chance), "a": records, "z": [records, {"a": 1}]}
+        text = json.dumps(document, indent=chance.choice([None, 1]), ensure_ascii=chance.random() < 0.5)
+        data = _damaged(text.encode(), chance)
+        asked: list[bool] = []
+
+        def told(piece: bytes, asked: list[bool] = asked) -> Any:
+            found = whole_elements(piece)
+            asked.append(found is not None)
+            return found
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(json_stream, "whole_elements", told)
+            at_once = _read(data, _elements)
+            patch.setattr(json_stream, "whole_elements", lambda piece: None)
+            assert at_once == _read(data, _elements), data
+        taken += any(asked)
+    assert taken > 60
+
+
+def test_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_lines, "_PIECE_BYTES", 300)
+    chance = random.Random(0)
+    for _ in range(400):
+        text = "\n".join(json.dumps(_value(chance), ensure_ascii=chance.random() < 0.5) for _ in range(chance.randrange(9)))
+        data = _damaged(text.encode(), chance)
+        at_once = _read(data, _lines)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(json_lines, "decoded_lines", lambda lines: None)
+            assert at_once == _read(data, _lines), data
+
+
+def test_pairs() -> None:
+    chance = random.Random(0)
+    for _ in range(600):
+        document = {f"k{index}": _value(chance) for index in range(chance.randrange(6))}
+        text = json.dumps(document, indent=chance.choice([None, 1]), ensure_ascii=chance.random() < 0.5)
+        data, depth = _damaged(text.encode(), chance), chance.choice([1, 3])
+
+        def entries(data: bytes, report: Report, depth: int = depth) -> Iterator[Any]:
+            return ((*pair, json_text.json_text(pair.value)) for pair in json_text.json_pairs(data, report, depth=depth))
+
+        at_once = _read(data, entries)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(json_text, "_PLAIN_PAIR", re.compile("(?!)"))
+            assert at_once == _read(data, entries), data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"a": 1, "a": 2}', b'{"a": {"b": 1, "b": 2}}', b'{"a": 1}, {"b": [{"c": 1, "c": 1}]}', b'{"a": ":", "a": 1}', b"7, {}",
+        b'{"a": 1} "}{" {"b": 2}', b"", b"]", b'{"a": 1', b'{"a": NaN}', b'{"a": 1e999}', b'{"a": 01}', b'{"a": "\xff"}',
+        b'{"\\u0061": 1, "a": 2}', b"[" * 200 + b"]" * 200,
+    ],
+)
+def test_what_is_not_plain_is_left_to_care(data: bytes) -> None:
+    assert whole_elements(data) is None
+
+
+def test_places_are_those_of_the_whole_elements() -> None:
+    data = rb'{"a": "}\\"} , [{"b": ":\"]"}],{ } , {"c": 1'
+    found = whole_elements(data)
+    assert found is not None and [data[offset : offset + length] for offset, length, _ in found] == [
+        rb'{"a": "}\\"}', rb'[{"b": ":\"]"}]', b"{ }"
+    ]
+    assert found.values == [{"a": "}\\"}, [{"b": ':"]'}], {}]
+
+
+def test_a_text_that_is_cut_is_where_to_go_on() -> None:
+    assert brackets_in(b'["a", "b').stop == 6
+    assert brackets_in(b'"abc\\').stop == 0
+    assert brackets_in(b'["a", "b"]').stop == 10
+
+
+def _write_serving(folder: Path) -> None:
+    requests = [*bench_serving.requests(30), bench_serving.FAILED]
+    bench_serving.write(folder / "a.json", bench_serving.vllm_record(requests))
+    bench_serving.write(folder / "b.jsonl", bench_serving.sglang_record(requests))
+
+
+@pytest.mark.parametrize(
+    ("family", "write", "careful"),
+    [
+        ("llmperf", llmperf.write, "json_stream.whole_elements"),
+        ("inference_perf", inference_perf.write, "json_stream.whole_elements"),
+        ("guidellm", guidellm.write, "json_stream.whole_elements"),
+        ("genai_perf", genai_perf.write, "json_stream.whole_elements"),
+        ("genai_perf", genai_perf.write_aiperf, "json_lines.decoded_lines"),
+        ("bench_serving", _write_serving, "arrays._plain_rows"),
+    ],
+)
+def test_rows_of_a_family(
+    family: str, write: Callable[[Path], object], careful: str, tmp_path: Path
+) -> None:
+    subject = Subject(family)
+    write(tmp_path / "tree")
+    chance = random.Random(0)
+    room, _, name = careful.partition(".")
+    module = sys.modules[f"landed_{family}.{room}" if room == "arrays" else f"warehouse.landing.{room}"]
+    drafts = subject.drafts(tmp_path / "tree")
+    for number in range(30):
+        draft = chance.choice(drafts)
+        file = chance.choice(draft.files)
+        data = _damaged(file.file.source.read_bytes(), chance)
+        bundle = subject.stored(draft, tmp_path / "stored" / str(number), {file.raw_path: data})
+        at_once = subject.parsed(bundle)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, name, lambda piece: None)
+            assert repr(at_once) == repr(subject.parsed(bundle))

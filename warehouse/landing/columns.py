@@ -1,0 +1,57 @@
+"""Typed columns out of decoded JSON records, many values at a time: what `Record` gives of each of them, or None where one is
+to be looked at by itself, because it is of another kind than tools write or would be told of.
+
+The values must be of standard JSON: a float that is NaN stands for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from warehouse.landing.records import Record
+
+_NUMBERS = frozenset({float, int, type(None)})
+_COUNTS = frozenset({int, type(None)})
+_TEXTS = frozenset({str, int, type(None)})
+
+
+def numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
+    """`Record.number` of each; NaN where nothing is stated."""
+    if not _NUMBERS.issuperset(map(type, values)):
+        return None
+    try:
+        return np.array(values, np.float64)
+    except OverflowError:
+        return None
+
+
+def counts(values: Sequence[Any]) -> pa.Array | None:
+    """`Record.count` of each, where all are integers."""
+    if not _COUNTS.issuperset(map(type, values)):
+        return None
+    try:
+        return pa.array(values, pa.int64())
+    except OverflowError:
+        return None
+
+
+def texts(values: Sequence[Any]) -> list[str | None] | None:
+    """`Record.text` of each."""
+    if not _TEXTS.issuperset(map(type, values)):
+        return None
+    read = {value: Record({"text": value}, _never).text("text") for value in set(values)}
+    return [read[value] for value in values]
+
+
+def as_column(found: NDArray[np.float64]) -> pa.Array:
+    """`numbers` as Arrow: NULL where nothing is stated."""
+    return pa.array(found, from_pandas=True)
+
+
+def _never(code: str, message: str) -> None:
+    raise AssertionError(f"{code}: {message}")

@@ -1,0 +1,51 @@
+"""JSON lines, for ingestors: a document a line, each with its exact bytes, many decoded at a time where they are plain.
+
+What breaks a line is reported and loses that line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from warehouse.landing.json_elements import decoded_lines
+from warehouse.landing.text import Data, Line, Report, decoded, lines
+
+_PIECE_BYTES = 256 << 10
+Lines = list[tuple[Line, Any]]  # and their values
+
+
+def json_lines(data: Data, report: Report) -> Iterator[Lines]:
+    """The lines that are not blank, each with its value: some at a time where they are plain, else one, whose NaN and
+    infinities are floats."""
+    waiting: list[Line] = []
+    size = 0
+    for line in lines(data, report):
+        waiting.append(line)
+        size += len(line.data)
+        if size >= _PIECE_BYTES:
+            yield from _values(waiting, report)
+            waiting, size = [], 0
+    yield from _values(waiting, report)
+
+
+def _values(waiting: list[Line], report: Report) -> Iterator[Lines]:
+    values = decoded_lines([line.data for line in waiting])
+    if values is not None:
+        yield list(zip(waiting, values, strict=True))
+        return
+    for line in waiting:  # with care
+        try:
+            value = json.loads(decoded(line, report), object_pairs_hook=lambda pairs: _object(pairs, report, line))
+        except (ValueError, RecursionError) as error:
+            report.at("malformed-json", str(error)[:200], line, "error")
+            continue
+        yield [(line, value)]
+
+
+def _object(pairs: list[tuple[str, Any]], report: Report, line: Line) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        report.at("duplicate-json-key", ", ".join(sorted({name for name, _ in pairs}))[:120], line)
+    return found

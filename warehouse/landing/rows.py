@@ -50,6 +50,27 @@ FILE_SCHEMA = landing_schema(
     pa.field("role", pa.string()),
 )
 
+# One row a run declaration that holds (`landing.declaration`): what it says of the runs in its folder.
+DECLARATION_SCHEMA = landing_schema(
+    pa.field("kind", pa.string(), nullable=False),  # BenchmarkRun or WorkloadSpec
+    pa.field("raw_folder", pa.string(), nullable=False),  # in the bundle, with its closing slash; empty: the whole bundle
+    pa.field("workload_document", pa.string(), nullable=False),  # the frozen document, canonical JSON
+    pa.field("declared_spec_digest", pa.string(), nullable=False),  # its sha256
+    pa.field("intent", pa.string()),
+    pa.field("cadence", pa.string()),
+    pa.field("benchmark_grade", pa.string()),
+    pa.field("grade_reason", pa.string()),  # why the grade is less than what was declared
+    pa.field("scheduler_path", pa.string()),
+    pa.field("model", pa.string()),
+    pa.field("precision", pa.string()),
+    pa.field("protocol", pa.string()),
+    pa.field("deployment_model", pa.string()),
+    pa.field("batching_policy", pa.string()),
+    pa.field("concurrency_point", pa.int64()),
+    pa.field("prompt_distribution", pa.string()),
+    pa.field("completion_distribution", pa.string()),
+)
+
 # Not evidence: what its signatures were found to be (`landing.signing`).
 SIGNING_SCHEMA = landing_schema(
     pa.field("signing_state", pa.string(), nullable=False),  # unsigned, valid, untrusted key or invalid

@@ -87,10 +87,9 @@ STANDARD = (
 CLAIM = """/*
 grain: [run_id]
 */
-select run.run_id, run.benchmark_grade, workload.precision, run.duration_s
-from benchmark_run_fact as run
-left join workload_dim as workload
-    on workload.workload_spec_digest = run.workload_spec_digest
+select run_id, scheduler_path, duration_s
+from benchmark_run_fact
+where benchmark_grade = 'publication_grade'
 """
 POLICY = "spec.executionPolicy.publicationGrade"
 LOST = changed(benchmark_run(), {f"{POLICY}.dedicatedNodes": False, f"{POLICY}.fixedTopology": False})
@@ -273,13 +272,12 @@ def test_a_number_of_a_declared_run_is_replayed_and_a_changed_declaration_is_fou
     project = warehouse.project
     publish(project, "claim")
     number = f"claim[run_id={runs['valid']['run_id']}]"
-    assert verify_number(project, f"{number}.precision").state == "verified"
-    (file,) = warehouse.lineage(f"{number}.precision").raw_files
+    assert verify_number(project, f"{number}.scheduler_path").state == "verified"
+    (file,) = warehouse.lineage(f"{number}.scheduler_path").raw_files
     assert file.raw_path == "benchmark_run.yaml"  # where the published word stands
     path = LocalStore(project.store_root).path(runs["valid"]["artifact_manifest_digest"], "benchmark_run.yaml")
-    kept = path.read_bytes()
     path.chmod(0o644)
-    path.write_bytes(kept.replace(b"fp8", b"fp4"))
-    for column in ("benchmark_grade", "duration_s"):  # also what does not stand in it
+    path.write_bytes(path.read_bytes().replace(b"slurm", b"kueue"))
+    for column in ("scheduler_path", "duration_s"):  # also what does not stand in it
         status, _, err = wh_on(project, "verify", f"{number}.{column}")
         assert status == ExitCode.TAMPERED and "WH105" in err and "benchmark_run.yaml" in err

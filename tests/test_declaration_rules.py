@@ -319,6 +319,23 @@ def test_a_file_that_is_no_document(case: str) -> None:
     assert declaration.terms is None and declaration.digest is None
 
 
+@pytest.mark.parametrize("case", ["two documents", "no YAML", "bytes that are no text", "depth without end"])
+def test_of_what_cannot_be_read_no_rule_is_told(case: str) -> None:
+    assert len(judged(FILES[case][0]).faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "fault"),
+    [
+        ('!!float ""', "expected non-empty string"), ("!!int x", None), ("!!bool maybe", None), ("!!python/name:os.system x", None),
+        ("9" * 5000, None), ("2026-01-01", None), ("1.5", "expected non-empty string"), ("yes", "expected non-empty string"),
+    ],
+)
+def test_a_scalar_is_of_the_type_that_it_is_written_as_or_text(written: str, fault: str | None) -> None:
+    faults = judged(VALID.replace("name: decoder-nightly", f"name: {written}").encode()).faults
+    assert [str(found) for found in faults] == ([f"metadata.name: {fault}"] if fault else [])
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.recursive(

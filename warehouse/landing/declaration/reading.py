@@ -13,17 +13,20 @@ from warehouse.landing.yaml_text import Node, yaml_tree
 
 MAX_BYTES = 1 << 20  # declarations are written by hand: the longest of the templates has 6 kB
 _TYPED = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")}
-_MESSAGES = {"duplicate-yaml-key": "a key is stated twice", "yaml-alias": "an alias is not followed"}
+# What the rest of a document can be judged beside; of one that cannot be read, the rest says nothing.
+_AMBIGUOUS = {"duplicate-yaml-key": "a key is stated twice", "yaml-alias": "an alias is not followed"}
 
 
 def read(data: bytes) -> Part:
-    """The document in a file, its faults so far told. The value is None where there is none."""
+    """The document in a file, its faults so far told. The value is None where none can be read."""
     lines: dict[str, int] = {}
     faults = Faults(lines)
+    unreadable: list[str] = []
 
     def report(code: str, message: str, offset: int, length: int, line_number: int | None, severity: str = "warning") -> None:
         lines["document"] = line_number or 1
-        faults.tell("document", f"{_MESSAGES.get(code, 'not readable as YAML')}: {message}")
+        faults.tell("document", f"{_AMBIGUOUS.get(code, 'not readable as YAML')}: {message}")
+        unreadable.extend([code] if code not in _AMBIGUOUS else [])
 
     nodes: list[Node] = []
     if len(data) > MAX_BYTES:
@@ -34,9 +37,10 @@ def read(data: bytes) -> Part:
     lines.pop("document", None)
     if len(nodes) > 1:
         faults.tell("document", "expected one YAML document")
-    if nodes:
-        _locate(nodes[0], lines)
-    return Part(nodes[0].value if nodes else None, "", faults)
+    if unreadable or len(nodes) != 1:
+        return Part(None, "", faults)
+    _locate(nodes[0], lines)
+    return Part(nodes[0].value, "", faults)
 
 
 def _typed(loader: yaml.SafeLoader, event: yaml.ScalarEvent) -> Any:
@@ -45,7 +49,7 @@ def _typed(loader: yaml.SafeLoader, event: yaml.ScalarEvent) -> Any:
     if tag in _TYPED:
         try:
             return loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark))
-        except (ValueError, KeyError, yaml.YAMLError):  # `!!int many`, or more digits than Python takes
+        except (ValueError, LookupError, ArithmeticError, yaml.YAMLError):  # `!!int many`, `!!float ""`, digits without end
             pass
     return clean(event.value)
 

@@ -64,6 +64,9 @@ PLACES: dict[str, tuple[dict[str, str | None], list[str], dict[str, str]]] = {
     ),
     "in a folder that the bundle does not name": ({"x/a/l": "l", "x/b/m": "m"}, ["x/a/benchmark_run.yaml"], {}),
     "elsewhere": ({"a/r.json": None}, ["b/benchmark_run.yaml", "aa/benchmark_run.yaml"], {}),
+    "the nearest above, by another name": (
+        {"a/r.json": None}, ["benchmark_run.yaml", "a/benchmark-run.yml"], {"benchmark-run.yml": "a/benchmark-run.yml"}
+    ),
     "under any name": ({"a/r.json": None}, ["a/nightly.yaml"], {"nightly.yaml": "a/nightly.yaml"}),
     "where another file is": ({"a/r.json": "benchmark_run.yaml"}, ["a/benchmark_run.yaml"], {}),
     "another YAML": ({"a/r.json": None}, ["a/values.json"], {}),

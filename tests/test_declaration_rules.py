@@ -20,8 +20,8 @@ from samples.declaration import GONE, Document, benchmark_run, changed, text, wo
 from warehouse.cli.main import main
 from warehouse.digest import workload_spec_digest
 from warehouse.errors import ExitCode
-from warehouse.landing.declaration.judged import BENCHMARK_RUN, WORKLOAD_SPEC, Declaration, judged
-from warehouse.landing.declaration.terms import Terms
+from warehouse.landing.declaration.judged import Declaration, judged
+from warehouse.landing.declaration.terms import BENCHMARK_RUN, WORKLOAD_SPEC, Terms
 
 
 def judge(document: Any) -> Declaration:

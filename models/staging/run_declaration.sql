@@ -1,7 +1,7 @@
 /*
 description: >
   One row per run and bundle that declares it: what the declarations nearest to the run's folder say, a BenchmarkRun before a
-  workload spec. A declaration that breaks a rule says nothing and is in ingest_issue.
+  workload spec. One that breaks a rule says nothing, nor does any above it; it is in ingest_issue.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -55,6 +55,7 @@ said as (
             and nearest.artifact_manifest_digest = declared.artifact_manifest_digest
             and nearest.kind = declared.kind
             and nearest.depth = length(declared.raw_folder)
+    where declared.workload_document is not null
 ),
 
 -- Each document whole and in one order: a set of declarations has one digest.

@@ -50,12 +50,13 @@ FILE_SCHEMA = landing_schema(
     pa.field("role", pa.string()),
 )
 
-# One row a run declaration that holds (`landing.declaration`): what it says of the runs in its folder.
+# One row a kind of run declaration and folder that has one (`landing.declaration`): what it says of the runs there; nothing,
+# where it breaks a rule.
 DECLARATION_SCHEMA = landing_schema(
     pa.field("kind", pa.string(), nullable=False),  # BenchmarkRun or WorkloadSpec
     pa.field("raw_folder", pa.string(), nullable=False),  # in the bundle, with its closing slash; empty: the whole bundle
-    pa.field("workload_document", pa.string(), nullable=False),  # the frozen document, canonical JSON
-    pa.field("declared_spec_digest", pa.string(), nullable=False),  # its sha256
+    pa.field("workload_document", pa.string()),  # the frozen document, canonical JSON
+    pa.field("declared_spec_digest", pa.string()),  # its sha256
     pa.field("intent", pa.string()),
     pa.field("cadence", pa.string()),
     pa.field("benchmark_grade", pa.string()),

@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from warehouse.landing.declaration.part import Part
-from warehouse.landing.declaration.terms import PUBLICATION, REALISM, Terms, cadence_of, grade_reason
+from warehouse.landing.declaration.terms import BENCHMARK_RUN, PUBLICATION, REALISM, Terms, cadence_of, grade_reason
 
 API_VERSION = "benchmarking.aisp.dev/v1alpha1"
-KIND = "BenchmarkRun"
 _SECTIONS = (
     "intent", "layers", "workload", "comparison", "metrics", "trials", "bottleneckAnalysis", "distributed",
     "observability", "provenance", "executionPolicy", "sinks", "automation",
@@ -45,13 +44,13 @@ def check(document: Part) -> None:
     types and of the publication grade apply."""
     if document["apiVersion"].value != API_VERSION:
         document["apiVersion"].broken(f"expected {API_VERSION}")
-    if document["kind"].value != KIND:
-        document["kind"].broken(f"expected {KIND}")
+    if document["kind"].value != BENCHMARK_RUN:
+        document["kind"].broken(f"expected {BENCHMARK_RUN}")
     document["metadata"].mapping()["name"].text()
     spec = document["spec"].mapping()
     for key in spec.value if isinstance(spec.value, dict) else ():
         if key not in _SECTIONS:
-            spec[key].broken(f"not a field of a {KIND}'s spec")
+            spec[key].broken(f"not a field of a {BENCHMARK_RUN}'s spec")
     intent = spec["intent"].mapping()
     grade = intent["benchmarkClass"].choice((PUBLICATION, REALISM)) or PUBLICATION
     workload_type = intent["workloadType"].choice(("training", "inference", "mixed")) or "mixed"

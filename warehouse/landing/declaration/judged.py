@@ -12,9 +12,8 @@ from warehouse.landing.contract import canonical_json, workload_spec_digest
 from warehouse.landing.declaration import benchmark_run, workload_spec
 from warehouse.landing.declaration.part import Fault, Part
 from warehouse.landing.declaration.reading import read
-from warehouse.landing.declaration.terms import Terms
+from warehouse.landing.declaration.terms import BENCHMARK_RUN, WORKLOAD_SPEC, Terms
 
-BENCHMARK_RUN, WORKLOAD_SPEC = benchmark_run.KIND, "WorkloadSpec"
 _OF_A_RUN = ("apiVersion", "kind", "metadata", "spec")
 # Seed, host and time are no part of a workload (DESIGN.md, *Words*).
 _NOT_WORKLOAD = re.compile(

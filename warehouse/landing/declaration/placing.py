@@ -1,8 +1,7 @@
 """Puts declarations into the bundles of the evidence that they lie with.
 
 A declaration in a folder is of everything in and below it; where several of one kind are, the nearest counts. So a bundle
-gets those of its own folders and, of each kind of file name, the nearest above. What an ingestor claims itself stays
-where it put it.
+gets those of its own folders and, of each kind, the nearest above. What an ingestor claims itself stays where it put it.
 """
 
 from __future__ import annotations
@@ -10,18 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from warehouse.evidence.tree import TreeFile
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.declaration.terms import BENCHMARK_RUN, WORKLOAD_SPEC
 
 ROLE = "run_declaration"
 MEDIA_TYPE = "application/yaml"
-_NAME = re.compile(r"benchmark[-_]?run\.ya?ml|(?:.+[-_])?workload[-_]spec\.ya?ml", re.IGNORECASE)
+_NAME = re.compile(r"benchmark[-_]?run\.ya?ml|(?P<spec>(?:.+[-_])?workload[-_]spec\.ya?ml)", re.IGNORECASE)
 _BENCHMARK_RUN = re.compile(rb"^kind\s*:\s*[\"']?BenchmarkRun[\"']?\s*(?:#.*)?$", re.MULTILINE)
 
 
 def is_named_as_declaration(path: str) -> bool:
     return bool(_NAME.fullmatch(path.rpartition("/")[2]))
+
+
+def kind_by_name(path: str) -> str:
+    """Which kind of declaration a file is, before it is read."""
+    named = _NAME.fullmatch(path.rpartition("/")[2])
+    return WORKLOAD_SPEC if named and named["spec"] else BENCHMARK_RUN
 
 
 def find_declarations(tree: Tree, paths: Iterable[str]) -> list[str]:
@@ -40,15 +47,23 @@ def _says_so(tree: Tree, path: str) -> bool:
 
 def with_declarations(draft: BundleDraft, declarations: Sequence[TreeFile]) -> BundleDraft:
     """The draft with those of the declarations that are of its files."""
-    found: dict[str, TreeFile] = {}
-    for declaration in sorted(declarations, key=lambda file: file.path.count("/")):  # the nearest comes last
-        folder, slash, name = declaration.path.rpartition("/")
-        raw_folder = _raw_folder(draft.files, folder + slash)
+    nearest: dict[tuple[str, str], dict[str, TreeFile]] = {}
+    for (folder, kind), same in groupby(sorted(declarations, key=_nearer), key=lambda file: (_folder(file), kind_by_name(file.path))):
+        raw_folder = _raw_folder(draft.files, folder)
         if raw_folder is not None:
-            found[raw_folder + name] = declaration
-    found = _free(found, draft.files)
+            nearest[raw_folder, kind] = {raw_folder + file.path.removeprefix(folder): file for file in same}
+    found = _free({path: file for files in nearest.values() for path, file in files.items()}, draft.files)
     added = (DraftFile(raw_path, file, MEDIA_TYPE, ROLE) for raw_path, file in sorted(found.items()))
     return replace(draft, files=(*draft.files, *added))
+
+
+def _folder(file: TreeFile) -> str:
+    return file.path[: file.path.rfind("/") + 1]
+
+
+def _nearer(file: TreeFile) -> tuple[int, str, str, str]:
+    """Sorts those of deeper folders last, and those of one folder and kind together."""
+    return file.path.count("/"), _folder(file), kind_by_name(file.path), file.path
 
 
 def _raw_folder(files: Iterable[DraftFile], folder: str) -> str | None:

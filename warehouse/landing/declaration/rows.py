@@ -1,5 +1,6 @@
-"""The landing table `evidence_declaration`, the engine's own: one row a declaration in a bundle that holds, and an issue for
-each rule that one breaks. So a declaration counts beside the evidence of any family, and no ingestor has to know of it."""
+"""The landing table `evidence_declaration`, the engine's own: one row a declaration in a bundle, and an issue for each rule that
+one breaks; such a one says nothing, and still stands before those above it. So a declaration counts beside the evidence of
+any family, and no ingestor has to know of it."""
 
 from __future__ import annotations
 
@@ -9,16 +10,17 @@ from dataclasses import asdict, dataclass, replace
 
 from warehouse.landing.batches import DECLARATION_TABLE
 from warehouse.landing.contract import Bundle
-from warehouse.landing.declaration.judged import BENCHMARK_RUN, Declaration, judged
+from warehouse.landing.declaration.judged import Declaration, judged
 from warehouse.landing.declaration.part import Fault
-from warehouse.landing.declaration.placing import ROLE, is_named_as_declaration
-from warehouse.landing.declaration.terms import PUBLICATION
+from warehouse.landing.declaration.placing import ROLE, is_named_as_declaration, kind_by_name
+from warehouse.landing.declaration.terms import BENCHMARK_RUN, PUBLICATION, REALISM, WORKLOAD_SPEC, Terms
 from warehouse.landing.declaration.workload_spec import NO_GUARANTEES
 from warehouse.landing.entries import document
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Report, landed_text
 
 _GRADE = "run_metadata.benchmark_grade"
+_NOTHING = Terms()
 
 
 @dataclass(frozen=True)
@@ -38,58 +40,52 @@ def without_declarations(bundle: Bundle) -> Bundle:
 
 def add_declarations(bundle: Bundle, buffer: RowBuffer) -> None:
     """Add the rows and issues of a bundle's declarations. Raises WH105 or WH106 when their stored bytes are damaged."""
-    found = list(_found(bundle, buffer))
-    by_place = defaultdict(list)
-    for one in found:
-        _tell(one)
-        if one.declaration.terms is not None:
-            by_place[one.declaration.kind, one.raw_folder].append(one)
-    guaranteed = {folder for (kind, folder), (one, *_) in by_place.items() if kind == BENCHMARK_RUN and _is_publication(one)}
+    by_place: dict[tuple[str, str], list[_Found]] = defaultdict(list)
+    for one in _found(bundle, buffer):
+        by_place[one.declaration.kind or kind_by_name(one.raw_path), one.raw_folder].append(one)
+    guaranteed = [
+        folder for (kind, folder), same in by_place.items() if kind == BENCHMARK_RUN and _grade(same) == PUBLICATION
+    ]
     for (kind, folder), same in by_place.items():
-        if len(same) > 1:
-            for one in same:
-                one.report("declarations-compete", f"{len(same)} of kind {kind} in one folder: none counts", severity="error")
-        else:
-            _add(same[0], any(folder.startswith(above) for above in guaranteed), buffer)
+        terms = _told_terms(same, any(folder.startswith(above) for above in guaranteed))
+        columns = {name: landed_text(value) if isinstance(value, str) else value for name, value in asdict(terms).items()}
+        is_said = terms is not _NOTHING
+        buffer.add(
+            DECLARATION_TABLE, same[0].raw_path, 0, same[0].bytes, kind=kind, raw_folder=folder,
+            workload_document=same[0].declaration.document if is_said else None,
+            declared_spec_digest=same[0].declaration.digest if is_said else None, **columns,
+        )
 
 
 def _found(bundle: Bundle, buffer: RowBuffer) -> Iterator[_Found]:
-    for file in bundle.manifest.files:
+    for file in sorted(bundle.manifest.files, key=lambda file: file.raw_path):
         if file.role == ROLE or is_named_as_declaration(file.raw_path):
             folder, slash, _ = file.raw_path.rpartition("/")
             report = Report(buffer, file.raw_path, None)
             yield _Found(file.raw_path, folder + slash, file.bytes, report, judged(document(bundle, file.raw_path, report)))
 
 
-def _is_publication(one: _Found) -> bool:
-    terms = one.declaration.terms
-    return terms is not None and terms.benchmark_grade == PUBLICATION
+def _grade(same: list[_Found]) -> str | None:
+    terms = same[0].declaration.terms
+    return terms.benchmark_grade if terms and len(same) == 1 else None
 
 
-def _tell(one: _Found) -> None:
-    """Issues for the rules that are broken: errors, for nothing of the declaration counts, unless all they cost is its grade."""
-    is_lost = one.declaration.terms is None
-    for fault in one.declaration.faults:
-        if is_lost or not fault.costs_grade:
-            one.report("declaration-not-valid", str(fault), 0, 0, fault.line, "error")
-
-
-def _add(one: _Found, is_guaranteed: bool, buffer: RowBuffer) -> None:
-    declaration = one.declaration
-    assert declaration.kind and declaration.terms
+def _told_terms(same: list[_Found], is_guaranteed: bool) -> Terms:
+    """What the declarations of one kind in one folder say, and issues for what is wrong with them."""
+    for one in same:
+        if one.declaration.terms is None:
+            for fault in one.declaration.faults:
+                one.report("declaration-not-valid", str(fault), 0, 0, fault.line, "error")
+        if len(same) > 1:
+            one.report("declarations-compete", f"{len(same)} of one kind in one folder: none counts", severity="error")
+    declaration = same[0].declaration
     terms = declaration.terms
-    if declaration.kind != BENCHMARK_RUN and terms.grade_reason and is_guaranteed:
-        terms = replace(terms, benchmark_grade=PUBLICATION, grade_reason=None)
-    elif terms.grade_reason:
-        _tell_grade(one, declaration.faults or (Fault(_GRADE, NO_GUARANTEES, declaration.lines.get(_GRADE)),))
-    columns = {name: landed_text(value) if isinstance(value, str) else value for name, value in asdict(terms).items()}
-    buffer.add(
-        DECLARATION_TABLE, one.raw_path, 0, one.bytes,
-        kind=declaration.kind, raw_folder=one.raw_folder, workload_document=declaration.document,
-        declared_spec_digest=declaration.digest, **columns,
-    )
-
-
-def _tell_grade(one: _Found, lost: tuple[Fault, ...]) -> None:
-    for fault in lost:
-        one.report("grade-downgraded", f"{PUBLICATION} to realism_grade: {fault}", 0, 0, fault.line)
+    if terms is None or len(same) > 1:
+        return _NOTHING
+    if terms.grade_reason is None:
+        return terms
+    if declaration.kind == WORKLOAD_SPEC and is_guaranteed:
+        return replace(terms, benchmark_grade=PUBLICATION, grade_reason=None)
+    for fault in declaration.faults or (Fault(_GRADE, NO_GUARANTEES, declaration.lines.get(_GRADE)),):
+        same[0].report("grade-downgraded", f"{PUBLICATION} to {REALISM}: {fault}", 0, 0, fault.line)
+    return terms

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+BENCHMARK_RUN, WORKLOAD_SPEC = "BenchmarkRun", "WorkloadSpec"  # the kinds of declarations
 PUBLICATION, REALISM = "publication_grade", "realism_grade"
 
 

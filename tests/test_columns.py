@@ -631,7 +631,13 @@ BY_HAND: dict[str, set[str]] = {
     "raw_artifact.copies": set(),
     "raw_artifact.is_recognised": {"evidence_bundle.family"},
     "ingest_issue.issue_number": set(),
-    "ingest_issue.message": {"evidence_issue.message"},
+    # A declared model beside the one that the evidence states.
+    "ingest_issue.message": {
+        "evidence_issue.message", "evidence_declaration.model", "mlperf_inference_run.workload_document",
+        "recorded_run.indicator_name", "recorded_run.program", "fabric_check_run.workload_document",
+    },
+    "benchmark_run_fact.benchmark_grade": {"evidence_declaration.benchmark_grade"},
+    "benchmark_run_fact.grade_reason": {"evidence_declaration.grade_reason", "evidence_declaration.benchmark_grade"},
     "serving_outcome_fact.ttft_p99_ms": {f"{ENTRY}.value_number", f"{ENTRY}.raw_offset"},
     "fabric_outcome_fact.avg_bus_bandwidth_gb_per_s": {"fabric_check_entry.value_number"},
     "telemetry_slice_fact.power_w": {"mlperf_inference_power_sample.watts"},

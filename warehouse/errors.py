@@ -51,6 +51,7 @@ CODES: dict[str, str] = {
     "WH122": "the ingestor that was asked for is not there, or claims nothing",
     "WH123": "a landing batch is damaged",
     "WH124": "a parsing process ended before its work was done",
+    "WH125": "a run declaration breaks rules",
     # models
     "WH201": "a model's header is not valid",
     "WH202": "a model's SQL could not be parsed",

@@ -1,11 +1,13 @@
 /*
 description: >
-  One row per frozen workload spec. The document is kept whole; the columns are read from it where the family states
-  them, so two runs with the same digest always have the same row.
+  One row per frozen workload spec. The document is kept whole: what the evidence states, or, of a run with a declaration,
+  {"declared": [...], "stated": ...}. The columns are read from it, as declared first, so two runs with the same digest
+  always have the same row.
 grain: [workload_spec_digest]
 columns:
   workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [not_null, unique]}
   workload_document: {type: varchar, description: "The document itself, canonical JSON", tests: [not_null]}
+  declared_spec_digest: {type: varchar, description: "sha256 of the document that was declared, as wh validate prints it; NULL: none was"}
   model: {type: varchar, description: "The model or kernel under test"}
   precision: {type: varchar, description: "Weight data type as written"}
   protocol: {type: varchar, description: "How load is put on: a scenario or a wire protocol"}
@@ -18,6 +20,7 @@ columns:
 select
     workload_spec_digest,
     workload_document,
+    declared_spec_digest,
     model,
     precision,
     protocol,

@@ -19,6 +19,7 @@ columns:
   intent: {type: varchar, description: "publication, exploratory or validation; NULL where the evidence does not say"}
   cadence: {type: varchar, description: "canary, nightly, pre_release or a round's name; NULL where the evidence does not say"}
   benchmark_grade: {type: varchar, description: "publication_grade or realism_grade; NULL where nobody declared it"}
+  grade_reason: {type: varchar, description: "Why the grade is less than what was declared; NULL: it is as declared", feed: false}
   status: {type: varchar, description: "How the run ended", tests: [not_null, {accepted_values: [succeeded, invalid, failed, interrupted, unknown]}]}
   status_reason: {type: varchar, description: "The evidence's own words for the status"}
   repeat_index: {type: bigint, description: "Place in a set of repeats, from 1; NULL where the evidence does not say"}
@@ -50,7 +51,42 @@ columns:
   has_conflict: {type: boolean, description: "Whether bundles state different bytes for this run", feed: false, tests: [not_null]}
 */
 select
-    run.*,
+    run.run_id,
+    run.benchmark_case_id,
+    coalesce(run_workload.workload_spec_digest, run.workload_spec_digest) as workload_spec_digest,
+    run.artifact_manifest_digest,
+    run.raw_folder,
+    run.raw_section,
+    run.family,
+    run.mode,
+    run.supports_run_id,
+    coalesce(run_declaration.intent, run.intent) as intent,
+    coalesce(run_declaration.cadence, run.cadence) as cadence,
+    coalesce(run_declaration.benchmark_grade, run.benchmark_grade) as benchmark_grade,
+    run_declaration.grade_reason,
+    run.status,
+    run.status_reason,
+    run.repeat_index,
+    run.started_at,
+    run.ended_at,
+    run.is_zone_assumed,
+    run.duration_s,
+    run.exit_code,
+    run.user_cpu_s,
+    run.system_cpu_s,
+    run.max_rss_bytes,
+    run.voluntary_context_switches,
+    run.involuntary_context_switches,
+    run.minor_page_faults,
+    run.major_page_faults,
+    run.scheduler_run_id,
+    run.job_uid,
+    run.pod_uid,
+    run.node_name,
+    run.gpu_uuid,
+    coalesce(run_declaration.scheduler_path, run.scheduler_path) as scheduler_path,
+    run.queue_wait_s,
+    run.admission_wait_s,
     run_software.software_version_key,
     run_hardware.hardware_topology_key,
     run_cluster.cluster_region_key,
@@ -62,6 +98,14 @@ inner join run_bundle
     on
         run_bundle.run_id = run.run_id
         and run_bundle.artifact_manifest_digest = run.artifact_manifest_digest
+left join run_workload
+    on
+        run_workload.run_id = run.run_id
+        and run_workload.artifact_manifest_digest = run.artifact_manifest_digest
+left join run_declaration
+    on
+        run_declaration.run_id = run.run_id
+        and run_declaration.artifact_manifest_digest = run.artifact_manifest_digest
 left join run_outcome
     on
         run_outcome.run_id = run.run_id

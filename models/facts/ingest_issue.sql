@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per issue: what an ingestor could not read or found odd (the rest of the bundle went on), and every run that
-  bundles state differently (run-conflict: it is not published).
+  One row per issue: what an ingestor could not read or found odd (the rest of the bundle went on), what is wrong with a run
+  declaration (declaration-not-valid, grade-downgraded), every run whose declared model is not the evidence's
+  (declaration-disagrees), and every run that bundles state differently (run-conflict: it is not published).
 grain: [artifact_manifest_digest, raw_path, issue_number]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
@@ -44,6 +45,25 @@ with issue as (
     inner join run_bundle
         on run_bundle.run_id = stated.run_id
     where run_bundle.has_conflict
+    union all
+    select
+        declared.artifact_manifest_digest,
+        'manifest.json' as raw_path,
+        0 as raw_offset,
+        0 as raw_length,
+        'warning' as severity,
+        'declaration-disagrees' as code,
+        'declared is the model ' || declared.model || ', the evidence states ' || stated.model as message,
+        cast(null as bigint) as line_number,
+        declared.run_id
+    from run_declaration as declared
+    inner join feed.workload as stated
+        on
+            stated.run_id = declared.run_id
+            and stated.artifact_manifest_digest = declared.artifact_manifest_digest
+    where
+        lower(declared.model) <> lower(stated.model)
+        and stated.protocol is distinct from 'command'  -- a command that was recorded is no model
 )
 
 select

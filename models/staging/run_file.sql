@@ -1,7 +1,7 @@
 /*
 description: >
   One row per run, bundle and file that tells of the run: its own files, and those that no other run of the bundle has
-  for its own (system descriptions, measurements, configurations).
+  for its own (system descriptions, measurements, configurations). A run declaration is no run's own.
 grain: [run_id, artifact_manifest_digest, raw_path]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -19,6 +19,7 @@ with own as (
     inner join evidence_file as file
         on
             file.artifact_manifest_digest = stated.artifact_manifest_digest
+            and file.role is distinct from 'run_declaration'
             and (
                 file.raw_path = stated.raw_folder
                 or (right(stated.raw_folder, 1) in ('', '/') and starts_with(file.raw_path, stated.raw_folder))

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run and bundle that states a workload. The document is kept whole; the columns are read from it where the
-  family states them.
+  One row per run and bundle that states a workload, in its evidence or by a declaration. The document is kept whole: what
+  is declared and what the evidence states beside each other. The columns are read from it, as declared first.
 grain: [run_id, artifact_manifest_digest]
 collects: workload
 columns:
@@ -9,6 +9,7 @@ columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [not_null]}
   workload_document: {type: varchar, description: "The document itself, canonical JSON", tests: [not_null]}
+  declared_spec_digest: {type: varchar, description: "sha256 of the document that was declared; NULL: none was", feed: false}
   model: {type: varchar, description: "The model or kernel under test"}
   precision: {type: varchar, description: "Weight data type as written"}
   protocol: {type: varchar, description: "How load is put on: a scenario or a wire protocol"}
@@ -18,5 +19,30 @@ columns:
   prompt_distribution: {type: varchar, description: "Input lengths"}
   completion_distribution: {type: varchar, description: "Output lengths"}
 */
-select *
-from feed.workload
+select
+    coalesce(stated.run_id, declared.run_id) as run_id,
+    coalesce(stated.artifact_manifest_digest, declared.artifact_manifest_digest) as artifact_manifest_digest,
+    case
+        when declared.declared_document is null then stated.workload_spec_digest
+        else sha256(
+            '{"declared":' || declared.declared_document || coalesce(',"stated":' || stated.workload_document, '') || '}'
+        )
+    end as workload_spec_digest,
+    case
+        when declared.declared_document is null then stated.workload_document
+        else '{"declared":' || declared.declared_document || coalesce(',"stated":' || stated.workload_document, '') || '}'
+    end as workload_document,
+    declared.declared_spec_digest,
+    coalesce(declared.model, stated.model) as model,
+    coalesce(declared.precision, stated.precision) as precision,
+    coalesce(declared.protocol, stated.protocol) as protocol,
+    coalesce(declared.deployment_model, stated.deployment_model) as deployment_model,
+    coalesce(declared.batching_policy, stated.batching_policy) as batching_policy,
+    coalesce(declared.concurrency_point, stated.concurrency_point) as concurrency_point,
+    coalesce(declared.prompt_distribution, stated.prompt_distribution) as prompt_distribution,
+    coalesce(declared.completion_distribution, stated.completion_distribution) as completion_distribution
+from feed.workload as stated
+full join run_declaration as declared
+    on
+        declared.run_id = stated.run_id
+        and declared.artifact_manifest_digest = stated.artifact_manifest_digest

@@ -24,6 +24,7 @@ COMMANDS = {
     "record": "run a command under observation and keep it as evidence",
     "ingest": "copy evidence into the store and recognise it",
     "ingestors": "list the ingestors, the formats they read and the tables they fill",
+    "validate": "hold a run declaration against its rules",
     "check": "find every fault of the models before a byte moves",
     "plan": "say what a build would do with every model, and why",
     "build": "bring facts, dimensions and rollups up to date",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 BUNDLE_TABLE = "evidence_bundle"
 FILE_TABLE = "evidence_file"
+DECLARATION_TABLE = "evidence_declaration"
 SIGNING_TABLE = "evidence_signing"
 _ENGINE_VERSION = 1  # of the tables above; raised when their rows change
 ENGINE_PARSER = f"warehouse {_ENGINE_VERSION}"
@@ -141,10 +142,11 @@ def _usable(batches: Iterable[Batch], stored: frozenset[str]) -> Iterable[Batch]
 
 def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
     """The schema of every landing table by name. Raises WH121 when two ingestors give one name two schemas."""
-    from warehouse.landing.rows import BUNDLE_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, SIGNING_SCHEMA
+    from warehouse.landing.rows import BUNDLE_SCHEMA, DECLARATION_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, SIGNING_SCHEMA
 
     found = {
-        BUNDLE_TABLE: BUNDLE_SCHEMA, FILE_TABLE: FILE_SCHEMA, ISSUE_TABLE: ISSUE_SCHEMA, SIGNING_TABLE: SIGNING_SCHEMA
+        BUNDLE_TABLE: BUNDLE_SCHEMA, FILE_TABLE: FILE_SCHEMA, DECLARATION_TABLE: DECLARATION_SCHEMA,
+        ISSUE_TABLE: ISSUE_SCHEMA, SIGNING_TABLE: SIGNING_SCHEMA,
     }
     for ingestor in ingestors.values():
         for table, schema in ingestor.tables.items():
@@ -154,7 +156,7 @@ def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
 
 
 def _parsers(ingestors: Mapping[str, Ingestor]) -> dict[str, str]:
-    engine = dict.fromkeys((BUNDLE_TABLE, FILE_TABLE, ISSUE_TABLE, SIGNING_TABLE), ENGINE_PARSER)
+    engine = dict.fromkeys((BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE), ENGINE_PARSER)
     return engine | {
         table: f"{ingestor.name} {ingestor.version}" for ingestor in ingestors.values() for table in ingestor.tables
     }

@@ -21,6 +21,7 @@ from warehouse.evidence.signatures import evidence_subject, sign
 from warehouse.evidence.store import Incoming, LocalStore, Staged
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
+from warehouse.landing.declaration.placing import find_declarations, with_declarations
 
 ADDED = "added"
 PRESENT = "present"
@@ -107,10 +108,18 @@ def plan_ingest(
                 claims.append((ingestor.name, found))
     if preferred is not None:
         claims = _preferring(preferred, claims, path)
-    drafts = _settled(claims, reasons_by_path, problems)
+    drafts = _declared(_settled(claims, reasons_by_path, problems), tree, reasons_by_path)
     taken = _claimants(drafts)
     leftovers = tuple(Leftover(file, reasons_by_path.get(path)) for path, file in tree.files.items() if path not in taken)
     return Plan(tuple(drafts), leftovers, tuple(problems))
+
+
+def _declared(claims: _Claims, tree: Tree, reasons_by_path: dict[str, str]) -> _Claims:
+    """The claims with the run declarations that lie with their files; of one that lies with none it is told."""
+    taken = _claimants(claims)
+    declarations = find_declarations(tree, (path for path in tree.files if path not in taken))
+    reasons_by_path.update(dict.fromkeys(declarations, "a run declaration: nothing that is recognised lies in its folder"))
+    return [(family, with_declarations(draft, [tree.files[path] for path in declarations])) for family, draft in claims]
 
 
 def _claimants(claims: _Claims) -> dict[str, list[str]]:

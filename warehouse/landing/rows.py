@@ -53,6 +53,28 @@ FILE_SCHEMA = landing_schema(
     pa.field("role", pa.string()),
 )
 
+# One row a kind of run declaration and folder that has one (`landing.declaration`): what it says of the runs there; nothing,
+# where it breaks a rule.
+DECLARATION_SCHEMA = landing_schema(
+    pa.field("kind", pa.string(), nullable=False),  # BenchmarkRun or WorkloadSpec
+    pa.field("raw_folder", pa.string(), nullable=False),  # in the bundle, with its closing slash; empty: the whole bundle
+    pa.field("workload_document", pa.string()),  # the frozen document, canonical JSON
+    pa.field("declared_spec_digest", pa.string()),  # its sha256
+    pa.field("intent", pa.string()),
+    pa.field("cadence", pa.string()),
+    pa.field("benchmark_grade", pa.string()),
+    pa.field("grade_reason", pa.string()),  # why the grade is less than what was declared
+    pa.field("scheduler_path", pa.string()),
+    pa.field("model", pa.string()),
+    pa.field("precision", pa.string()),
+    pa.field("protocol", pa.string()),
+    pa.field("deployment_model", pa.string()),
+    pa.field("batching_policy", pa.string()),
+    pa.field("concurrency_point", pa.int64()),
+    pa.field("prompt_distribution", pa.string()),
+    pa.field("completion_distribution", pa.string()),
+)
+
 # Not evidence: what its signatures were found to be (`landing.signing`).
 SIGNING_SCHEMA = landing_schema(
     pa.field("signing_state", pa.string(), nullable=False),  # unsigned, valid, untrusted key or invalid

@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 from warehouse.digest import CHUNK_BYTES, stream_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import fsync_folder, make_folder
-from warehouse.landing.batches import BUNDLE_TABLE, FILE_TABLE, LandingFile
+from warehouse.landing.batches import BUNDLE_TABLE, DECLARATION_TABLE, FILE_TABLE, LandingFile
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, Ingestor
-from warehouse.landing.rows import BATCH_ROWS, BUNDLE_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, RowBuffer, parse_utc
+from warehouse.landing.declaration.rows import add_declarations, without_declarations
+from warehouse.landing.rows import BATCH_ROWS, BUNDLE_SCHEMA, DECLARATION_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, RowBuffer, parse_utc
 
 
 class BatchWriter:
@@ -47,9 +48,12 @@ class BatchWriter:
         self._write_manifest_rows(bundle, ingestor, arrived_at)
         if ingestor is None:
             return
+        declared = RowBuffer({DECLARATION_TABLE: DECLARATION_SCHEMA}, bundle.digest)
+        add_declarations(bundle, declared)
+        self._write_all(declared)
         expected = {**ingestor.tables, ISSUE_TABLE: ISSUE_SCHEMA}
         try:
-            for table, rows in ingestor.parse(bundle):
+            for table, rows in ingestor.parse(without_declarations(bundle)):
                 if table not in expected or not rows.schema.equals(expected[table]):
                     raise TypeError(f"rows of {table} do not have the declared schema")
                 self._write(table, rows)

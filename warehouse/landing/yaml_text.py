@@ -1,12 +1,12 @@
 """YAML from strangers, for ingestors: every pair with the exact bytes that state it, and plain documents.
 
 Parsed by events, not by recursion: depth costs no stack. An alias is reported and has no value, so that a document cannot
-unfold without end. Scalars are text, as written; null is None.
+unfold without end. Scalars are text, as written, unless `yaml_tree` is told otherwise; null is None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,14 +21,26 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
 @dataclass
-class _Node:
-    """A value, the characters it spans, and for a mapping its pairs: key, the key's first character, value."""
+class Node:
+    """A value, the characters it spans, its line from 0, and what it holds: a mapping's pairs, each value beginning at its
+    key, a sequence's items."""
 
     value: Any
     start: int
     stop: int
     line: int
-    pairs: list[tuple[str, "_Node"]] = field(default_factory=list)
+    pairs: list[tuple[str, "Node"]] = field(default_factory=list)
+    items: list["Node"] = field(default_factory=list)
+
+
+def _as_written(event: yaml.ScalarEvent) -> str | None:
+    return None if event.implicit[0] and event.value in _NULLS else clean(event.value)
+
+
+def yaml_tree(data: bytes, report: Callable[..., None], scalar: Callable[[yaml.ScalarEvent], Any]) -> list[Node]:
+    """The file's documents as nodes; `scalar` gives each scalar its value, `report` is called as a `Report` is. What stands
+    before a break is given."""
+    return _Reader(data, report, scalar).documents()
 
 
 def yaml_documents(data: bytes, report: Report) -> list[Any]:
@@ -57,8 +69,8 @@ def yaml_pairs(data: bytes, report: Report, *, depth: int = 1) -> Iterator[Eleme
 
 
 class _Reader:
-    def __init__(self, data: bytes, report: Report) -> None:
-        self._report = report
+    def __init__(self, data: bytes, report: Callable[..., None], scalar: Callable[[yaml.ScalarEvent], Any] = _as_written) -> None:
+        self._report, self._scalar = report, scalar
         try:
             self._text, self._encoding = data.decode(), "utf-8"
         except UnicodeDecodeError as error:
@@ -70,9 +82,9 @@ class _Reader:
     def offset(self, character: int) -> int:
         return len(self._text[:character].encode(self._encoding))
 
-    def documents(self) -> list[_Node]:
-        found: list[_Node] = []
-        open_nodes: list[tuple[_Node, list[_Node]]] = []  # a collection under way and its children
+    def documents(self) -> list[Node]:
+        found: list[Node] = []
+        open_nodes: list[tuple[Node, list[Node]]] = []  # a collection under way and its children
         try:
             for event in yaml.parse(self._text, Loader=_Loader):
                 if len(open_nodes) > _MAX_DEPTH:
@@ -92,12 +104,12 @@ class _Reader:
             found += [self._cut_short(open_nodes)] if open_nodes else []
         return found
 
-    def _finished(self, event: Any, open_nodes: list[tuple[_Node, list[_Node]]]) -> _Node | None:
+    def _finished(self, event: Any, open_nodes: list[tuple[Node, list[Node]]]) -> Node | None:
         """The node that an event completes."""
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             is_mapping = isinstance(event, yaml.MappingStartEvent)
             start = event.start_mark
-            open_nodes.append((_Node({} if is_mapping else [], start.index, start.index, start.line), []))
+            open_nodes.append((Node({} if is_mapping else [], start.index, start.index, start.line), []))
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             # A block has no closing mark: it ends with its last child.
             mark, end = event.start_mark, event.end_mark
@@ -105,21 +117,20 @@ class _Reader:
         elif isinstance(event, yaml.AliasEvent):
             mark = event.start_mark
             self._report("yaml-alias", clean(event.anchor)[:80], self.offset(mark.index), 0, mark.line + 1)
-            return _Node(None, mark.index, event.end_mark.index, mark.line)
+            return Node(None, mark.index, event.end_mark.index, mark.line)
         elif isinstance(event, yaml.ScalarEvent):
-            is_null = event.implicit[0] and event.value in _NULLS
-            value = None if is_null else clean(event.value)
-            return _Node(value, event.start_mark.index, event.end_mark.index, event.start_mark.line)
+            return Node(self._scalar(event), event.start_mark.index, event.end_mark.index, event.start_mark.line)
         return None
 
-    def _closed(self, node: _Node, children: list[_Node], stop: int = 0) -> _Node:
+    def _closed(self, node: Node, children: list[Node], stop: int = 0) -> Node:
         node.stop = max(node.start, stop, *(child.stop for child in children))
         if isinstance(node.value, list):
+            node.items = children
             node.value += [child.value for child in children]
             return node
         for key, value in zip(children[::2], children[1::2], strict=False):
             name = key.value if isinstance(key.value, str) else str(key.value)[:80]
-            value = _Node(value.value, key.start, max(value.stop, key.stop), key.line, value.pairs)
+            value = Node(value.value, key.start, max(value.stop, key.stop), key.line, value.pairs, value.items)
             if name in node.value:
                 offset = self.offset(key.start)
                 self._report("duplicate-yaml-key", name[:120], offset, self.offset(value.stop) - offset, key.line + 1)
@@ -127,7 +138,7 @@ class _Reader:
             node.pairs.append((name, value))
         return node
 
-    def _cut_short(self, open_nodes: list[tuple[_Node, list[_Node]]]) -> _Node:
+    def _cut_short(self, open_nodes: list[tuple[Node, list[Node]]]) -> Node:
         """The document that broke, as far as it came."""
         node = self._closed(*open_nodes.pop())
         while open_nodes:

@@ -40,6 +40,15 @@ _ENGINE_TABLES = {
         ("bytes", "int64", "BIGINT"), ("sha256", "string", "VARCHAR"), ("media_type", "string", "VARCHAR"),
         ("role", "string", "VARCHAR"), *_LINEAGE,
     ),
+    "evidence_declaration": (
+        ("kind", "string", "VARCHAR"), ("raw_folder", "string", "VARCHAR"), ("workload_document", "string", "VARCHAR"),
+        ("declared_spec_digest", "string", "VARCHAR"),
+        ("intent", "string", "VARCHAR"), ("cadence", "string", "VARCHAR"), ("benchmark_grade", "string", "VARCHAR"),
+        ("grade_reason", "string", "VARCHAR"), ("scheduler_path", "string", "VARCHAR"), ("model", "string", "VARCHAR"),
+        ("precision", "string", "VARCHAR"), ("protocol", "string", "VARCHAR"), ("deployment_model", "string", "VARCHAR"),
+        ("batching_policy", "string", "VARCHAR"), ("concurrency_point", "int64", "BIGINT"),
+        ("prompt_distribution", "string", "VARCHAR"), ("completion_distribution", "string", "VARCHAR"), *_LINEAGE,
+    ),
     "evidence_issue": (
         ("severity", "string", "VARCHAR"), ("code", "string", "VARCHAR"), ("message", "string", "VARCHAR"),
         ("line_number", "int64", "BIGINT"), ("run_id", "string", "VARCHAR"), *_LINEAGE,

@@ -26,7 +26,7 @@ FEATURES = [case.sql for path in sorted((oracle.HERE / "features").glob("*.sql")
 RANDOM = [generator.query(seed)[0] for seed in range(150)]
 # Over tables a and b, of which a has no row.
 HAS_NONE = (
-    "from a", "select x, count(*) from a group by x", "select x, count(*) from a group by all", "from b, a",
+    "from a", "select x, count(*) from a group by x", "select x from a group by all", "select 1 from a group by all", "from b, a",
     "from a left join b using (x)", "from b right join a using (x)", "from b semi join a using (x)",
     "from b asof join a on b.x >= a.x", "from a anti join b using (x)", "from a except from b", "from b intersect from a",
     "from a union all from a", "with c as (from a), d as (from c) select * from d, b", "from b, (select * from a) as s",
@@ -35,10 +35,12 @@ HAS_NONE = (
 )
 HAS_SOME = (
     "select count(*) from a", "select max(x) from a", "select wavg(x, x) from a", "select count(*) from a group by all",
+    "select count(*) as n, n as m from a group by all", "select 'k' as k, k, max(x) from a group by all",
+    "select user, max(x) from a group by all", "select 1 from a group by all having true",
     "select count(*) from a group by rollup (x)", "select 1 from a having true", "from b left join a using (x)",
     "from b full join a using (x)", "from b anti join a using (x)", "from a union all from b", "from b except from a",
     "from a positional join b", "select 1", "from (values (1))", "with a as (from b) from a", "with a as (select 1) from a",
-    "select count(*) + sum(count(*)) over () from a", "summarize from a", "select sum(x) filter (x > 0) from a",
+    'with "main.b" as (from a) from main.b', "select count(*) + sum(count(*)) over () from a", "summarize from a", "select sum(x) filter (x > 0) from a",
     "with recursive r as (select 1 as x union select x + 1 from r where x < 3) from r", "select (select sum(a.x)) from a",
 )  # fmt: skip
 

@@ -13,9 +13,10 @@ from warehouse.transform.aggregates import AGGREGATE_MACROS, AGGREGATES
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.landing_tables import LandingTables
 from warehouse.transform.model import model_names
-from warehouse.transform.sql_tree import Node, table_name
+from warehouse.transform.sql_tree import Node, is_cte, table_name
 from warehouse.transform.state import TableState
 
+Scope = Callable[[Node], bool]  # whether a table's node has no rows, CTEs as they are there
 _ADD_A_ROW = AGGREGATES | AGGREGATE_MACROS
 
 
@@ -48,11 +49,11 @@ class Emptiness:
 
 def is_empty(tree: Node, has_no_rows: Callable[[str], bool]) -> bool:
     """Whether a statement has no row for certain, its tables being as `has_no_rows` says of each name that it writes."""
-    return _query(tree["node"], has_no_rows)
+    return _query(tree["node"], lambda table: has_no_rows(table_name(table)))
 
 
-def _query(node: Node, has_no_rows: Callable[[str], bool]) -> bool:
-    scope = _with_ctes(node, has_no_rows)
+def _query(node: Node, outer: Scope) -> bool:
+    scope = _with_ctes(node, outer)
     match node["type"]:
         case "SELECT_NODE":
             return _source(node["from_table"], scope) and _is_empty_of_empty(node)
@@ -67,22 +68,22 @@ def _query(node: Node, has_no_rows: Callable[[str], bool]) -> bool:
     return False
 
 
-def _with_ctes(node: Node, has_no_rows: Callable[[str], bool]) -> Callable[[str], bool]:
+def _with_ctes(node: Node, outer: Scope) -> Scope:
     """The same answer with a query's CTEs in scope: each sees those before it."""
-    scope = has_no_rows
+    scope = outer
     for entry in node.get("cte_map", {}).get("map", []):
         scope = _also(scope, str(entry["key"]).lower(), _query(entry["value"]["query_node"], scope))
     return scope
 
 
-def _also(scope: Callable[[str], bool], name: str, answer: bool) -> Callable[[str], bool]:
-    return lambda asked: answer if asked == name else scope(asked)
+def _also(scope: Scope, name: str, answer: bool) -> Scope:
+    return lambda table: answer if is_cte(table, {name}) else scope(table)
 
 
-def _source(node: Node, scope: Callable[[str], bool]) -> bool:
+def _source(node: Node, scope: Scope) -> bool:
     match node["type"]:
         case "BASE_TABLE":
-            return scope(table_name(node))
+            return scope(node)
         case "SUBQUERY":
             return _query(node["subquery"]["node"], scope)
         case "JOIN":
@@ -107,10 +108,8 @@ def _is_empty_of_empty(select: Node) -> bool:
         return all(sets)
     if select.get("having"):  # makes one group of all rows
         return False
-    if select["aggregate_handling"] == "STANDARD_HANDLING":
-        return not any(_adds_a_row(node) for node in _nodes(select))
-    # GROUP BY ALL groups by whatever holds no aggregate: a plain column at least.
-    return any(item["class"] == "COLUMN_REF" for item in select["select_list"])
+    # GROUP BY ALL too: a plain name beside an aggregate may be that of the aggregate, or of a constant, by which nothing is grouped.
+    return not any(_adds_a_row(node) for node in _nodes(select))
 
 
 def _adds_a_row(node: Node) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +142,7 @@ def readings(tree: Node, model: Model) -> Readings:
             if _is_file(node):
                 read = _named_file(node, model)
                 files.setdefault(read.call, read)
-            elif not _is_cte(node, scope):
+            elif not is_cte(node, scope):
                 name = table_name(node)
                 tables.setdefault(name, Reference(name, node["query_location"]))
         elif kind == "TABLE_FUNCTION":
@@ -159,7 +159,7 @@ def bare_tables(tree: Node, model: Model) -> Iterator[Reference]:
     """Every place where a tree names a table without its schema, CTEs and files left out. An offset beyond the text: the
     parser gives none."""
     for node, scope in _nodes(tree, model):
-        if node.get("type") == "BASE_TABLE" and not (node["schema_name"] or _is_file(node) or _is_cte(node, scope)):
+        if node.get("type") == "BASE_TABLE" and not (node["schema_name"] or _is_file(node) or is_cte(node, scope)):
             yield Reference(table_name(node), node["query_location"])
 
 
@@ -174,7 +174,8 @@ def _is_file(node: Node) -> bool:
     return not node["schema_name"] and _FILE_NAME.search(node["table_name"]) is not None
 
 
-def _is_cte(node: Node, scope: frozenset[str]) -> bool:
+def is_cte(node: Node, scope: Collection[str]) -> bool:
+    """Whether a table's node names a CTE, of the names in scope there, lower case: one is not named with a schema."""
     return not node["schema_name"] and node["table_name"].lower() in scope
 
 

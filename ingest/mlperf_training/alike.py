@@ -179,20 +179,23 @@ def _look_alikes(lines: Lines, numbers: Numbers) -> Iterator[Ints]:
 
 def _like_the_first(rows: Ints, lines: Lines, numbers: Numbers) -> tuple[Bools, tuple[bytes, ...]]:
     """Which of some lines have the texts of their first one, and these texts."""
-    data = lines.block.data
-    count = numbers.counts[rows[0]]
-    is_same = numbers.counts[rows] == count
-    index = numbers.first[rows][:, None] + np.arange(count)
-    index[~is_same] = index[0]
-    starts = np.column_stack([lines.starts[rows], numbers.stops[index]])
-    stops = np.column_stack([numbers.starts[index], lines.stops[rows]])
-    lengths = stops - starts
-    is_same &= (lengths == lengths[0]).all(axis=1)
-    starts[~is_same] = starts[0]
-    for start, length in zip(starts.T, lengths[0].tolist(), strict=True):
-        # Every `length` bytes of the block, as one item each: many times as quick as a row of bytes each.
-        parts = np.ndarray((len(data) - length + 1,), f"V{length}", data, strides=(1,))[start]
-        first = parts[:1].tobytes()
-        if parts.tobytes() != first * len(parts):
-            is_same &= (parts.view(np.uint8).reshape(-1, length) == np.frombuffer(first, np.uint8)).all(axis=1)
-    return is_same, tuple(data[start:stop] for start, stop in zip(starts[0].tolist(), stops[0].tolist(), strict=True))
+    data, count = lines.block.data, int(numbers.counts[rows[0]])
+    texts: list[bytes] = []
+    is_alike = numbers.counts[rows] == count
+    alike = np.flatnonzero(is_alike)
+    for index in range(count + 1):
+        kept = rows[alike]
+        first = numbers.first[kept] + index
+        starts = numbers.stops[first - 1] if index else lines.starts[kept]
+        stops = numbers.starts[first] if index < count else lines.stops[kept]
+        text = data[starts[0] : stops[0]]
+        is_same = stops - starts == len(text)
+        # Every so many bytes of the block, as one item each: many times as quick as a row of bytes each.
+        items = np.ndarray((len(data) - len(text) + 1,), f"V{len(text)}", data, strides=(1,))
+        found = items[np.where(is_same, starts, starts[0])]
+        if found.tobytes() != text * len(found):
+            is_same &= (found.view(np.uint8).reshape(-1, len(text)) == np.frombuffer(text, np.uint8)).all(axis=1)
+        texts.append(text)
+        is_alike[alike[~is_same]] = False
+        alike = alike[is_same]
+    return is_alike, tuple(texts)

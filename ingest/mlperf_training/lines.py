@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ MARKER = b":::MLLOG"
 _FIELD = b'"event_type":'  # every line that mlperf_logging writes has it
 _BLOCK_BYTES = 4 << 20
 _NEWLINE = ord("\n")
+_CHUNK_BYTES = 128 << 10  # of text and what is computed from it: so much stays in a core's own cache
 _IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
 
 Ints = NDArray[np.int64]
@@ -82,7 +83,7 @@ def blocks(data: Data, report: Report) -> Iterator[Block]:
 def marked_lines(block: Block, report: Report) -> Lines:
     """The marked lines of a block; a line of mlperf_logging's whose marker is damaged is reported."""
     text = block.text
-    ends = np.flatnonzero(text == _NEWLINE)
+    ends = places_where(lambda part: part == _NEWLINE, text)
     if text[-1] != _NEWLINE:
         ends = np.append(ends, len(text))
     markers = _found(text, MARKER)
@@ -99,10 +100,18 @@ def marked_lines(block: Block, report: Report) -> Lines:
 
 def _found(text: Bytes, sought: bytes) -> Ints:
     """Where `sought` stands, also where it overlaps itself."""
-    places = np.flatnonzero(text[len(sought) - 1 :] == sought[-1])
+    places = places_where(lambda part: part == sought[-1], text[len(sought) - 1 :])
     for index, byte in enumerate(sought[:-1]):
         places = places[text[places + index] == byte]
     return places
+
+
+def places_where(is_wanted: Callable[..., Bools], *texts: Bytes) -> Ints:
+    """The places where something holds for texts of equal length."""
+    return np.concatenate([
+        np.flatnonzero(is_wanted(*(text[start : start + _CHUNK_BYTES] for text in texts))) + start
+        for start in range(0, max(1, len(texts[0])), _CHUNK_BYTES)
+    ])
 
 
 def _report_unmarked(block: Block, markers: Ints, ends: Ints, report: Report) -> None:

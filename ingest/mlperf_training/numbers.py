@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .lines import Bools, Bytes, Ints, Lines
+from .lines import Bools, Bytes, Ints, Lines, places_where
 
+_CHUNK_TEXTS = 4096  # what is computed for so many stays in a core's own cache
 _LONGEST = 32  # bytes; a longer one is no producer's measurement
 # With so small an exponent that it is finite.
 _JSON_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?$"
@@ -29,11 +30,8 @@ class Numbers(NamedTuple):
 
 def numbers_in(lines: Lines) -> Numbers:
     text = lines.block.text
-    is_digit = (text - ord("0")) < 10  # of bytes: below "0" it wraps round
-    may_precede = (text == ord(" ")) | (text == ord(":")) | (text == ord(",")) | (text == ord("["))
-    may_follow = (text == ord(",")) | (text == ord("}")) | (text == ord("]"))
-    starts = np.flatnonzero(may_precede[:-1] & (is_digit[1:] | (text[1:] == ord("-")))) + 1
-    ends = np.flatnonzero(is_digit[:-1] & may_follow[1:]) + 1
+    starts = places_where(_may_begin, text[:-1], text[1:]) + 1
+    ends = places_where(_may_end, text[:-1], text[1:]) + 1
     is_paired = len(starts) == len(ends) and (starts < ends).all() and (ends[:-1] < starts[1:]).all()
     if not is_paired or not _is_all_in(lines, starts):
         row = np.searchsorted(lines.starts, starts, side="right") - 1
@@ -45,7 +43,7 @@ def numbers_in(lines: Lines) -> Numbers:
     written = texts_at(text, starts, ends - starts)
     try:
         values = written.cast(pa.float64()).to_numpy()
-        is_number = np.isfinite(values) & _is_json(text, starts, ends)
+        is_number = np.isfinite(values) & _is_json(written)
     except pa.ArrowInvalid:  # among them is what is no number: asking of each takes thrice as long as reading it
         is_number = pc.match_substring_regex(written, _JSON_NUMBER).to_numpy(zero_copy_only=False)
         values = written.filter(is_number).cast(pa.float64()).to_numpy()
@@ -56,21 +54,35 @@ def numbers_in(lines: Lines) -> Numbers:
     return Numbers(starts, ends, values, first, behind - first)
 
 
+def _may_begin(before: Bytes, byte: Bytes) -> Bools:
+    stands: Bools = (before == ord(" ")) | (before == ord(":")) | (before == ord(",")) | (before == ord("["))
+    return stands & (_is_digit(byte) | (byte == ord("-")))
+
+
+def _may_end(byte: Bytes, behind: Bytes) -> Bools:
+    return _is_digit(byte) & ((behind == ord(",")) | (behind == ord("}")) | (behind == ord("]")))
+
+
+def _is_digit(byte: Bytes) -> Bools:
+    return (byte - ord("0")) < 10  # a byte below "0" wraps round
+
+
 def _is_all_in(lines: Lines, places: Ints) -> bool:
     """Whether no place is outside of the marked lines."""
     first, behind = np.searchsorted(places, lines.starts), np.searchsorted(places, lines.stops)
     return int((behind - first).sum()) == len(places)
 
 
-def _is_json(text: Bytes, starts: Ints, stops: Ints) -> Bools:
-    """Whether what can be read as a number, and ends with a digit, is written as JSON has it."""
+def _is_json(written: pa.StringArray) -> Bools:
+    """Whether what could be read as a number, and ends with a digit, is written as JSON has it."""
+    _, offsets, characters = written.buffers()
+    text = np.append(np.frombuffer(characters, np.uint8), np.uint8(0))
+    starts = np.frombuffer(offsets, np.int32)[: len(written)]
     begin = starts + (text[starts] == ord("-"))
-    first, second = text[begin] - ord("0"), text[begin + 1] - ord("0")
-    is_one: Bools = (first < 10) & ~((first == 0) & (second < 10))
-    points = np.flatnonzero((text[:-1] == ord(".")) & ((text[1:] | 32) == ord("e")))  # 1.e5
-    of = np.searchsorted(starts, points) - 1
-    inside = of[(of >= 0) & (points < stops[of])] if len(stops) else of[:0]
-    is_one[inside] = False
+    is_one: Bools = _is_digit(text[begin]) & ~((text[begin] == ord("0")) & _is_digit(text[begin + 1]))
+    points = np.flatnonzero(text == ord("."))
+    points = points[~_is_digit(text[points + 1])]  # 1.e5
+    is_one[np.searchsorted(starts, points, side="right") - 1] = False
     return is_one
 
 
@@ -78,6 +90,11 @@ def texts_at(text: Bytes, starts: Ints, lengths: Ints) -> pa.StringArray:
     """Parts of ASCII text."""
     offsets = np.zeros(len(lengths) + 1, np.int32)
     np.cumsum(lengths, out=offsets[1:])
-    places = np.repeat(starts - offsets[:-1], lengths)
-    places += np.arange(offsets[-1])
-    return pa.StringArray.from_buffers(len(lengths), pa.py_buffer(offsets), pa.py_buffer(text[places]))
+    characters = np.empty(offsets[-1], np.uint8)
+    shifts = starts - offsets[:-1]
+    for begin in range(0, len(lengths), _CHUNK_TEXTS):
+        stop = min(begin + _CHUNK_TEXTS, len(lengths))
+        places = np.repeat(shifts[begin:stop], lengths[begin:stop])
+        places += np.arange(offsets[begin], offsets[stop])
+        characters[offsets[begin] : offsets[stop]] = text[places]
+    return pa.StringArray.from_buffers(len(lengths), pa.py_buffer(offsets), pa.py_buffer(characters))

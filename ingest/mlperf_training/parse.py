@@ -152,17 +152,16 @@ def _batches(alike: Alike, alone: Block, tables: Mapping[str, pa.Schema], run: _
         events, stats = [*events, alone.event_columns()], [*stats, alone.stat_columns()]
     for table, parts in (("mlperf_training_event", events), ("mlperf_training_stat", stats)):
         schema = tables[table]
-        columns = {
-            field.name: pa.concat_arrays([pa.array(part[field.name], field.type) for part in parts])
-            for field in schema if parts and field.name not in constant
+        arrays = {
+            field.name: [pa.array(part[field.name], field.type) for part in parts] for field in schema if field.name not in constant
         }
-        count = len(columns["line_number"]) if columns else 0
         if len(parts) > 1:
-            order = pa.compute.sort_indices(columns["line_number"])
-            columns = {name: column.take(order) for name, column in columns.items()}
+            order = pa.compute.sort_indices(pa.concat_arrays(arrays["line_number"]))
+            arrays = {name: [pa.concat_arrays(column).take(order)] for name, column in arrays.items()}
+        count = sum(map(len, arrays["line_number"]))
         if count:
-            arrays = [pa.repeat(constant[name], count) if name in constant else columns[name] for name in schema.names]
-            yield table, pa.RecordBatch.from_arrays(arrays, schema=schema)
+            columns = [pa.repeat(constant[name], count) if name in constant else arrays[name][0] for name in schema.names]
+            yield table, pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _add_run(bundle: Bundle, buffer: RowBuffer, run: _Run, group: str, identity: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, count
@@ -27,7 +28,7 @@ class Evidence:
     name: str
     archive_mb: float
     target: float | None
-    write: Callable[[Path, int, random.Random], None]  # folder, bytes at least, chance
+    write: Callable[[Path, int, random.Random, int], None]  # folder, bytes at least, chance, how many times as large a file is
 
 
 # -- MLPerf Training --------------------------------------------------------------------------------------------------
@@ -36,18 +37,20 @@ _RESULTS = 10  # a benchmark's runs
 _RESULT_BYTES = 10 * _MB  # real ones have up to 0.6: here memory is measured, too
 
 
-def mllog(folder: Path, size: int, chance: random.Random) -> None:
+def mllog(folder: Path, size: int, chance: random.Random, larger: int) -> None:
     """Submissions' result files: bare `:::MLLOG` lines in one platform, behind task prefixes and in noise in the next."""
     home = folder / "training_results_v5.1" / "Acme"
-    for number in range(max(1, round(size / _RESULTS / _RESULT_BYTES))):
+    platforms = 2 * max(1, round(size / 2 / _RESULTS / _RESULT_BYTES / larger))
+    results = min(_RESULTS, max(1, size // platforms // _RESULT_BYTES // larger))
+    for number in range(platforms):
         platform = f"rack{number}_n8"
         _write_json(home / "systems" / f"{platform}.json", {
             "submitter": "Acme", "division": "closed", "status": "onprem", "system_name": platform, "number_of_nodes": "8",
             "accelerators_per_node": "4", "accelerator_model_name": "A900", "framework": "PyTorch 2.7.0, CUDA 12.9",
         })
-        for result in range(_RESULTS):
+        for result in range(results):
             path = home / "results" / platform / "llama2_70b_lora" / f"result_{result}.txt"
-            each = min(_RESULT_BYTES, size // _RESULTS)
+            each = min(_RESULT_BYTES * larger, size // platforms // results)
             _write_lines(path, _training_log(platform, each, chance, is_noisy=number % 2 == 1))
 
 
@@ -55,12 +58,23 @@ def _training_log(platform: str, size: int, chance: random.Random, *, is_noisy: 
     time_ms = 1_759_904_684_678
     callbacks = "/usr/local/lib/python3.12/dist-packages/mlperf_common/callbacks/logging.py"
 
+    prefix = "  0: " if is_noisy else ""
+
     def line(event: str, key: str, value: Any, **metadata: Any) -> str:
         document = {
             "namespace": "", "time_ms": time_ms, "event_type": event, "key": key, "value": value,
             "metadata": {"file": callbacks, "lineno": 163, **metadata},
         }
-        return f"{'  0: ' if is_noisy else ''}:::MLLOG {json.dumps(document)}\n"
+        return f"{prefix}:::MLLOG {json.dumps(document)}\n"
+
+    # Nearly all lines are of this kind: the encoder would take most of the time that writing takes.
+    kind = line("POINT_IN_TIME", "tracked_stats", {"train_loss": "@loss"}, samples_count="@samples", lr="@lr", step="@step")
+    before, *between, after = re.split(r'"@\w+"', kind.replace(str(time_ms), '"@time"'))
+    assert len(between) == 4
+
+    def step_line(step: int) -> str:
+        values = (time_ms, 1 + chance.random(), step * 8, 0.0006 * chance.random(), step)
+        return before + "".join(f"{value!r}{text}" for value, text in zip(values, [*between, after], strict=True))
 
     point, start, stop = "POINT_IN_TIME", "INTERVAL_START", "INTERVAL_END"
     yield line(point, "cache_clear", True)
@@ -81,10 +95,7 @@ def _training_log(platform: str, size: int, chance: random.Random, *, is_noisy: 
         for _ in range(40):
             step += 10
             time_ms += chance.randrange(7000, 7500)
-            text = line(
-                point, "tracked_stats", {"train_loss": 1 + chance.random()}, samples_count=step * 8,
-                lr=0.0006 * chance.random(), step=step,
-            )
+            text = step_line(step)
             written += len(text)
             yield text
             if is_noisy:
@@ -104,38 +115,38 @@ def _training_log(platform: str, size: int, chance: random.Random, *, is_noisy: 
 # -- serving ----------------------------------------------------------------------------------------------------------
 
 
-def vllm_detailed(folder: Path, size: int, chance: random.Random) -> None:
+def vllm_detailed(folder: Path, size: int, chance: random.Random, larger: int) -> None:
     """`vllm bench serve --save-detailed`: one object on one line, with each request's inter-token latencies."""
     written = 0
     for number in count():
-        document = _vllm_document(chance, 2 ** (number % 8))
-        name = f"acme_7b_TP8_DP1_in128_out{_TOKENS}_p{_REQUESTS}_c{2 ** (number % 8)}_{number:06x}.json"
+        document = _vllm_document(chance, _REQUESTS * larger, 2 ** (number % 8))
+        name = f"acme_7b_TP8_DP1_in128_out{_TOKENS}_p{_REQUESTS * larger}_c{2 ** (number % 8)}_{number:06x}.json"
         path = folder / "benchmarks" / "vllm" / "a900" / "Acme-7B" / name
         written += _write_lines(path, iter([json.dumps(document)]))
         if written >= size:
             return
 
 
-def sglang(folder: Path, size: int, chance: random.Random) -> None:
+def sglang(folder: Path, size: int, chance: random.Random, larger: int) -> None:
     """SGLang's `bench_serving --output-details`: an object a line, with the server's arguments."""
     written = 0
     for number in count():
         path = folder / "benchmarks" / "sglang" / "a900" / "Acme-7B" / f"tp4_dp2_Acme-7B_{number:06x}.jsonl"
-        written += _write_lines(path, (json.dumps(_sglang_document(chance)) + "\n" for _ in range(4)))
+        written += _write_lines(path, (json.dumps(_sglang_document(chance, _REQUESTS)) + "\n" for _ in range(4 * larger)))
         if written >= size:
             return
 
 
-def _requests(chance: random.Random, prefill_s: float) -> dict[str, Any]:
-    itls = [[0.0035 + chance.random() / 5000 for _ in range(_TOKENS - 1)] for _ in range(_REQUESTS)]
+def _requests(chance: random.Random, request_count: int, prefill_s: float) -> dict[str, Any]:
+    itls = [[0.0035 + chance.random() / 5000 for _ in range(_TOKENS - 1)] for _ in range(request_count)]
     return {
-        "input_lens": [_TOKENS] * _REQUESTS,
-        "output_lens": [_TOKENS] * _REQUESTS,
-        "ttfts": [prefill_s * (1 + chance.random()) for _ in range(_REQUESTS)],
+        "input_lens": [_TOKENS] * request_count,
+        "output_lens": [_TOKENS] * request_count,
+        "ttfts": [prefill_s * (1 + chance.random()) for _ in range(request_count)],
         "itls": itls,
-        "start_times": [1585905.0 + number / 20 + chance.random() for number in range(_REQUESTS)],
-        "generated_texts": [f" the {chance.random()} of \u00e9clairs" * 8 for _ in range(_REQUESTS)],
-        "errors": [""] * _REQUESTS,
+        "start_times": [1585905.0 + number / 20 + chance.random() for number in range(request_count)],
+        "generated_texts": [f" the {chance.random()} of \u00e9clairs" * 8 for _ in range(request_count)],
+        "errors": [""] * request_count,
     }
 
 
@@ -150,8 +161,8 @@ def _latencies(requests: dict[str, Any]) -> dict[str, list[float]]:
     }
 
 
-def _vllm_document(chance: random.Random, concurrency: int) -> dict[str, Any]:
-    requests = _requests(chance, 0.03)
+def _vllm_document(chance: random.Random, request_count: int, concurrency: int) -> dict[str, Any]:
+    requests = _requests(chance, request_count, 0.03)
     stated: dict[str, Any] = {}
     for metric, values in _latencies(requests).items():
         values.sort()
@@ -160,19 +171,19 @@ def _vllm_document(chance: random.Random, concurrency: int) -> dict[str, Any]:
             f"std_{metric}_ms": pstdev(values), f"p99_{metric}_ms": _quantile(values, 0.99),
         }
     duration = 40 + 10 * chance.random()
-    tokens = _REQUESTS * _TOKENS
+    tokens = request_count * _TOKENS
     return {
         "date": "20260410-085715", "endpoint_type": "openai", "backend": "openai", "label": None,
-        "model_id": "/models/Acme-7B", "tokenizer_id": "/models/Acme-7B", "num_prompts": _REQUESTS, "request_rate": "inf",
-        "burstiness": 1.0, "max_concurrency": concurrency, "duration": duration, "completed": _REQUESTS, "failed": 0,
-        "total_input_tokens": tokens, "total_output_tokens": tokens, "request_throughput": _REQUESTS / duration,
+        "model_id": "/models/Acme-7B", "tokenizer_id": "/models/Acme-7B", "num_prompts": request_count, "request_rate": "inf",
+        "burstiness": 1.0, "max_concurrency": concurrency, "duration": duration, "completed": request_count, "failed": 0,
+        "total_input_tokens": tokens, "total_output_tokens": tokens, "request_throughput": request_count / duration,
         "request_goodput": None, "output_throughput": tokens / duration, "total_token_throughput": 2 * tokens / duration,
         **requests, "max_output_tokens_per_s": 2630.0, "max_concurrent_requests": concurrency + 2, **stated,
     }
 
 
-def _sglang_document(chance: random.Random) -> dict[str, Any]:
-    requests = _requests(chance, 0.2)
+def _sglang_document(chance: random.Random, request_count: int) -> dict[str, Any]:
+    requests = _requests(chance, request_count, 0.2)
     del requests["start_times"]
     stated: dict[str, Any] = {}
     for metric, values in _latencies(requests).items():
@@ -183,25 +194,25 @@ def _sglang_document(chance: random.Random) -> dict[str, Any]:
             f"std_{name}_ms": pstdev(values), f"p99_{name}_ms": _quantile(values, 0.99),
         }
     duration = 20 + chance.random()
-    tokens = _REQUESTS * _TOKENS
+    tokens = request_count * _TOKENS
     return {
         "tag": None, "backend": "sglang", "dataset_name": "random", "request_rate": math.inf, "max_concurrency": 100,
         "sharegpt_output_len": None, "random_input_len": _TOKENS, "random_output_len": _TOKENS, "random_range_ratio": 1.0,
         "server_info": {"model_path": "/models/Acme-7B", "tp_size": 4, "dp_size": 2, "context_length": 12000,
                         "version": "0.5.9", **{f"argument_{number}": None for number in range(400)}},
-        "duration": duration, "completed": _REQUESTS, "total_input_tokens": tokens, "total_output_tokens": tokens,
-        "total_output_tokens_retokenized": tokens, "request_throughput": _REQUESTS / duration,
+        "duration": duration, "completed": request_count, "total_input_tokens": tokens, "total_output_tokens": tokens,
+        "total_output_tokens_retokenized": tokens, "request_throughput": request_count / duration,
         "input_throughput": tokens / duration, "output_throughput": tokens / duration,
         "total_throughput": 2 * tokens / duration, **stated, "concurrency": 70.5, "accept_length": None, **requests,
     }
 
 
-def llmperf(folder: Path, size: int, chance: random.Random) -> None:
+def llmperf(folder: Path, size: int, chance: random.Random, larger: int) -> None:
     """LLMPerf's leaderboard: `individual/*.json`, a list of requests, and `summary/*.json`."""
     written = 0
     for number in count():
         name = f"acme{number}_7b.json"
-        requests = [_llmperf_request(chance) for _ in range(10_000)]
+        requests = [_llmperf_request(chance) for _ in range(10_000 * larger)]
         written += _write_json(folder / "raw_data" / "individual" / name, requests)
         summary: dict[str, Any] = {
             "version": "2023-08-31", "name": f"acme{number}-7b_550_150_summary", "model": f"acme{number}/7b",
@@ -213,7 +224,7 @@ def llmperf(folder: Path, size: int, chance: random.Random) -> None:
             summary |= {f"results_{key}_quantiles_p{p}": _quantile(values, p / 100) for p in (25, 50, 75, 90, 95, 99)}
             summary |= {f"results_{key}_mean": fmean(values), f"results_{key}_stddev": stdev(values)}
             summary |= {f"results_{key}_min": values[0], f"results_{key}_max": values[-1]}
-        summary |= {"results_num_requests_started": 10_000, "results_error_rate": 0.0, "results_number_errors": 0}
+        summary |= {"results_num_requests_started": len(requests), "results_error_rate": 0.0, "results_number_errors": 0}
         written += _write_json(folder / "raw_data" / "summary" / name, summary)
         if written >= size:
             return
@@ -315,12 +326,12 @@ def inference_perf(folder: Path, size: int, chance: random.Random) -> None:
 # -- fabric -----------------------------------------------------------------------------------------------------------
 
 
-def nccl(folder: Path, size: int, chance: random.Random) -> None:
+def nccl(folder: Path, size: int, chance: random.Random, larger: int) -> None:
     """Logs of nccl-tests, several tests in each."""
     written = 0
     for number in count():
         path = folder / "pairwise" / "logs" / f"nccl_N2_G4_node{number}_node{number + 1}.log"
-        tests = (test for _ in range(50) for test in ("all_reduce", "alltoall", "sendrecv"))
+        tests = (test for _ in range(50 * larger) for test in ("all_reduce", "alltoall", "sendrecv"))
         written += _write_lines(path, (line for test in tests for line in _nccl_section(test, number, chance)))
         if written >= size:
             return

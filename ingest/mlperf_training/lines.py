@@ -2,18 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from warehouse.landing.text import MAX_LINE_BYTES, Data, Report
 
 MARKER = b":::MLLOG"
 _FIELD = b'"event_type":'  # every line that mlperf_logging writes has it
 _BLOCK_BYTES = 4 << 20
+_NEWLINE = ord("\n")
+_CHUNK_BYTES = 128 << 10  # of text and what is computed from it: so much stays in a core's own cache
+_IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+
+
+class Block(NamedTuple):
+    """Whole lines: where they begin in the file, and the number of the first, from 1."""
+
+    data: bytes
+    offset: int
+    number: int
+
+    @property
+    def text(self) -> Bytes:
+        return np.frombuffer(self.data, np.uint8)
+
+
+class Lines(NamedTuple):
+    """The marked lines of a block: each one's number, and where in the block its first marker is, what is behind it, and
+    the end of that without blanks."""
+
+    block: Block
+    numbers: Ints
+    markers: Ints
+    starts: Ints
+    stops: Ints
+
+    def marked(self, rows: Ints) -> Marked:
+        """Some of them, to be read one by one."""
+        data, offset, _ = self.block
+        places = zip(self.starts[rows].tolist(), self.stops[rows].tolist(), strict=True)
+        documents = [data[start:stop] for start, stop in places]
+        return Marked((self.markers[rows] + offset).tolist(), self.numbers[rows].tolist(), documents)
 
 
 class Marked(NamedTuple):
-    """The marked lines of a block: where each marker stands in the file, line numbers, and the bytes behind the marker."""
+    """Marked lines: where each marker stands in the file, line numbers, and the bytes behind the marker."""
 
     offsets: list[int]
     numbers: list[int]
@@ -24,9 +64,8 @@ class Marked(NamedTuple):
         return len(MARKER) + len(self.documents[row])
 
 
-def blocks(data: Data, report: Report) -> Iterator[Marked]:
-    """The marked lines of `data`, a block at a time; a line longer than `MAX_LINE_BYTES` is reported and left out, and
-    so is a line of mlperf_logging's whose marker is damaged."""
+def blocks(data: Data, report: Report) -> Iterator[Block]:
+    """The lines of `data`; one longer than `MAX_LINE_BYTES` is reported and left out."""
     position, number, end = 0, 1, len(data)
     while position < end:
         stop = end if end - position <= _BLOCK_BYTES else data.rfind(b"\n", position, position + _BLOCK_BYTES) + 1
@@ -36,33 +75,58 @@ def blocks(data: Data, report: Report) -> Iterator[Marked]:
                 report("line-too-long", f"{stop - position} bytes", position, stop - position, number, "error")
                 position, number = stop, number + 1
                 continue
-        block = data[position:stop]
-        yield _marked(block, position, number, report)
-        position, number = stop, number + block.count(b"\n")
+        block = Block(data[position:stop], position, number)
+        yield block
+        position, number = stop, number + int(np.count_nonzero(block.text == _NEWLINE))
 
 
-def _marked(block: bytes, start: int, number: int, report: Report) -> Marked:
-    found = Marked([], [], [])
-    offsets, numbers, documents = found
-    position, last, first = 0, 0, number
-    while (at := block.find(MARKER, position)) >= 0:
-        _report_unmarked(block, position, at, start, first, report)
-        position = block.find(b"\n", at)
-        if position < 0:
-            position = len(block)
-        number += block.count(b"\n", last, at)
-        last = at
-        offsets.append(start + at)
-        numbers.append(number)
-        documents.append(block[at + len(MARKER) : position].rstrip())
-    _report_unmarked(block, position, len(block), start, first, report)
-    return found
+def marked_lines(block: Block, report: Report) -> Lines:
+    """The marked lines of a block; a line of mlperf_logging's whose marker is damaged is reported."""
+    text = block.text
+    ends = places_where(lambda part: part == _NEWLINE, text)
+    if text[-1] != _NEWLINE:
+        ends = np.append(ends, len(text))
+    markers = _found(text, MARKER)
+    rows = np.searchsorted(ends, markers)
+    is_first = np.ones(len(rows), np.bool_)
+    is_first[1:] = rows[1:] != rows[:-1]
+    markers, rows = markers[is_first], rows[is_first]
+    starts, stops = markers + len(MARKER), ends[rows]
+    _report_unmarked(block, markers, stops, report)
+    for row in np.flatnonzero(_IS_SPACE[text[stops - 1]]).tolist():
+        stops[row] = starts[row] + len(block.data[starts[row] : stops[row]].rstrip())
+    return Lines(block, rows + block.number, markers, starts, stops)
 
 
-def _report_unmarked(block: bytes, position: int, stop: int, start: int, number: int, report: Report) -> None:
-    """Tell of the log lines in [position, stop), where no marker is. The block begins at `start`, in line `number`."""
-    while (at := block.find(_FIELD, position, stop)) >= 0:
-        begin, end = block.rfind(b"\n", 0, at) + 1, block.find(b"\n", at)
-        position = end if end >= 0 else len(block)
-        place = (start + begin, position - begin, number + block.count(b"\n", 0, begin))
-        report("unmarked-log-line", "a log line without its :::MLLOG", *place, "error")
+def _found(text: Bytes, sought: bytes) -> Ints:
+    """Where `sought` stands, also where it overlaps itself."""
+    places = places_where(lambda part: part == sought[-1], text[len(sought) - 1 :])
+    for index, byte in enumerate(sought[:-1]):
+        places = places[text[places + index] == byte]
+    return places
+
+
+def places_where(is_wanted: Callable[..., Bools], *texts: Bytes) -> Ints:
+    """The places where something holds for texts of equal length."""
+    return np.concatenate([
+        np.flatnonzero(is_wanted(*(text[start : start + _CHUNK_BYTES] for text in texts))) + start
+        for start in range(0, max(1, len(texts[0])), _CHUNK_BYTES)
+    ])
+
+
+def _report_unmarked(block: Block, markers: Ints, ends: Ints, report: Report) -> None:
+    """Tell of the log lines in what is between marked ones, `markers` to `ends`."""
+    data, offset, number = block
+    starts, stops = np.append(0, ends), np.append(markers, len(data))
+    is_wide = stops - starts >= len(_FIELD)
+    between = list(zip(starts[is_wide].tolist(), stops[is_wide].tolist(), strict=True))
+    if _FIELD not in b"".join([data[start:stop] for start, stop in between]):
+        return
+    last = 0
+    for position, stop in between:
+        while (at := data.find(_FIELD, position, stop)) >= 0:
+            begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            position = end if end >= 0 else len(data)
+            number += data.count(b"\n", last, begin)
+            last = begin
+            report("unmarked-log-line", "a log line without its :::MLLOG", offset + begin, position - begin, number, "error")

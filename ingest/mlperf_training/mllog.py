@@ -1,10 +1,12 @@
-"""`:::MLLOG {json}` lines as columns. Nearly all lines are decoded straight into typed structures; the few that are not what
-mlperf_logging writes (other types, broken text, keys that stand twice) are read one by one, with an issue for what is lost.
+"""`:::MLLOG {json}` lines read one by one. Nearly all are decoded straight into typed structures; those that are not what
+mlperf_logging writes (other types, broken text, keys that stand twice) are taken as they are, with an issue for what is lost.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -36,14 +38,18 @@ class _Line(msgspec.Struct, frozen=True, gc=False):
     metadata: _Metadata = _Metadata()
 
 
-# Key, source line and number of keys of a line. A key that stands twice makes one more than that source line wrote before.
-Shapes = set[tuple[str, int | None, int]]
+class _Written(msgspec.Struct, frozen=True, gc=False):
+    value: msgspec.Raw
+
 
 _decode = msgspec.json.Decoder(_Line).decode
 _decode_value = msgspec.json.Decoder().decode
 _decode_stats = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_written = msgspec.json.Decoder(_Written).decode
 _QUOTE = 0x22
 _NUMBER_STARTS = frozenset(b"-0123456789")
+_NESTED = frozenset({dict, list})
+_NO_TIME = 2**53  # ms; from here on a float is not exact
 
 
 class Event(NamedTuple):
@@ -76,12 +82,15 @@ class Block:
         self.stat_values: list[str | None] = []
         self.stat_numbers: list[float | None] = []
 
-    def event(self, index: int) -> Event:
-        row = self.rows[index]
-        return Event(
-            self.keys[index], self.values[index], self.numbers[index], self.times[index], self.metadata[index].status,
-            self.lines.offsets[row], self.lines.length(row), self.lines.numbers[row],
-        )
+    def events(self, is_wanted: Callable[[str], bool]) -> Iterator[Event]:
+        """The lines with wanted keys."""
+        wanted = {key for key in set(self.keys) if is_wanted(key)}
+        for index in [index for index, key in enumerate(self.keys) if key in wanted]:
+            row = self.rows[index]
+            yield Event(
+                self.keys[index], self.values[index], self.numbers[index], self.times[index], self.metadata[index].status,
+                self.lines.offsets[row], self.lines.length(row), self.lines.numbers[row],
+            )
 
     def event_columns(self) -> dict[str, list[Any]]:
         metadata = self.metadata
@@ -118,54 +127,61 @@ class Block:
         }
 
 
-def read_block(lines: Marked, file_bytes: int, shapes: Shapes, report: Report) -> Block:
-    """All events of a block. A line that lost something is reported with its place. `shapes` are those known to be plain: it
-    is filled here, and one of a bundle saves looking at every shape again in each of its files."""
-    try:
-        return _read_quickly(lines, shapes)
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        block = Block(lines)
-        for row in range(len(lines.documents)):
-            _read_slowly(block, row, file_bytes, report)
-        return block
-
-
-def _read_quickly(lines: Marked, shapes: Shapes) -> Block:
-    """A block whose every line is what mlperf_logging writes. Raises `ValueError` (`msgspec.DecodeError` is one) where one is
-    not."""
+def read_block(lines: Marked, file_bytes: int, report: Report) -> Block:
+    """All events of a block. A line that lost something is reported with its place."""
     block = Block(lines)
-    found = [_decode(document) for document in lines.documents]
-    block.rows = list(range(len(found)))
-    block.keys = [line.key for line in found]
-    block.times = [line.time_ms for line in found]
-    block.types = [line.event_type for line in found]
-    block.metadata = [line.metadata for line in found]
-    key_counts = [document.count(b'":') for document in lines.documents]
-    shape_of_row = zip(block.keys, [one.lineno for one in block.metadata], key_counts, strict=True)
-    last_of_shape = dict(zip(shape_of_row, block.rows, strict=True))
-    for shape in last_of_shape.keys() - shapes:
-        if not _is_plain(lines.documents[last_of_shape[shape]]):
-            raise ValueError("a line that is read one by one")
-        shapes.add(shape)
-    data = [bytes(line.value) for line in found]
-    block.values, block.numbers = _scalars(data)
-    stat_data: list[bytes] = []
-    for row in [row for row, key in enumerate(block.keys) if key == "tracked_stats"]:
-        if data[row].startswith(b"{"):
-            stats = _decode_stats(data[row])
-            block.stat_rows += [row] * len(stats)
-            block.stats += stats
-            stat_data += map(bytes, stats.values())
-    block.stat_values, block.stat_numbers = _scalars(stat_data)
+    waiting = [(0, len(lines.documents))]
+    while waiting:
+        start, stop = waiting.pop()
+        try:
+            _read_quickly(block, start, stop)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            if stop - start == 1:
+                _read_slowly(block, start, file_bytes, report)
+            else:  # until the odd line stands alone: the others are read as if it were not there
+                middle = (start + stop) // 2
+                waiting += [(middle, stop), (start, middle)]
     return block
+
+
+def _read_quickly(block: Block, start: int, stop: int) -> None:
+    """Lines that are what mlperf_logging writes. Raises `ValueError` (`msgspec.DecodeError` is one) where one is not, and
+    then nothing is added."""
+    documents = block.lines.documents[start:stop]
+    found = [_decode(document) for document in documents]
+    if any(map(_is_odd, found, documents)):
+        raise ValueError("a line that is read by itself")
+    data = [bytes(line.value) for line in found]
+    values, numbers = _scalars(data)
+    stat_rows: list[int] = []
+    stats: list[str] = []
+    stat_data: list[bytes] = []
+    for index, line in enumerate(found):
+        if line.key == "tracked_stats" and data[index].startswith(b"{"):
+            some = _decode_stats(data[index])
+            if any(len(stat) > MAX_KEY_CHARACTERS for stat in some):
+                raise ValueError("a statistic's name is too long")
+            stat_rows += [start + index] * len(some)
+            stats += some
+            stat_data += map(bytes, some.values())
+    stat_values, stat_numbers = _scalars(stat_data)
+    block.rows += range(start, stop)
+    block.keys += [line.key for line in found]
+    block.values += values
+    block.numbers += numbers
+    block.times += [line.time_ms for line in found]
+    block.types += [line.event_type for line in found]
+    block.metadata += [line.metadata for line in found]
+    block.stat_rows += stat_rows
+    block.stats += stats
+    block.stat_values += stat_values
+    block.stat_numbers += stat_numbers
 
 
 def _scalars(data: list[bytes]) -> tuple[list[str | None], list[float | None]]:
     """JSON values as texts and numbers. Raises `ValueError` where a number is not finite."""
     texts = [
-        None if one == b"null" else _decode_value(one) if one[0] == _QUOTE else one.decode()
-        if len(one) <= MAX_VALUE_CHARACTERS else None
-        for one in data
+        None if one == b"null" else landed_text(_decode_value(one) if one[0] == _QUOTE else one.decode()) for one in data
     ]
     numbers = [float(one) if one[0] in _NUMBER_STARTS else None for one in data]
     if not math.isfinite(sum(number for number in numbers if number is not None)):
@@ -173,14 +189,29 @@ def _scalars(data: list[bytes]) -> tuple[list[str | None], list[float | None]]:
     return texts, numbers
 
 
+def _is_odd(line: _Line, document: bytes) -> bool:
+    """Whether a decoded line has a key twice, or what no column takes."""
+    if abs(line.time_ms) >= _NO_TIME or len(line.key) > MAX_KEY_CHARACTERS:
+        return True
+    if len(document) > MAX_VALUE_CHARACTERS:
+        texts = (line.event_type, line.metadata.status, line.metadata.metric, line.metadata.file)
+        if any(len(text) > MAX_VALUE_CHARACTERS for text in texts if text is not None):
+            return True
+    # No key stands twice where there are no more colons than keys.
+    return document.count(b":") != _key_count(_decode_value(document)) and not _is_plain(document)
+
+
+def _key_count(value: Any) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(_key_count(one) for one in value.values() if type(one) in _NESTED)
+    return sum(map(_key_count, value)) if isinstance(value, list) else 0
+
+
 def _is_plain(document: bytes) -> bool:
-    """Whether the line is one whole standard document in which no key stands twice, with text that needs no cleaning."""
+    """Whether no key stands twice in a line that could be decoded."""
     decoder = Json()
-    try:
-        fields = decoder.value(document.decode().strip())
-    except (ValueError, RecursionError):
-        return False
-    return not decoder.duplicates and isinstance(fields, dict) and len(fields["key"]) <= MAX_KEY_CHARACTERS
+    decoder.value(document.decode().strip())
+    return not decoder.duplicates
 
 
 def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> None:
@@ -202,14 +233,14 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
         report.at("duplicate-json-key", name[:120], line)
     if key == "tracked_stats" and isinstance(value, dict):
         for stat, one in value.items():
-            text, number = _tolerated(stat, one, line, report)
+            text, number = _tolerated(stat, one, None, line, report)
             block.stat_rows.append(row)
             block.stats.append(clean(stat)[:MAX_KEY_CHARACTERS])
             block.stat_values.append(text)
             block.stat_numbers.append(number)
-    text, number = _tolerated(key, value, line, report)
+    text, number = _tolerated(key, value, document, line, report)
     time_ms = json_number(fields.get("time_ms"))
-    if time_ms is None or not abs(time_ms) < 2**53:
+    if time_ms is None or not abs(time_ms) < _NO_TIME:
         time_ms = None
         report.at("malformed-time", f"{key}: {json_text(fields.get('time_ms'))}"[:120], line, "error")
     elif not time_ms.is_integer():
@@ -223,11 +254,17 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
     block.metadata.append(_metadata(fields.get("metadata"), line, report))
 
 
-def _tolerated(name: str, value: Any, line: Line, report: Report) -> tuple[str | None, float | None]:
+def _tolerated(
+    name: str, value: Any, document: str | None, line: Line, report: Report
+) -> tuple[str | None, float | None]:
+    """A value as text, as `document` has it under "value" where that can be told, and as a number where it is one."""
     if is_lost_number(value):
         report.at("non-finite-number", f"{name[:80]}: {json_text(value)}"[:160], line)
     text = json_text(value)
-    return None if text is None else landed_text(text), json_number(value)
+    if document is not None and isinstance(value, (dict, list)):
+        with suppress(msgspec.DecodeError, UnicodeError):
+            text = bytes(_decode_written(document).value).decode()
+    return None if text is None else landed_text(text), None if isinstance(value, str) else json_number(value)
 
 
 def _metadata(fields: Any, line: Line, report: Report) -> _Metadata:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.entries import element_entry
@@ -17,9 +18,10 @@ from warehouse.landing.json_text import json_pairs
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Entry, Report
 
+from .alike import Alike, Templates, find_alike
 from .bundles import repeat_set, result_names
-from .lines import blocks
-from .mllog import Block, Event, Shapes, read_block
+from .lines import blocks, marked_lines
+from .mllog import Block, Event, read_block
 from .workload import is_of_workload, workload_of
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -54,10 +56,10 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
             _document(bundle, buffer, raw_path, source, identity)
     folders = tuple(by_role["result_log"][0].split("/")[:-1]) if by_role["result_log"] else ()
     group = repeat_set(dict(identity), bundle.digest[:12], folders)
-    shapes: Shapes = set()
+    templates: Templates = {}
     for index, (raw_path, name) in enumerate(result_names(by_role["result_log"]).items(), 1):
         run = _Run(f"{group}/{name}", raw_path, name, index)
-        yield from _log(bundle, buffer, tables, run, shapes)
+        yield from _log(bundle, buffer, tables, run, templates)
         _add_run(bundle, buffer, run, group, identity)
         yield from buffer.full()
     yield from buffer.rest()
@@ -93,17 +95,19 @@ def _entries(data: bytes, report: Report) -> Iterator[Entry]:
 
 
 def _log(
-    bundle: Bundle, buffer: RowBuffer, tables: Mapping[str, pa.Schema], run: _Run, shapes: Shapes
+    bundle: Bundle, buffer: RowBuffer, tables: Mapping[str, pa.Schema], run: _Run, templates: Templates
 ) -> _Batches:
     data = bundle.map(run.raw_path)
     report = Report(buffer, run.raw_path, run.run_id)
     if len(data) == 0:
         report("empty-log", "the file has no bytes", severity="error")
-    for lines in blocks(data, report):
-        found = read_block(lines, len(data), shapes, report)
-        run.event_count += len(found.keys)
-        _note(run, found, bundle.manifest.identity, report)
-        yield from _batches(found, tables, run, bundle.digest)
+    for block in blocks(data, report):
+        lines = marked_lines(block, report)
+        alike = find_alike(lines, templates)
+        alone = read_block(lines.marked(alike.alone()), len(data), report)
+        run.event_count += len(alike.rows) + len(alone.rows)
+        _note(run, alike, alone, bundle.manifest.identity, report)
+        yield from _batches(alike, alone, tables, run, bundle.digest)
         yield from buffer.full()
     if len(data) and not run.event_count:
         report("no-log-line", "no :::MLLOG line could be read", severity="error")
@@ -111,12 +115,11 @@ def _log(
         report("truncated-log", "the log ends before its run_stop", severity="error")
 
 
-def _note(run: _Run, found: Block, identity: Mapping[str, Any], report: Report) -> None:
+def _note(run: _Run, alike: Alike, alone: Block, identity: Mapping[str, Any], report: Report) -> None:
     """Keep the first statement of the keys that tell of the whole run; tell of contradictions."""
-    noted = {key for key in set(found.keys) if key in _IDENTITY or key in _ONCE or is_of_workload(key)}
-    for index in [index for index, key in enumerate(found.keys) if key in noted]:
-        key = found.keys[index]
-        event = found.event(index)
+    events = [*alike.events(_is_noted), *alone.events(_is_noted)]
+    for event in sorted(events, key=lambda event: event.line_number):
+        key = event.key
         first = run.stated.setdefault(key, event)
         place = (event.offset, event.length, event.line_number)
         if first is event:
@@ -124,6 +127,10 @@ def _note(run: _Run, found: Block, identity: Mapping[str, Any], report: Report) 
                 _check_identity(_IDENTITY[key], event.value, place, identity, report)
         elif key in _ONCE and (first.time_ms, first.status) != (event.time_ms, event.status):
             report(f"several-{key.replace('_', '-')}s", f"another one stands in line {first.line_number}", *place, "error")
+
+
+def _is_noted(key: str) -> bool:
+    return key in _IDENTITY or key in _ONCE or is_of_workload(key)
 
 
 def _check_identity(
@@ -135,20 +142,26 @@ def _check_identity(
         report(f"{part}-mismatch", f"the file says {stated[:120]!r}, the folder {folder!r}; the folder is taken", *place)
 
 
-def _batches(found: Block, tables: Mapping[str, pa.Schema], run: _Run, digest: str) -> _Batches:
-    for table, columns, count in (
-        ("mlperf_training_event", found.event_columns(), len(found.keys)),
-        ("mlperf_training_stat", found.stat_columns(), len(found.stats)),
-    ):
-        if count == 0:
-            continue
+def _batches(alike: Alike, alone: Block, tables: Mapping[str, pa.Schema], run: _Run, digest: str) -> _Batches:
+    """A block's rows, in the order of its lines."""
+    constant = {"run_id": run.run_id, "artifact_manifest_digest": digest, "raw_path": run.raw_path}
+    events, stats = [], []
+    if len(alike.rows):
+        events, stats = [alike.event_columns()], [alike.stat_columns()]
+    if alone.rows:
+        events, stats = [*events, alone.event_columns()], [*stats, alone.stat_columns()]
+    for table, parts in (("mlperf_training_event", events), ("mlperf_training_stat", stats)):
         schema = tables[table]
-        constant = {"run_id": run.run_id, "artifact_manifest_digest": digest, "raw_path": run.raw_path}
-        arrays = [
-            pa.repeat(constant[name], count) if name in constant else pa.array(columns[name], type)
-            for name, type in zip(schema.names, schema.types, strict=True)
-        ]
-        yield table, pa.RecordBatch.from_arrays(arrays, schema=schema)
+        arrays = {
+            field.name: [pa.array(part[field.name], field.type) for part in parts] for field in schema if field.name not in constant
+        }
+        if len(parts) > 1:
+            order = pa.compute.sort_indices(pa.concat_arrays(arrays["line_number"]))
+            arrays = {name: [pa.concat_arrays(column).take(order)] for name, column in arrays.items()}
+        count = sum(map(len, arrays["line_number"]))
+        if count:
+            columns = [pa.repeat(constant[name], count) if name in constant else arrays[name][0] for name in schema.names]
+            yield table, pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _add_run(bundle: Bundle, buffer: RowBuffer, run: _Run, group: str, identity: Mapping[str, Any]) -> None:

@@ -1,0 +1,100 @@
+"""The JSON numbers in a block's marked lines, all at once: where they stand, and their values."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from .lines import Bools, Bytes, Ints, Lines, places_where
+
+_CHUNK_TEXTS = 4096  # what is computed for so many stays in a core's own cache
+_LONGEST = 32  # bytes; a longer one is no producer's measurement
+# With so small an exponent that it is finite.
+_JSON_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?$"
+
+
+class Numbers(NamedTuple):
+    """Numbers in their order: where they begin and end in the block, and their values, which are finite. Of each line, the
+    index of the first, and how many it has. What looks like one within a JSON string is one here, too."""
+
+    starts: Ints
+    stops: Ints
+    values: NDArray[np.float64]
+    first: Ints
+    counts: Ints
+
+
+def numbers_in(lines: Lines) -> Numbers:
+    text = lines.block.text
+    starts = places_where(_may_begin, text[:-1], text[1:]) + 1
+    ends = places_where(_may_end, text[:-1], text[1:]) + 1
+    is_paired = len(starts) == len(ends) and (starts < ends).all() and (ends[:-1] < starts[1:]).all()
+    if not is_paired or not _is_all_in(lines, starts):
+        row = np.searchsorted(lines.starts, starts, side="right") - 1
+        starts = starts[(row >= 0) & (starts < lines.stops[row])] if len(lines.stops) else starts[:0]
+        ends = np.append(ends, len(text))[np.searchsorted(ends, starts, side="right")]
+    is_short = ends - starts <= _LONGEST
+    if not is_short.all():
+        starts, ends = starts[is_short], ends[is_short]
+    written = texts_at(text, starts, ends - starts)
+    try:
+        values = written.cast(pa.float64()).to_numpy()
+        is_number = np.isfinite(values) & _is_json(written)
+    except pa.ArrowInvalid:  # among them is what is no number: asking of each takes thrice as long as reading it
+        is_number = pc.match_substring_regex(written, _JSON_NUMBER).to_numpy(zero_copy_only=False)
+        values = written.filter(is_number).cast(pa.float64()).to_numpy()
+        starts, ends, is_number = starts[is_number], ends[is_number], np.ones(len(values), np.bool_)
+    if not is_number.all():
+        starts, ends, values = starts[is_number], ends[is_number], values[is_number]
+    first, behind = np.searchsorted(starts, lines.starts), np.searchsorted(starts, lines.stops)
+    return Numbers(starts, ends, values, first, behind - first)
+
+
+def _may_begin(before: Bytes, byte: Bytes) -> Bools:
+    stands: Bools = (before == ord(" ")) | (before == ord(":")) | (before == ord(",")) | (before == ord("["))
+    return stands & (_is_digit(byte) | (byte == ord("-")))
+
+
+def _may_end(byte: Bytes, behind: Bytes) -> Bools:
+    return _is_digit(byte) & ((behind == ord(",")) | (behind == ord("}")) | (behind == ord("]")))
+
+
+def _is_digit(byte: Bytes) -> Bools:
+    return (byte - ord("0")) < 10  # a byte below "0" wraps round
+
+
+def _is_all_in(lines: Lines, places: Ints) -> bool:
+    """Whether no place is outside of the marked lines."""
+    first, behind = np.searchsorted(places, lines.starts), np.searchsorted(places, lines.stops)
+    return int((behind - first).sum()) == len(places)
+
+
+def _is_json(written: pa.StringArray) -> Bools:
+    """Whether what could be read as a number, and ends with a digit, is written as JSON has it."""
+    _, offsets, characters = written.buffers()
+    text = np.append(np.frombuffer(characters, np.uint8), np.uint8(0))
+    starts = np.frombuffer(offsets, np.int32)[: len(written)]
+    begin = starts + (text[starts] == ord("-"))
+    is_one: Bools = _is_digit(text[begin]) & ~((text[begin] == ord("0")) & _is_digit(text[begin + 1]))
+    points = np.flatnonzero(text == ord("."))
+    points = points[~_is_digit(text[points + 1])]  # 1.e5
+    is_one[np.searchsorted(starts, points, side="right") - 1] = False
+    return is_one
+
+
+def texts_at(text: Bytes, starts: Ints, lengths: Ints) -> pa.StringArray:
+    """Parts of ASCII text."""
+    offsets = np.zeros(len(lengths) + 1, np.int32)
+    np.cumsum(lengths, out=offsets[1:])
+    characters = np.empty(offsets[-1], np.uint8)
+    shifts = starts - offsets[:-1]
+    for begin in range(0, len(lengths), _CHUNK_TEXTS):
+        stop = min(begin + _CHUNK_TEXTS, len(lengths))
+        places = np.repeat(shifts[begin:stop], lengths[begin:stop])
+        places += np.arange(offsets[begin], offsets[stop])
+        characters[offsets[begin] : offsets[stop]] = text[places]
+    return pa.StringArray.from_buffers(len(lengths), pa.py_buffer(offsets), pa.py_buffer(characters))

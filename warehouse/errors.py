@@ -45,6 +45,7 @@ CODES: dict[str, str] = {
     "WH111": "there is nothing of this name to sign",
     "WH112": "evidence was removed by retention policy",
     "WH113": "a signature does not hold",
+    "WH114": "the store cannot be reached or used",
     # ingestors and landing
     "WH120": "several ingestors claim the same file",
     "WH121": "an ingestor is not valid",

@@ -60,6 +60,7 @@ class Project:
     builds: Path
     kept_builds: int
     uses_standard: bool
+    store_url: str | None = None  # of a store that is no folder; `store_root` then has only what is no evidence
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name to paths or patterns
     # Where a build tells OpenLineage events, if anywhere.
     lineage_file: Path | None = None

@@ -18,8 +18,8 @@ from warehouse.claims.recorded import recorded_project, refused
 from warehouse.claims.retrace import Retraced, retrace
 from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
 from warehouse.errors import WarehouseError
+from warehouse.evidence.location import open_store
 from warehouse.evidence.part import part_of
-from warehouse.evidence.store import LocalStore
 from warehouse.landing.batches import refresh
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
@@ -48,7 +48,7 @@ class Replayer:
     other versions of the engine or the ingestors."""
 
     def __init__(self, project: Project, specification: Mapping[str, Any]) -> None:
-        self._store = LocalStore(project.store_root)
+        self._store = open_store(project)
         self._ingestors = load_ingestors(project)
         self._query = recorded_model(specification["document"]).name
         self._tolerances = specification["document"]["contract"].get("tolerances", {})

@@ -64,7 +64,7 @@ osd class dir = $lib/rados-classes
 erasure code dir = $lib/ceph/erasure-code
 plugin dir = $lib/ceph
 [mon.a]
-mon addr = 127.0.0.1:$((port + 1000))
+mon addr = v1:127.0.0.1:$((port + 1000))
 [client]
 rgw data = $data/gateway
 rgw frontends = beast endpoint=127.0.0.1:$port
@@ -106,6 +106,8 @@ up() {
     for _ in $(seq 600); do
         curl --silent --output /dev/null "http://127.0.0.1:$port/" && break
         sleep 0.1 # nothing tells when it listens
+        # On a busy machine it greets the monitor too early now and then ("wrong fsid") and gives up.
+        kill -0 "$(cat storage.process)" 2>/dev/null || start "$data" storage ceph-osd -i 0
     done
     curl --silent --output /dev/null "http://127.0.0.1:$port/"
     if [ "$is_new" ]; then

@@ -20,6 +20,7 @@ from warehouse.evidence.local_objects import LocalObjects, open_plain
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
 from warehouse.evidence.objects import UNREACHABLE, NotAnObject, Objects
 
+_FETCHED_BYTES = 8 << 20
 _COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
 
 
@@ -135,8 +136,10 @@ class EvidenceStore:
         return self.objects.local_copy(raw_key(digest, file.raw_path), file.sha256)
 
     def fetch(self, digest: str, manifest: Manifest) -> None:
-        """Have local files of a whole bundle made at once, where that is quicker. Raises WH114."""
-        self.objects.fetch({raw_key(digest, file.raw_path): file.sha256 for file in manifest.files})
+        """Have local files of a bundle's small files made at once, where that is quicker: of a large one nobody knows yet
+        whether it is wanted. Raises WH114."""
+        small = [file for file in manifest.files if file.bytes <= _FETCHED_BYTES]
+        self.objects.fetch({raw_key(digest, file.raw_path): file.sha256 for file in small})
 
     # -- writing ------------------------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ COMMANDS = {
     "impact": "list the published numbers that rest on a run, bundle, file or model",
     "verify": "hash a number's raw files again, and replay it from them",
     "audit-packet": "pack a published number with all that it rests on",
+    "doctor": "try what the store promises, and say what protects it",
     "retention": "remove raw evidence past its age, but none that is needed",
 }
 

@@ -41,6 +41,8 @@ COMMANDS = {
     "audit-packet": "pack a published number with all that it rests on",
     "fsck": "hold every object of the store against its digests and the ledger",
     "gc": "remove what crashes have left in the store",
+    "push": "bring evidence, publications or a build to another store",
+    "pull": "bring evidence, publications or a build from another store",
     "retention": "remove raw evidence past its age, but none that is needed",
 }
 

@@ -78,6 +78,10 @@ class Ledger:
     def events(self) -> Iterator[Event]:
         """All events that can be read, oldest first; one that cannot (WH107) or is not what its name says (WH105) goes to
         `damaged` and stops nobody. Raises WH114."""
+        return (event for _, event in self.keyed_events())
+
+    def keyed_events(self) -> Iterator[tuple[str, Event]]:
+        """Likewise, each with its key."""
         self.damaged = []
         for key in self.keys():
             try:
@@ -87,7 +91,7 @@ class Ledger:
                     raise
                 self.damaged.append(error)
                 continue
-            yield event
+            yield key, event
 
     def keys(self) -> list[str]:
         """The keys of all events, the oldest first."""

@@ -77,7 +77,8 @@ def _inspect_file(landing: Path, file: dict[str, Any]) -> Iterator[Finding]:
 
 def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Finding]:
     """What lies in the folder and is of no batch: what signatures were found to be, and strays. `in_use` are the files that a
-    build rests on: those that are not there are missed."""
+    build rests on: those that are not there are missed, unless none is: the folder may be deleted, and the build may be from
+    elsewhere."""
     batches = {path.stem for path in (landing / "batches").glob("*.json")}
     for path in sorted(landing.glob("*/*")) + sorted(path for path in landing.glob("*") if not path.is_dir()):
         key = f"landing/{path.relative_to(landing).as_posix()}"
@@ -90,8 +91,9 @@ def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Fin
             yield from _inspect_signing(path, key)
         elif path.suffix != ".parquet" or path.stem not in batches:
             yield Finding(ORPHANED, key, "no batch lists it", _AGAIN)
-    for path in sorted(in_use):
-        if not path.exists():
+    gone = sorted(path for path in in_use if not path.exists())
+    if len(gone) < len(in_use):
+        for path in gone:
             yield Finding(MISSING, f"landing/{path.relative_to(landing).as_posix()}", "the current build rests on it", _AGAIN)
 
 

@@ -3,6 +3,7 @@
 # make bench   the figures, each beside its floor (benchmarks/README.md)
 # make bench-transform   the transform engine beside a plain script, dbt and SQLMesh (needs uv)
 # make bench-ingest    how quickly evidence of each format is parsed, beside sha256
+# make bench-store     how quickly evidence goes into a store, beside what it must cost
 # make bench-lineage   what it costs to trace a number, beside the query that gives it
 # make lock    resolve the dependencies anew
 
@@ -10,7 +11,7 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test bench bench-transform bench-ingest bench-lineage lock clean
+.PHONY: demo test bench bench-transform bench-ingest bench-lineage bench-store lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -30,6 +31,9 @@ bench-ingest: .venv/installed-test
 
 bench-lineage: .venv/installed-test
 	$(BIN)/python benchmarks/lineage/run.py
+
+bench-store: .venv/installed-test
+	$(BIN)/python benchmarks/store/run.py $(if $(S3),--s3 $(S3))
 
 .cache/benchmark-venvs/made: benchmarks/transform/environments.sh
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)

@@ -5,6 +5,7 @@
 #   radosgw.sh install DIR           fetch the packages and unpack them (70 MB to fetch, 280 MB on disk)
 #   radosgw.sh up DIR DATA PORT      start it on PORT and PORT + 1000; a second time on the same DATA: with the same objects
 #   radosgw.sh stop DATA [SIGNAL]    end what `up` started (TERM)
+#   radosgw.sh admin DIR DATA ...    what its operator may do: the arguments of radosgw-admin
 #
 # For tests alone: one copy of every object, and the node's own parts trust each other.
 set -euo pipefail
@@ -125,9 +126,16 @@ stop() {
     done
 }
 
+admin() {
+    use_packages "$1"
+    cd "$2"
+    CEPH_CONF=$2/ceph.conf radosgw-admin "${@:3}"
+}
+
 case ${1:-} in
     install) install_packages "$(realpath -m "$2")" ;;
     up) up "$(realpath "$2")" "$(realpath -m "$3")" "$4" ;;
     stop) stop "$(realpath "$2")" "${3:-TERM}" ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    admin) admin "$(realpath "$2")" "$(realpath "$3")" "${@:4}" ;;
+    *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

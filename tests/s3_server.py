@@ -57,6 +57,13 @@ class Server:
     def stop(self, signal_name: str = "TERM") -> None:
         subprocess.run(["bash", TOOL, "stop", self.data, signal_name], check=True, timeout=30)
 
+    def admin(self, *arguments: str) -> None:
+        """Do what only the server's operator may."""
+        subprocess.run(
+            ["bash", TOOL, "admin", PROGRAM, self.data, *arguments], check=True, timeout=60, stdin=subprocess.DEVNULL,
+            capture_output=True,
+        )
+
 
 def free_port() -> int:
     """A port that is free on loopback, as is the one a thousand above it, which the server takes too; below those that the

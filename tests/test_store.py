@@ -1,59 +1,22 @@
-"""The evidence store: whole or absent, never overwritten, every changed byte found, however many write or crash."""
+"""The evidence store in a folder, where that is a thing of its own; what holds in every place is in test_store_places.py."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import random
 import subprocess
 import sys
-from collections.abc import Sequence
 from functools import partial
-from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
-
+from places import FILES, faults, manifest_of, put
 from stored import bundle_folder, root_of
+
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent
-from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.store import EvidenceStore, Staged, local_store
 from warehouse.landing.contract import Bundle
-
-FILES = {"log.txt": b"one\ntwo\n", "deep/er/empty": b"", "deep/blob": bytes(range(256)) * 40}
-
-
-def manifest_of(files: dict[str, bytes]) -> Manifest:
-    listed = (ManifestFile(path, len(data), bytes_digest(data)) for path, data in files.items())
-    return Manifest("test", tuple(listed), {"round": "v5.1"})
-
-
-def put(store: EvidenceStore, files: dict[str, bytes], sources: Path) -> bool:
-    """Bring files into the store the way an ingest does; whether the bundle was new."""
-    sources.mkdir(parents=True, exist_ok=True)
-    for index, data in enumerate(files.values()):
-        (sources / str(index)).write_bytes(data)
-    with store.incoming() as incoming:
-        copies = incoming.copy([sources / str(index) for index in range(len(files))])
-        staged = [copy for copy in copies if isinstance(copy, Staged)]
-        return store.commit(manifest_of(files), staged)
-
-
-def faults(store: EvidenceStore, digest: str) -> list[str]:
-    """The codes of all that is wrong with a bundle."""
-    try:
-        manifest = store.manifest(digest)
-    except WarehouseError as error:
-        return [error.code]
-    found = []
-    for file in manifest.files:
-        try:
-            store.check_file(digest, file)
-        except WarehouseError as error:
-            found.append(error.code)
-    return found
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -100,12 +63,6 @@ def test_a_bundle_lies_under_its_digest_with_its_manifest_beside_its_files(store
     assert store.manifest(digest).digest == digest
     assert faults(store, digest) == []
     assert store.uri(digest, "log.txt") == (folder / "files" / "log.txt").as_uri()
-
-
-def test_the_same_bundle_again_changes_nothing(store: EvidenceStore, digest: str, tmp_path: Path) -> None:
-    before = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in (root_of(store) / "raw").rglob("*")}
-    assert put(store, FILES, tmp_path / "again") is False
-    assert {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in (root_of(store) / "raw").rglob("*")} == before
 
 
 def test_staged_copies_are_hashed_and_gone_afterwards(store: EvidenceStore, tmp_path: Path) -> None:
@@ -182,18 +139,6 @@ with local_store(Path(sys.argv[1])).incoming() as incoming:
     assert grown_mib < 30
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_one_flipped_bit_anywhere_is_found(store: EvidenceStore, digest: str, seed: int) -> None:
-    assert faults(store, digest) == []
-    chance = random.Random(seed)
-    stored = sorted(path for path in (root_of(store) / "raw").rglob("*") if path.is_file() and path.stat().st_size)
-    path = chance.choice(stored)
-    data = bytearray(path.read_bytes())
-    data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    path.write_bytes(data)
-    assert faults(store, digest) == ["WH105"]
-
-
 @pytest.mark.parametrize("name", ["manifest.json", *(f"files/{path}" for path in FILES)])
 def test_what_is_cut_grown_emptied_or_gone_is_found(store: EvidenceStore, digest: str, name: str) -> None:
     path = bundle_folder(store, digest) / name
@@ -227,47 +172,6 @@ def test_a_reader_of_a_bundle_never_gets_bytes_that_are_not_the_manifests(store:
                 read(path)
             assert (caught.value.code, caught.value.exit_code) == (code, status)
             assert caught.value.place == f"{digest[:12]}/{path}"
-
-
-@pytest.mark.parametrize("damage", [b"", b"{", b"{}", manifest_of({"other": b"x"}).canonical])
-def test_a_damaged_manifest_is_replaced_by_ingesting_again_and_kept_aside(
-    store: EvidenceStore, digest: str, tmp_path: Path, damage: bytes
-) -> None:
-    folder = bundle_folder(store, digest)
-    (folder / "manifest.json").write_bytes(damage)
-    assert faults(store, digest) == ["WH105" if damage else "WH107"]
-    assert put(store, FILES, tmp_path / "again") is True
-    assert faults(store, digest) == []
-    [aside] = folder.glob("manifest.json.damaged-*")
-    assert aside.read_bytes() == damage
-    assert store.digests() == [digest]
-
-
-@pytest.mark.parametrize("left", [0, 1, 2, 3])
-def test_files_without_a_manifest_are_invisible_and_completed_later(
-    store: EvidenceStore, tmp_path: Path, left: int
-) -> None:
-    manifest = manifest_of(FILES)
-    folder = bundle_folder(store, manifest.digest)
-    for path, data in list(FILES.items())[:left]:
-        (folder / "files" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "files" / path).write_bytes(data)
-    folder.mkdir(parents=True, exist_ok=True)
-    assert (store.digests(), faults(store, manifest.digest)) == ([], ["WH106"])
-    assert put(store, FILES, tmp_path / "sources") is True
-    assert (store.digests(), faults(store, manifest.digest)) == ([manifest.digest], [])
-    assert set(contents(folder)) == {"manifest.json", *(f"files/{path}" for path in FILES)}
-
-
-def test_a_wrong_file_left_without_a_manifest_is_replaced_and_kept_aside(store: EvidenceStore, tmp_path: Path) -> None:
-    manifest = manifest_of(FILES)
-    left = bundle_folder(store, manifest.digest) / "files" / "log.txt"
-    left.parent.mkdir(parents=True)
-    left.write_bytes(b"half")
-    assert put(store, FILES, tmp_path / "sources") is True
-    assert faults(store, manifest.digest) == []
-    [aside] = left.parent.glob("log.txt.damaged-*")
-    assert aside.read_bytes() == b"half"
 
 
 def test_what_a_dead_ingest_staged_is_removed_and_what_a_living_one_stages_stays(
@@ -331,59 +235,3 @@ except WarehouseError as error:
         [sys.executable, "-c", code, tmp_path / "store", tmp_path / "big"], capture_output=True, text=True, check=True
     )
     assert done.stdout == "WH109 [] []\n"
-
-
-ROUNDS, WRITERS = 12, 8
-
-
-def _write(root: Path, sources: Sequence[Path], together: Barrier, results: "multiprocessing.Queue[object]") -> None:
-    outcomes: list[bool | str] = []
-    for number, source in enumerate(sources):
-        together.wait()
-        try:
-            outcomes.append(put(local_store(root), {**FILES, "round": b"%d" % number}, source))
-        except Exception as error:
-            outcomes.append(repr(error))
-    results.put(outcomes)
-
-
-def write_together(root: Path, sources: Path) -> list[tuple[bool | str, ...]]:
-    """What each of several processes was told, a round each; in a round all bring the same bundle at once."""
-    context = multiprocessing.get_context("spawn")
-    together, results = context.Barrier(WRITERS), context.Queue()
-    folders = [[sources / f"{writer}-{number}" for number in range(ROUNDS)] for writer in range(WRITERS)]
-    writers = [context.Process(target=_write, args=(root, mine, together, results)) for mine in folders]
-    for writer in writers:
-        writer.start()
-    outcomes = [results.get(timeout=60) for _ in writers]
-    for writer in writers:
-        writer.join()
-    return list(zip(*outcomes, strict=True))
-
-
-def test_of_many_that_write_a_bundle_at_once_one_adds_it_and_none_fails(store: EvidenceStore, tmp_path: Path) -> None:
-    rounds = write_together(root_of(store), tmp_path / "sources")
-    assert [sorted(outcomes, key=repr) for outcomes in rounds] == [[False] * (WRITERS - 1) + [True]] * ROUNDS
-    assert len(store.digests()) == ROUNDS
-    for digest in store.digests():
-        assert faults(store, digest) == []
-        names = {"manifest.json", "files/round", *(f"files/{path}" for path in FILES)}
-        assert set(contents(bundle_folder(store, digest))) == names
-    assert staging_folders(store) == []
-
-
-def test_of_many_that_repair_a_bundle_at_once_none_fails_and_the_damaged_one_is_kept(
-    store: EvidenceStore, tmp_path: Path
-) -> None:
-    for number in range(ROUNDS):
-        folder = bundle_folder(store, manifest_of({**FILES, "round": b"%d" % number}).digest)
-        (folder / "files").mkdir(parents=True)
-        (folder / "manifest.json").write_bytes(b"")
-        (folder / "files" / "log.txt").write_bytes(b"half")
-    rounds = write_together(root_of(store), tmp_path / "sources")
-    assert [set(outcomes) for outcomes in rounds] == [{True, False}] * ROUNDS
-    assert len(store.digests()) == ROUNDS
-    for digest in store.digests():
-        assert faults(store, digest) == []
-        assert b"" in [path.read_bytes() for path in bundle_folder(store, digest).glob("manifest.json.damaged-*")]
-        assert b"half" in [path.read_bytes() for path in (bundle_folder(store, digest) / "files").glob("log.txt.damaged-*")]

@@ -74,6 +74,11 @@ class Project:
     requires_signatures: bool = False  # of all evidence under what is published
     retention: Retention = Retention()
 
+    @property
+    def store_lock_days(self) -> int:
+        """How long what is written to a bucket with Object Lock stays: as long as policy keeps evidence."""
+        return self.retention.cold_days
+
     def layers(self, kind: str) -> tuple[Path, ...]:
         """The folders of one kind (one of `KINDS`), the standard one first. A file in a later layer
         replaces the one of the same name in an earlier layer."""

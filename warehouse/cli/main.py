@@ -43,6 +43,7 @@ COMMANDS = {
     "gc": "remove what crashes have left in the store",
     "push": "bring evidence, publications or a build to another store",
     "pull": "bring evidence, publications or a build from another store",
+    "doctor": "try what the store promises, and say what protects it",
     "retention": "remove raw evidence past its age, but none that is needed",
 }
 

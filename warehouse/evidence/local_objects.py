@@ -89,7 +89,8 @@ class LocalObjects:
     def _files(self, above: str, name: str) -> list[str]:
         if "*" not in name:
             return [name] if os.path.exists(self.root / above / name) else []
-        return [entry.name for entry in self._listed(above) if fnmatchcase(entry.name, name)]
+        found = (entry for entry in self._listed(above) if not entry.is_dir(follow_symlinks=False))
+        return [entry.name for entry in found if fnmatchcase(entry.name, name)]
 
     def _listed(self, folder: str) -> list[os.DirEntry[str]]:
         try:
@@ -124,6 +125,11 @@ class LocalObjects:
 
     def uri(self, key: str) -> str:
         return self.path(key).resolve().as_uri()
+
+    def protections(self) -> Mapping[str, str]:
+        owner = self.root.stat()
+        mode = f"folder of user {owner.st_uid}, mode {stat.S_IMODE(owner.st_mode):04o}: who may write there may change anything"
+        return {"object lock": "none: a folder has none", "permissions": mode}
 
     # -- writing ------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,9 @@ class StoreLocation(Protocol):
     @property
     def store_region(self) -> str | None: ...
 
+    @property
+    def store_lock_days(self) -> int: ...
+
 
 def open_store(location: StoreLocation) -> EvidenceStore:
     """The store at a location, without asking whether it is there. Raises WH006 where its client is not installed."""
@@ -34,12 +37,14 @@ def open_store(location: StoreLocation) -> EvidenceStore:
         return local_store(location.store_root)
     # The variables that the client reads are part of what it is: another key, another client.
     variables = tuple(sorted((name, value) for name, value in os.environ.items() if name.startswith("AWS_")))
-    return _bucket_store(location.store_url, location.store_endpoint, location.store_region, location.store_root, variables)
+    return _bucket_store(
+        location.store_url, location.store_endpoint, location.store_region, location.store_root, location.store_lock_days, variables
+    )
 
 
 @lru_cache(maxsize=8)  # its clients keep their connections, and a command opens its store many times
 def _bucket_store(
-    url: str, endpoint: str | None, region: str | None, work: Path, variables: tuple[tuple[str, str], ...]
+    url: str, endpoint: str | None, region: str | None, work: Path, lock_days: int, variables: tuple[tuple[str, str], ...]
 ) -> EvidenceStore:
     try:
         import botocore  # noqa: F401  # asked for here so that the reason is told once, and how to mend it
@@ -51,5 +56,5 @@ def _bucket_store(
     bucket, _, prefix = url.removeprefix("s3://").partition("/")
     named = dict(variables)
     endpoint = endpoint or named.get("AWS_ENDPOINT_URL_S3") or named.get("AWS_ENDPOINT_URL")
-    objects = S3Objects(bucket, prefix.strip("/"), endpoint, region or named.get("AWS_REGION"), work / "cache")
+    objects = S3Objects(bucket, prefix.strip("/"), endpoint, region or named.get("AWS_REGION"), work / "cache", lock_days)
     return EvidenceStore(objects, work)

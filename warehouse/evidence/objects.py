@@ -89,6 +89,10 @@ class Objects(Protocol):
         """An object's address for other tools."""
         ...
 
+    def protections(self) -> Mapping[str, str]:
+        """What keeps objects from being changed or deleted by others than us, by name, in words."""
+        ...
+
     # -- writing ------------------------------------------------------------------------------------------------
 
     def create(self, key: str, data: bytes) -> bool:

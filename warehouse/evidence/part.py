@@ -63,6 +63,9 @@ class PartObjects:
     def uri(self, key: str) -> str:
         return self._whole.uri(self._own(key))
 
+    def protections(self) -> Mapping[str, str]:
+        return self._whole.protections()
+
     def create(self, key: str, data: bytes) -> bool:
         _refuse(key)
 

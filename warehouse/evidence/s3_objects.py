@@ -10,13 +10,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from warehouse.digest import CHUNK_BYTES, file_digest
+from warehouse.digest import CHUNK_BYTES, bytes_digest, file_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.object_cache import ObjectCache
@@ -33,26 +33,29 @@ _CONNECT_S = 5
 _ANSWER_S = 60  # for a small request, or between two reads of a large one
 # The name is taken, or somebody is just taking it: who asks again is told which.
 _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
+_NO_LOCK = ("ObjectLockConfigurationNotFoundError", "NotImplemented", "MethodNotAllowed", "AccessDenied")
 _RETRIES = 4
 _RETRY_S = 30
 
 
 class S3Objects:
     """`Objects` under `prefix` in a bucket. The endpoint and region are AWS's own where they are None; keys come from wherever
-    AWS's own tools find them. Copies lie in the folder `cache`."""
+    AWS's own tools find them. Copies lie in the folder `cache`. What is made in a bucket that has Object Lock is locked: by the
+    bucket's own rule, and where that has none for `lock_days`, so that nobody can delete a version of it before."""
 
     links_files = False
 
-    def __init__(self, bucket: str, prefix: str, endpoint: str | None, region: str | None, cache: Path) -> None:
+    def __init__(self, bucket: str, prefix: str, endpoint: str | None, region: str | None, cache: Path, lock_days: int) -> None:
         self.bucket = bucket
         self.prefix = prefix
         self._endpoint = endpoint
         self._region = region
         self._cache_folder = cache
+        self.lock_days = lock_days
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Clients do not travel to other processes.
-        return S3Objects, (self.bucket, self.prefix, self._endpoint, self._region, self._cache_folder)
+        return S3Objects, (self.bucket, self.prefix, self._endpoint, self._region, self._cache_folder, self.lock_days)
 
     @property
     def url(self) -> str:
@@ -198,12 +201,26 @@ class S3Objects:
     def uri(self, key: str) -> str:
         return f"{self.url}/{key}"
 
+    def protections(self) -> Mapping[str, str]:
+        with self._told(""):
+            versioning = self.client.get_bucket_versioning(Bucket=self.bucket).get("Status", "none")
+        lock = self.object_lock()
+        if lock is None:
+            told = "none: who may delete there may delete evidence"
+        elif rule := lock.get("Rule", {}).get("DefaultRetention"):
+            told = f"{rule['Mode']} for {rule.get('Days') or rule.get('Years')} {'days' if 'Days' in rule else 'years'}, by the bucket's own rule"
+        else:
+            told = f"COMPLIANCE for {self.lock_days} days, which wh asks for with every object"
+        return {"object lock": told, "versioning": versioning.lower()}
+
     # -- writing ------------------------------------------------------------------------------------------------
 
     def create(self, key: str, data: bytes) -> bool:
         import obstore
         from obstore.exceptions import AlreadyExistsError
 
+        if self._must_lock:  # which obstore cannot ask for
+            return self._send(key, data, bytes_digest(data))
         with self._told(key):
             try:
                 obstore.put(self._store, key, data, mode="create")
@@ -215,7 +232,8 @@ class S3Objects:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(_THREADS) as threads:
-            return {key for key, is_made in zip(files, threads.map(self._create_file, files, files.values()), strict=True) if is_made}
+            made = threads.map(self._create_file, files, files.values())
+            return {key for key, is_made in zip(files, made, strict=True) if is_made}
 
     def _create_file(self, key: str, path: Path) -> bool:
         size = path.stat().st_size
@@ -224,20 +242,48 @@ class S3Objects:
         if size > _LARGEST_BYTES:
             message = f"{size} bytes, and one PUT to S3 takes {_LARGEST_BYTES}"
             raise WarehouseError("WH115", message, key.partition("/files/")[2] or key, "split it, or take a store in a folder")
-        return self._stream(key, path)
+        with open(path, "rb") as body:
+            return self._send(key, body, file_digest(path))
 
-    def _stream(self, key: str, path: Path) -> bool:
+    def _send(self, key: str, body: "bytes | BinaryIO", sha256: str) -> bool:
         from botocore.exceptions import ClientError
 
-        checksum = base64.b64encode(bytes.fromhex(file_digest(path))).decode()
-        with self._told(key), open(path, "rb") as body:
+        checksum = base64.b64encode(bytes.fromhex(sha256)).decode()
+        with self._told(key):
             try:
-                self.client.put_object(Bucket=self.bucket, Key=self.full_key(key), Body=body, IfNoneMatch="*", ChecksumSHA256=checksum)
+                self.client.put_object(
+                    Bucket=self.bucket, Key=self.full_key(key), Body=body, IfNoneMatch="*", ChecksumSHA256=checksum, **self._lock()
+                )
             except ClientError as error:
                 if error.response.get("Error", {}).get("Code") in _TAKEN:
                     return False
                 raise
             return True
+
+    def _lock(self) -> dict[str, Any]:
+        if not self._must_lock:
+            return {}
+        return {"ObjectLockMode": "COMPLIANCE", "ObjectLockRetainUntilDate": datetime.now(UTC) + timedelta(days=self.lock_days)}
+
+    @cached_property
+    def _must_lock(self) -> bool:
+        lock = self.object_lock()
+        return lock is not None and "Rule" not in lock
+
+    def object_lock(self) -> Mapping[str, Any] | None:
+        """The bucket's Object Lock as S3 describes it; None where it has none, or nobody says."""
+        from botocore.exceptions import ClientError
+
+        with self._told(""):
+            try:
+                answer = self.client.get_object_lock_configuration(Bucket=self.bucket)
+            except ClientError as error:
+                # Not every server knows of it, and not every key may ask: who may not ask cannot lock either.
+                if error.response.get("Error", {}).get("Code") in _NO_LOCK:
+                    return None
+                raise
+        found = answer.get("ObjectLockConfiguration", {})
+        return found if found.get("ObjectLockEnabled") == "Enabled" else None
 
     def move_aside(self, key: str) -> None:
         import obstore

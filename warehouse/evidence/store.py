@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
@@ -106,13 +107,21 @@ class EvidenceStore:
                 raise
             yield error
             return
-        for file in manifest.files:
-            try:
-                self.check_file(digest, file)
-            except WarehouseError as error:
-                if error.code == UNREACHABLE:
-                    raise
-                yield error
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(_COPY_THREADS) as threads:  # a bucket's answers are waited for together
+            for problem in threads.map(partial(self._problem, digest), manifest.files):
+                if problem:
+                    yield problem
+
+    def _problem(self, digest: str, file: ManifestFile) -> WarehouseError | None:
+        try:
+            self.check_file(digest, file)
+        except WarehouseError as error:
+            if error.code == UNREACHABLE:
+                raise
+            return error
+        return None
 
     def check_file(self, digest: str, file: ManifestFile) -> None:
         """Re-hash one raw file. Raises WH106 (missing) or WH105 (tampered) with the file's place, WH114."""

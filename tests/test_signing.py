@@ -23,6 +23,7 @@ from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all, verify_number
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.keys import SigningKey, load_signing_key, make_key
+from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import evidence_subject, sign
 from warehouse.project import Project, init_project, read_project, trust_key
@@ -74,7 +75,7 @@ def bundle_of(project: Project, key: str) -> str:
 
 def sign_bundles(project: Project, key: SigningKey, *digests: str) -> None:
     for digest in digests or open_store(project).digests():
-        sign(open_store(project).objects, evidence_subject(digest), key)
+        sign(Ledger(open_store(project).objects), evidence_subject(digest), key)
 
 
 def envelope(project: Project, digest: str, key: SigningKey) -> Path:
@@ -215,7 +216,7 @@ def test_a_publication_s_signature_names_its_record_as_sha256sum_sees_it(project
         {"name": f"publications/{digest}/publication.json", "digest": {"sha256": hashlib.sha256(record.read_bytes()).hexdigest()}}
     ]
     # A signature of evidence is none of a publication, and the other way round.
-    sign(open_store(project).objects, evidence_subject(digest), keys["stranger"])
+    sign(Ledger(open_store(project).objects), evidence_subject(digest), keys["stranger"])
     [publication] = publications(project)
     strange = envelope(project, digest, keys["stranger"])
     strange.rename(envelope(project, digest, keys["nightly"]))

@@ -24,6 +24,21 @@ def canonical_json(document: Any) -> bytes:
     return rfc8785.dumps(document)
 
 
+def canonical_document(data: bytes) -> Any:
+    """The document that these bytes are the canonical JSON of. Raises `ValueError` for any other bytes, or `RecursionError`."""
+    document = json.loads(data, parse_int=canonical_number)
+    if canonical_json(document) != data:
+        raise ValueError("it is not canonical JSON")
+    return document
+
+
+def canonical_number(text: str) -> int | float:
+    """What an integer of canonical JSON stands for."""
+    # RFC 8785 writes the double 1e20 with all its digits: an integer too large to be exact was a double.
+    number = int(text)
+    return number if abs(number) < 2**53 else float(number)
+
+
 def file_hasher() -> "hashlib._Hash":
     """A running sha256 for a stream of a file's bytes."""
     return hashlib.sha256()

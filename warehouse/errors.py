@@ -48,6 +48,9 @@ CODES: dict[str, str] = {
     "WH114": "the store cannot be reached or used",
     "WH115": "a file is larger than the store takes",
     "WH116": "evidence cannot be removed from this store",
+    "WH117": "nothing in the store accounts for an object",
+    "WH118": "the ledger does not know what lies in the store",
+    "WH119": "no digest covers an object (a warning)",
     # ingestors and landing
     "WH120": "several ingestors claim the same file",
     "WH121": "an ingestor is not valid",
@@ -55,6 +58,9 @@ CODES: dict[str, str] = {
     "WH123": "a landing batch is damaged",
     "WH124": "a parsing process ended before its work was done",
     "WH125": "a run declaration breaks rules",
+    "WH126": "a crash has left something in the store (a warning)",
+    "WH127": "there is no interrupted check to go on with",
+    "WH128": "two stores have different bytes under one key",
     # models
     "WH201": "a model's header is not valid",
     "WH202": "a model's SQL could not be parsed",

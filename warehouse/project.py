@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -170,19 +170,41 @@ def read_project(root: Path) -> Project:
 
 def _store(root: Path, file: ProjectFile) -> tuple[Path, str | None]:
     """The store's folder, and where it is in S3 its URL; then the folder is for what is no evidence."""
-    url = file.value("store", "url", str, ".wh/store")
+    return _store_at(
+        root, file.value("store", "url", str, ".wh/store"),
+        lambda message, hint: file.fault("store", "url", f"store.url {message}", f"for one: url = {hint}"),
+    )
+
+
+def _store_at(root: Path, url: str, fault: Callable[[str, str], WarehouseError]) -> tuple[Path, str | None]:
     scheme, separator, rest = url.partition("://")
     if not separator:
         return root / url, None
     if scheme == "file":
         return Path("/", rest.removeprefix("localhost")), None
     if scheme != "s3":
-        raise file.fault(
-            "store", "url", f"store.url {url!r}: evidence is kept in a folder or in S3", 'for one: url = "s3://bucket/folder"'
-        )
+        raise fault(f"{url!r}: evidence is kept in a folder or in S3", '"s3://bucket/folder"')
     if not _BUCKET.fullmatch(rest.partition("/")[0]):
-        raise file.fault("store", "url", f"store.url {url!r} names no bucket", 'for one: url = "s3://bucket/folder"')
+        raise fault(f"{url!r} names no bucket", '"s3://bucket/folder"')
     return root / _WORK, url
+
+
+def project_of_place(project: Project, place: str) -> Project:
+    """`project` with the store at another place: an `s3://` URL, a store's folder, or the folder of the project that has it.
+    A bucket of another endpoint than the project's is reached by AWS's own variables. Raises WH002."""
+    if "://" in place:
+        store_root, store_url = _store_at(
+            project.root, place, lambda message, hint: WarehouseError("WH002", message, place, f"for one: {hint}", ExitCode.USAGE)
+        )
+        return replace(project, store_root=store_root, store_url=store_url)
+    folder = Path(place).resolve()
+    if not (folder / PROJECT_FILE).is_file():
+        return replace(project, store_root=folder, store_url=None)
+    other = read_project(folder)
+    return replace(
+        project, store_root=other.store_root, store_url=other.store_url, store_endpoint=other.store_endpoint,
+        store_region=other.store_region,
+    )
 
 
 def _endpoint(file: ProjectFile) -> str | None:

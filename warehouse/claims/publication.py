@@ -19,11 +19,11 @@ from typing import Any
 
 from warehouse.claims.number import inexact
 from warehouse.claims.why_sets import Run, decoded
-from warehouse.digest import bytes_digest, domain_digest
+from warehouse.digest import bytes_digest, canonical_document, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger import PUBLICATION, Ledger
 from warehouse.evidence.location import open_store
-from warehouse.evidence.objects import Objects
+from warehouse.evidence.objects import UNREACHABLE, Objects
 from warehouse.project import Project
 
 PUBLICATION_DOMAIN = "wh/publication/3"
@@ -112,7 +112,11 @@ class PublishedRollup:
 
 def publications(project: Project) -> list[PublishedRollup]:
     """All publications, the last one published first; a damaged one too, which says so when it is read."""
-    objects = open_store(project).objects
+    return stored_publications(open_store(project).objects)
+
+
+def stored_publications(objects: Objects) -> list[PublishedRollup]:
+    """Those of one store."""
     events = [event for event in Ledger(objects).events() if event.kind == PUBLICATION]
     order = {event.subject: number for number, event in enumerate(events)}
     queries = {event.subject: str(event.detail.get("query")) for event in events if "query" in event.detail}
@@ -136,15 +140,26 @@ def whole_publications(publications: Iterable[PublishedRollup]) -> tuple[list[Pu
 def _opened(objects: Objects, digest: str, query: str | None) -> PublishedRollup:
     key = publication_key(digest, RECORD)
     try:
-        record = json.loads(objects.read(key))
-        if domain_digest(PUBLICATION_DOMAIN, record) == digest and _FIELDS <= record.keys():
-            return PublishedRollup(digest, record, objects, record["query"])
-        fault = _tampered("publication.json differs from its digest", digest)
+        record = parse_record(objects.read(key), digest)
+        return PublishedRollup(digest, record, objects, record["query"])
     except OSError as error:
         fault = WarehouseError("WH307", f"cannot be read: {error.strerror}", f"{objects.url}/{key}", exit_code=ExitCode.MISSING)
-    except (ValueError, AttributeError, RecursionError) as error:
-        fault = _tampered(f"publication.json cannot be read: {error}", digest)
+    except WarehouseError as error:
+        if error.code == UNREACHABLE:
+            raise
+        fault = error
     return PublishedRollup(digest, {}, objects, query, fault)
+
+
+def parse_record(data: bytes, digest: str) -> Mapping[str, Any]:
+    """The record in a `publication.json`, of which its digest covers every byte. Raises WH307 for any other bytes."""
+    try:
+        record = canonical_document(data)
+    except (ValueError, RecursionError) as error:
+        raise _tampered(f"publication.json cannot be read: {error}", digest) from error
+    if not isinstance(record, dict) or domain_digest(PUBLICATION_DOMAIN, record) != digest or not _FIELDS <= record.keys():
+        raise _tampered("publication.json differs from its digest", digest)
+    return record
 
 
 def _tampered(message: str, digest: str) -> WarehouseError:

@@ -210,7 +210,7 @@ def _store(
     if is_new or not _is_last(ledger, query, digest):
         ledger.published(digest, query, build_digest)
     if key:
-        sign(objects, publication_subject(digest, record), key)
+        sign(ledger, publication_subject(digest, record), key)
     return Publication(
         digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined
     )

@@ -12,6 +12,7 @@ from warehouse.claims.publication import PublishedRollup, publications
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.keys import PublicKey, SigningKey, public_keys
+from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import PUBLICATION, STATES, Signing, Subject, check_signatures, evidence_subject, sign
 from warehouse.project import Project
@@ -95,22 +96,24 @@ def sign_targets(project: Project, targets: Iterable[str], key: SigningKey) -> I
     """Sign what a person named: the digest of a bundle or a publication (or its beginning), a run of the current build, or
     evidence on disk that is in the store. Each is hashed before it is signed. Raises WH111 for a name that is nothing's or
     several's, WH105 to WH107 and WH307 for what is not whole, WH113, WH109."""
+    ledger = Ledger(open_store(project).objects)
     for subject in dict.fromkeys(subject for target in targets for subject in _subjects(project, target)):
-        yield _signed(project, subject, key)
+        yield _signed(project, subject, key, ledger)
 
 
 def sign_all(project: Project, key: SigningKey) -> Iterator[Signed]:
     """Sign every bundle of the store. Raises what `sign_targets` does."""
+    ledger = Ledger(open_store(project).objects)
     for digest in open_store(project).digests():
-        yield _signed(project, evidence_subject(digest), key)
+        yield _signed(project, evidence_subject(digest), key, ledger)
 
 
-def _signed(project: Project, subject: Subject, key: SigningKey) -> Signed:
+def _signed(project: Project, subject: Subject, key: SigningKey, ledger: Ledger) -> Signed:
     if subject.predicate_type == PUBLICATION:
-        return Signed(subject.digest, "publication", sign(open_store(project).objects, subject, key))
+        return Signed(subject.digest, "publication", sign(ledger, subject, key))
     for problem in open_store(project).check_bundle(subject.digest):
         raise problem
-    return Signed(subject.digest, "bundle", sign(open_store(project).objects, subject, key))
+    return Signed(subject.digest, "bundle", sign(ledger, subject, key))
 
 
 def _subjects(project: Project, target: str) -> list[Subject]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, spec_key
-from warehouse.digest import domain_digest, number_id
+from warehouse.digest import canonical_document, domain_digest, number_id
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.location import open_store
 from warehouse.project import Project
@@ -59,14 +58,27 @@ def stored_specification(project: Project, digest: str) -> Specification:
     objects = open_store(project).objects
     place = f"{objects.url}/{spec_key(digest)}"
     try:
-        document = json.loads(objects.read(spec_key(digest)))
-        return Specification(digest, document, tuple(_models(document, digest)), place)
+        return parse_specification(objects.read(spec_key(digest)), digest, place)
     except FileNotFoundError as error:
         raise WarehouseError(
             "WH307", "the query's spec is missing", place, "publish the query again, or restore the store from a copy",
             ExitCode.MISSING,
         ) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise _torn(str(error), place) from error
+
+
+def parse_specification(data: bytes, digest: str, place: str) -> Specification:
+    """The spec in `data`, of which its digest covers every byte. Raises WH307 for any other bytes."""
+    try:
+        document = canonical_document(data)
+        models = tuple(_models(document, digest))
+        if document != {"query_spec_digest": digest, "document": document["document"], "models": document["models"]}:
+            raise ValueError("it has more than a spec has")
+        if document["models"].keys() != {model for _, model in models}:
+            raise ValueError("it has models that the query does not read")
+        return Specification(digest, document, models, place)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _torn(str(error), place) from error
 
 

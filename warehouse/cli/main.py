@@ -40,6 +40,10 @@ COMMANDS = {
     "impact": "list the published numbers that rest on a run, bundle, file or model",
     "verify": "hash a number's raw files again, and replay it from them",
     "audit-packet": "pack a published number with all that it rests on",
+    "fsck": "hold every object of the store against its digests and the ledger",
+    "gc": "remove what crashes have left in the store",
+    "push": "bring evidence, publications or a build to another store",
+    "pull": "bring evidence, publications or a build from another store",
     "doctor": "try what the store promises, and say what protects it",
     "retention": "remove raw evidence past its age, but none that is needed",
 }

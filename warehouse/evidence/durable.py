@@ -92,7 +92,8 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     make_folder(parent)
     with open(parent / _LOCK, "a") as gate:  # nobody removes a folder between its making and its locking
         fcntl.flock(gate, fcntl.LOCK_EX)
-        _remove_dead(parent)
+        for dead in dead_folders(parent):
+            shutil.rmtree(dead, ignore_errors=True)
         folder = parent / unique_name()
         folder.mkdir()
         owner = open(folder / _LOCK, "x")
@@ -113,8 +114,10 @@ def lock(path: Path, *, alone: bool) -> Iterator[None]:
         yield
 
 
-def _remove_dead(parent: Path) -> None:
-    for folder in parent.iterdir():
+def dead_folders(parent: Path) -> Iterator[Path]:
+    """The scratch folders below `parent` whose owners have died. One that is just being made may be among them: who removes
+    them holds its gate."""
+    for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
         if not folder.is_dir() or folder.is_symlink():
             continue
         try:
@@ -124,4 +127,11 @@ def _remove_dead(parent: Path) -> None:
             pass  # its removal was begun
         except OSError:
             continue  # it lives, or is another user's
-        shutil.rmtree(folder, ignore_errors=True)
+        yield folder
+
+
+def remove_dead_folder(folder: Path) -> None:
+    """Remove one of the `dead_folders`, unless it is none any more."""
+    with lock(folder.parent / _LOCK, alone=True):
+        if folder in dead_folders(folder.parent):
+            shutil.rmtree(folder)

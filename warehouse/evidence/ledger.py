@@ -1,24 +1,31 @@
-"""The ledger: append-only events, one JSON file each: what arrived and what was published, when, by whom, from where."""
+"""The ledger: append-only events, one JSON file each: what arrived, was signed, published or removed, when, by whom, from where.
+
+An event's name ends in the sha256 of its bytes, so that a change of any of them is found. Events of before this rule have names
+without one: they are read, and nothing protects them.
+"""
 
 from __future__ import annotations
 
 import getpass
 import json
 import os
+import re
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
-
-from warehouse.digest import canonical_json
-from warehouse.errors import WarehouseError, printable
-from warehouse.evidence.objects import Objects
+from warehouse.digest import bytes_digest, canonical_json
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.objects import UNREACHABLE, Objects
 
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
 REMOVAL = "removed"
+SIGNATURE = "signed"
+_NAME = re.compile(r"[0-9A-Z]{26}(?:-(?P<sha256>[0-9a-f]{64}))?\.json")
 
 
 @dataclass(frozen=True)
@@ -43,10 +50,10 @@ class History:
 
 
 class Ledger:
-    """The events under `<store>/ledger/<yyyy>/<mm>/<dd>/<ulid>.json`."""
+    """The events under `<store>/ledger/<yyyy>/<mm>/<dd>/<ulid>-<sha256>.json`."""
 
     def __init__(self, objects: Objects) -> None:
-        self._objects = objects
+        self.objects = objects
         self.damaged: list[WarehouseError] = []  # events that the last reading could not read
 
     def arrived(self, digest: str, family: str, source: str) -> None:
@@ -61,17 +68,53 @@ class Ledger:
         """Record that a bundle is removed by a retention policy: written before a byte of it goes. Raises WH109."""
         self._append(REMOVAL, digest, dict(policy))
 
+    def signed(self, digest: str, key_id: str, sha256: str) -> None:
+        """Record that a bundle or publication is signed by a key, and the sha256 of its envelope: written before that lies
+        there. Raises WH109."""
+        self._append(SIGNATURE, digest, {"key_id": key_id, "sha256": sha256})
+        if "signatures" in vars(self):  # or the ledger would be read for it
+            self.signatures[digest, key_id] = sha256
+
     def events(self) -> Iterator[Event]:
-        """All events that can be read, oldest first; one that cannot (WH107) goes to `damaged` and stops nobody. Raises
-        WH114."""
+        """All events that can be read, oldest first; one that cannot (WH107) or is not what its name says (WH105) goes to
+        `damaged` and stops nobody. Raises WH114."""
+        return (event for _, event in self.keyed_events())
+
+    def keyed_events(self) -> Iterator[tuple[str, Event]]:
+        """Likewise, each with its key."""
         self.damaged = []
-        for key in sorted(self._objects.matching("ledger/*/*/*/*.json"), key=lambda key: key.rpartition("/")[2]):
+        for key in self.keys():
             try:
-                event = _parse_event(self._objects.read(key))
-            except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-                self.damaged.append(WarehouseError("WH107", f"a ledger event cannot be read: {error}", f"{self._objects.url}/{key}"))
+                event = self.event(key)
+            except WarehouseError as error:
+                if error.code == UNREACHABLE:
+                    raise
+                self.damaged.append(error)
                 continue
-            yield event
+            yield key, event
+
+    def keys(self) -> list[str]:
+        """The keys of all events, the oldest first."""
+        return sorted(self.objects.matching("ledger/*/*/*/*.json"), key=lambda key: key.rpartition("/")[2])
+
+    def event(self, key: str) -> Event:
+        """The event under a key. Raises WH107 where it cannot be read, WH105 where it is not what its name says, WH114."""
+        try:
+            data = self.objects.read(key)
+            if name_digest(key) not in (None, bytes_digest(data)):
+                message = "a ledger event differs from the digest in its name"
+                raise WarehouseError("WH105", message, f"{self.objects.url}/{key}", "restore the store from a copy", ExitCode.TAMPERED)
+            return _parse_event(data)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise WarehouseError("WH107", f"a ledger event cannot be read: {error}", f"{self.objects.url}/{key}") from error
+
+    @cached_property
+    def signatures(self) -> dict[tuple[str, str], str]:
+        """The sha256 of each envelope that the ledger knows, by what it signs and the key's id; as of the first asking."""
+        return {
+            (event.subject, str(event.detail.get("key_id"))): str(event.detail.get("sha256"))
+            for event in self.events() if event.kind == SIGNATURE
+        }
 
     def arrivals(self) -> Mapping[str, str]:
         """When each bundle first arrived: digest to UTC time. One that policy removed has not, until it arrives again."""
@@ -102,11 +145,28 @@ class Ledger:
             "by": f"{_user()}@{socket.gethostname()}",
             "detail": detail,
         }
-        key = f"ledger/{now:%Y/%m/%d}/{identity}.json"
+        data = canonical_json(document)
+        key = f"{event_folder(now)}/{identity}-{bytes_digest(data)}.json"
         try:
-            self._objects.create(key, canonical_json(document))
+            self.objects.create(key, data)
         except OSError as error:
-            raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", f"{self._objects.url}/{key}") from error
+            raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", f"{self.objects.url}/{key}") from error
+
+
+def event_folder(at: datetime) -> str:
+    """What the keys of a day's events begin with."""
+    return f"ledger/{at:%Y/%m/%d}"
+
+
+def is_event_name(name: str) -> bool:
+    """Whether an event's file can have this name."""
+    return _NAME.fullmatch(name) is not None
+
+
+def name_digest(key: str) -> str | None:
+    """The sha256 that an event's name commits to; None for one that commits to nothing."""
+    found = _NAME.fullmatch(key.rpartition("/")[2])
+    return found["sha256"] if found else None
 
 
 def _parse_event(data: bytes) -> Event:

@@ -18,6 +18,7 @@ from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, mak
 from warehouse.evidence.objects import Entry, NotAnObject
 
 _REMOVAL_LOCK = ".removal.lock"
+WORK_NAMES = frozenset({_REMOVAL_LOCK, "incoming", "landing"})  # what a store's folder has beside its objects
 
 
 class LocalObjects:

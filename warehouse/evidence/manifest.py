@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from warehouse.digest import canonical_json, manifest_digest
+from warehouse.digest import canonical_json, canonical_number, manifest_digest
 from warehouse.errors import WarehouseError, printable
 
 MANIFEST_VERSION = 1
@@ -93,7 +93,7 @@ def parse_manifest(data: bytes, place: str) -> Manifest:
     """The manifest in `data`. Raises `WarehouseError` WH107 for anything but the canonical bytes of one, so that its
     digest is theirs, and WH103 for an escaping path."""
     try:
-        document = json.loads(data, parse_int=_number)
+        document = json.loads(data, parse_int=canonical_number)
         if document["manifest_version"] != MANIFEST_VERSION:
             raise ValueError(f"manifest_version {document['manifest_version']!r} is not {MANIFEST_VERSION}")
         files = tuple(_parse_file(item) for item in document["files"])
@@ -126,9 +126,3 @@ def _value(item: Mapping[str, Any], key: str, kind: Any) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise ValueError(f"{key} is {value!r}")
     return value
-
-
-def _number(text: str) -> int | float:
-    # RFC 8785 writes the double 1e20 with all its digits: an integer too large to be exact was a double.
-    number = int(text)
-    return number if abs(number) < 2**53 else float(number)

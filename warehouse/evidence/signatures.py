@@ -1,7 +1,8 @@
 """Signatures: in-toto Statements v1 in DSSE envelopes, `signatures/<digest>/<key id>.dsse.json`, create-if-absent.
 
 A signature is checked whenever it is spoken of: nothing here remembers that one held. It is no evidence itself: what a
-number is does not depend on it.
+number is does not depend on it. The ledger has the sha256 of each envelope, so that one by a key that nobody trusts yet cannot
+change unseen, and none can vanish.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.digest import canonical_json
+from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.keys import PublicKey, SigningKey
+from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.objects import Objects
 
 if TYPE_CHECKING:
@@ -102,21 +104,29 @@ def evidence_subject(digest: str) -> Subject:
     return Subject(digest, f"raw/sha256/{digest[:2]}/{digest}/manifest.json", digest, EVIDENCE)
 
 
-def sign(objects: Objects, subject: Subject, key: SigningKey) -> bool:
-    """Sign a subject, once for each key; whether there was no signature of this key. Ed25519 knows no chance: the same key
-    always makes the same file. Raises WH113 when another file is there, WH109, WH114."""
+def sign(ledger: Ledger, subject: Subject, key: SigningKey) -> bool:
+    """Sign a subject in the ledger's store, once for each key; whether there was no signature of this key. Ed25519 knows no
+    chance: the same key always makes the same file. One that the ledger does not know, of an earlier version, it knows then.
+    Raises WH113 when another file is there, WH109, WH114."""
     from securesystemslib.dsse import Envelope
 
     envelope = Envelope(canonical_json(_statement(subject)), _PAYLOAD_TYPE, {})
     envelope.sign(key.signer)
     data = canonical_json(envelope.to_dict())
-    envelope_key = f"{_folder(subject.digest)}/{key.public.key_id}{_SUFFIX}"
+    objects = ledger.objects
+    envelope_key = signature_key(subject.digest, key.public.key_id)
     place = f"{objects.url}/{envelope_key}"
     try:
-        is_new = objects.create(envelope_key, data)
+        if objects.exists(envelope_key):
+            is_new = False
+        else:
+            ledger.signed(subject.digest, key.public.key_id, bytes_digest(data))
+            is_new = objects.create(envelope_key, data)
         if not is_new and _read(objects, envelope_key) != data:
             message = "another file lies where this key's signature would"
             raise WarehouseError("WH113", message, place, "restore the store from a copy", ExitCode.TAMPERED)
+        if not is_new and (subject.digest, key.public.key_id) not in ledger.signatures:
+            ledger.signed(subject.digest, key.public.key_id, bytes_digest(data))
     except OSError as error:
         raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", place) from error
     return is_new
@@ -124,12 +134,17 @@ def sign(objects: Objects, subject: Subject, key: SigningKey) -> bool:
 
 def check_signatures(objects: Objects, subject: Subject, trusted: Mapping[str, PublicKey]) -> Signing:
     """Check every signature of a subject, now. `trusted` are public keys by key id. Raises WH114."""
-    return Signing(tuple(_check(objects, key, subject, trusted) for key in signature_keys(objects, subject.digest)))
+    return Signing(tuple(check_signature(objects, key, subject, trusted) for key in signature_keys(objects, subject.digest)))
 
 
 def signature_keys(objects: Objects, digest: str) -> list[str]:
     """The keys of the envelopes that lie under a digest, by the signing key's id."""
     return objects.matching(f"{_folder(digest)}/*{_SUFFIX}")
+
+
+def signature_key(digest: str, key_id: str) -> str:
+    """The key of the envelope of a digest by a signing key."""
+    return f"{_folder(digest)}/{key_id}{_SUFFIX}"
 
 
 def signature_stamps(objects: Objects) -> list[str]:
@@ -154,7 +169,8 @@ class _Malformed(Exception):
     """Why a file is no envelope of a statement."""
 
 
-def _check(objects: Objects, envelope_key: str, subject: Subject, trusted: Mapping[str, PublicKey]) -> Signature:
+def check_signature(objects: Objects, envelope_key: str, subject: Subject, trusted: Mapping[str, PublicKey]) -> Signature:
+    """Check the one signature that lies under a key, now. Raises WH114."""
     key_id = envelope_key.rpartition("/")[2].removesuffix(_SUFFIX)
     key = trusted.get(key_id)
     shown = f"key {key.name} ({key_id[:12]})" if key else f"key {printable(key_id)[:12]}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from warehouse.digest import CHUNK_BYTES, canonical_json, stream_digest
+from warehouse.digest import CHUNK_BYTES, canonical_json, domain_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import make_folder, replace_durably
 from warehouse.evidence.ledger import Ledger
@@ -168,6 +168,11 @@ def _parsers(ingestors: Mapping[str, Ingestor]) -> dict[str, str]:
 def batch_version(ingestor: Ingestor | None) -> int:
     """The version of the rows in a batch."""
     return _ENGINE_VERSION * 1000 + (ingestor.version if ingestor else 0)
+
+
+def batch_name(ingestor: str, version: int, bundles: Iterable[str]) -> str:
+    """The name of the batch of these bundles, by their digests."""
+    return domain_digest("wh/landing-batch/1", [ingestor, version, sorted(bundles)])
 
 
 def _read_batches(landing: Path, ingestors: Mapping[str, Ingestor]) -> Iterable[Batch]:

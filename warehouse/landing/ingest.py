@@ -229,7 +229,7 @@ def ingest(
             if bundle.digest and (bundle.status == ADDED or bundle.digest not in (known or {})):
                 ledger.arrived(bundle.digest, family, source)
             if bundle.digest and key:  # its bytes were hashed just now
-                sign(store.objects, evidence_subject(bundle.digest), key)
+                sign(ledger, evidence_subject(bundle.digest), key)
             bundles.append(bundle)
             on_bundle(bundle)
     return IngestReport(tuple(bundles), plan.problems)

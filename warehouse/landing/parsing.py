@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from warehouse.digest import domain_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import scratch_folder
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects import UNREACHABLE
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.batches import Batch, batch_version, record
+from warehouse.landing.batches import Batch, batch_name, batch_version, record
 from warehouse.landing.contract import Bundle, Ingestor
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def run(task: Task, ingestor: Ingestor | None, on_bundle: Callable[[], None]) ->
     damaged: list[WarehouseError] = []
     told: set[str] = set()
     while manifests:
-        name = domain_digest("wh/landing-batch/1", [task.family, version, sorted(manifests)])
+        name = batch_name(task.family, version, manifests)
         with (
             scratch_folder(store.scratch) as scratch,
             BatchWriter(store.landing, name, scratch) as writer,

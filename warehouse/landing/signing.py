@@ -1,7 +1,7 @@
 """The landing table `evidence_signing`: what every parsed bundle's signatures were found to be when the build began.
 
 It is the engine's own and no bundle's: signatures arrive after a bundle was parsed, and which keys are trusted is the
-project's to say. So it is made anew whenever one of these changed, under the digest of its rows. It is no evidence either:
+project's to say. So it is made anew whenever one of these changed, under the sha256 of its file. It is no evidence either:
 a replay has none of it.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from warehouse.digest import domain_digest, file_digest
+from warehouse.digest import file_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import make_folder, scratch_folder
 from warehouse.evidence.keys import PublicKey
@@ -24,21 +24,25 @@ from warehouse.landing.batches import SIGNING_TABLE, LandingFile
 from warehouse.landing.rows import SIGNING_SCHEMA
 
 
+SIGNING_NAME = "sha256-"  # and then that
+
+
 def write_signing(store: EvidenceStore, bundles: Iterable[str], trusted: Mapping[str, PublicKey]) -> LandingFile | None:
     """Check the signatures of these bundles and keep what was found, one row a bundle; None without bundles. Raises WH109."""
     rows = [_row(store, digest, trusted) for digest in sorted(bundles)]
     if not rows:
         return None
-    path = store.landing / SIGNING_TABLE / f"{domain_digest('wh/landing-signing/1', rows)}.parquet"
+    folder = store.landing / SIGNING_TABLE
     try:
         with scratch_folder(store.scratch) as scratch:
-            file = scratch / path.name
+            file = scratch / "signing.parquet"
             pq.write_table(pa.Table.from_pylist(rows, SIGNING_SCHEMA), file, compression="zstd")
             sha256 = file_digest(file)
-            make_folder(path.parent)
+            path = folder / f"{SIGNING_NAME}{sha256}.parquet"
+            make_folder(folder)
             os.replace(file, path)
     except OSError as error:
-        raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", str(path)) from error
+        raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", str(folder)) from error
     return LandingFile(SIGNING_TABLE, path, sha256, len(rows))
 
 

@@ -114,15 +114,34 @@ def _read_record(path: Path) -> Build | None:
         record = json.loads(path.with_suffix(".json").read_bytes())
         if path.stat().st_size != record["bytes"]:
             return None
-        files = tuple(
-            FileSet(tuple(patterns), tuple(FileState(*file) for file in found)) for patterns, found in record["files"]
-        )
-        return Build(
-            record["build_digest"], path, record["fingerprint"], record["sha256"], files, record["evidence"],
-            record["landing"], record["stamp"],
-        )
+        return build_of(record, path)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def build_of(record: Mapping[str, Any], path: Path) -> Build:
+    """The build that a record describes, its database at `path`. Raises KeyError or TypeError for anything else."""
+    files = tuple(FileSet(tuple(patterns), tuple(FileState(*file) for file in found)) for patterns, found in record["files"])
+    return Build(
+        record["build_digest"], path, record["fingerprint"], record["sha256"], files, record["evidence"], record["landing"],
+        record.get("stamp", ""),
+    )
+
+
+def record_of(build: Build) -> dict[str, Any]:
+    """What is recorded of a build on every machine; its stamp is this one's alone."""
+    return {
+        "build_digest": build.digest,
+        "fingerprint": build.fingerprint,
+        "sha256": build.sha256,
+        "bytes": build.path.stat().st_size,
+        "evidence": build.evidence,
+        "landing": build.landing,
+        "files": [
+            [list(found.patterns), [[file.path, file.content, file.stamp] for file in found.files]]
+            for found in build.files
+        ],
+    }
 
 
 def build_path(project: Project, digest: str) -> Path:
@@ -191,6 +210,11 @@ def builder_lock(project: Project) -> Iterator[None]:
         yield
 
 
+def pulled_shadow(project: Project) -> Path:
+    """Where a build that comes from elsewhere waits for its name."""
+    return project.builds / f"{_SHADOW}.pulled"
+
+
 def publish_build(project: Project, shadow: Path, build: Build) -> Build:
     """Give a finished shadow its digest's name, make it durable, and only then switch the pointer; prune old builds."""
     build = replace(build, sha256=file_digest(shadow))
@@ -209,19 +233,7 @@ def publish_build(project: Project, shadow: Path, build: Build) -> Build:
 
 def switch_to(project: Project, build: Build) -> None:
     """Point at a finished build."""
-    record = {
-        "build_digest": build.digest,
-        "fingerprint": build.fingerprint,
-        "sha256": build.sha256,
-        "bytes": build.path.stat().st_size,
-        "evidence": build.evidence,
-        "landing": build.landing,
-        "stamp": build.stamp,
-        "files": [
-            [list(found.patterns), [[file.path, file.content, file.stamp] for file in found.files]]
-            for found in build.files
-        ],
-    }
+    record = {**record_of(build), "stamp": build.stamp}
     replace_durably(build.path.with_suffix(".json"), json.dumps(record).encode())
     scratch = project.builds / f".{POINTER}.{os.getpid()}"
     scratch.unlink(missing_ok=True)

@@ -1,0 +1,65 @@
+"""`wh push`; `wh pull` is the same the other way."""
+
+from __future__ import annotations
+
+import argparse
+
+from warehouse.cli.output import notice, print_json_line, size
+from warehouse.errors import ExitCode, WarehouseError
+
+_ALL = ""  # of --build without a digest
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("store", metavar="STORE", help="the other store: s3://bucket/folder, or a folder of a store or project")
+    parser.add_argument(
+        "wanted", metavar="DIGEST", nargs="*",
+        help="bundles and publications, by the beginning of their digests; a publication with its bundles (all that there is)",
+    )
+    parser.add_argument(
+        "--build", nargs="?", const=_ALL, metavar="ID", help="a build, by the beginning of its digest (the last one); alone, if no DIGEST is given"
+    )
+    parser.add_argument("--json", action="store_true", help="print what was moved as JSON, one a line")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    return move(args, is_pull=False)
+
+
+def move(args: argparse.Namespace, *, is_pull: bool) -> ExitCode:
+    """Bring what is asked for from the project's store to the other one, or with `is_pull` from there."""
+    from warehouse.claims.transfer import select, transfer
+    from warehouse.evidence.location import open_store
+    from warehouse.project import find_project, project_of_place
+
+    project = find_project()
+    own, other = open_store(project), open_store(project_of_place(project, args.store))
+    if own.objects.url == other.objects.url:
+        raise WarehouseError("WH004", "that is the project's own store", args.store, exit_code=ExitCode.USAGE)
+    source, target = (other, own) if is_pull else (own, other)
+    new = there = total = 0
+    if args.build is None or args.wanted:
+        if source.is_empty():
+            raise WarehouseError("WH004", "there is no evidence in this store", source.objects.url, exit_code=ExitCode.USAGE)
+        for moved in transfer(source, target, select(source, args.wanted)):
+            new, there, total = new + moved.is_new, there + (not moved.is_new), total + moved.bytes * moved.is_new
+            _tell(args, moved.kind, moved.digest, moved.bytes, is_new=moved.is_new)
+    if args.build is not None:
+        from warehouse.transform.build_exchange import pull_build, push_build
+        from warehouse.transform.builds import current_build, find_build
+
+        if is_pull:
+            build = pull_build(project, other.objects, args.build)
+        else:
+            build = push_build(find_build(project, args.build) if args.build else current_build(project), other)
+        new, there, total = new + build.is_new, there + (not build.is_new), total + build.bytes * build.is_new
+        _tell(args, "build", build.digest, build.bytes, is_new=build.is_new)
+    notice(f"{new} new, {size(total)}; {there} were there before")
+    return ExitCode.OK
+
+
+def _tell(args: argparse.Namespace, kind: str, digest: str, bytes: int, *, is_new: bool) -> None:
+    if args.json:
+        print_json_line({"kind": kind, "digest": digest, "bytes": bytes, "is_new": is_new})
+    else:
+        print(f"{digest}  {kind}, {size(bytes)}{'' if is_new else ', was there'}", flush=True)

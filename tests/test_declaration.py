@@ -22,7 +22,8 @@ from warehouse.claims.rollup import build, write_rollup
 from warehouse.claims.verification import verify_number
 from warehouse.digest import workload_spec_digest
 from warehouse.errors import ExitCode
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
+from warehouse.evidence.store import raw_key
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile
 from warehouse.landing.declaration.placing import ROLE, find_declarations, with_declarations
@@ -112,7 +113,7 @@ FOLDERS: dict[str, dict[str, Document]] = {
 
 def take_in(project: Project, tree: Path) -> Plan:
     plan = plan_ingest(tree, load_ingestors(project).values())
-    report = ingest(plan, LocalStore(project.store_root), "test")
+    report = ingest(plan, open_store(project), "test")
     assert not report.problems and not any(bundle.problems for bundle in report.bundles)
     return plan
 
@@ -278,7 +279,7 @@ def test_a_number_of_a_declared_run_is_replayed_and_a_changed_declaration_is_fou
     assert verify_number(project, f"{number}.scheduler_path").state == "verified"
     (file,) = warehouse.lineage(f"{number}.scheduler_path").raw_files
     assert file.raw_path == "benchmark_run.yaml"  # where the published word stands
-    path = LocalStore(project.store_root).path(runs["valid"]["artifact_manifest_digest"], "benchmark_run.yaml")
+    path = project.store_root / raw_key(runs["valid"]["artifact_manifest_digest"], "benchmark_run.yaml")
     path.chmod(0o644)
     path.write_bytes(path.read_bytes().replace(b"slurm", b"kueue"))
     for column in ("scheduler_path", "duration_s"):  # also what does not stand in it

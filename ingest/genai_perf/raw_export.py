@@ -85,9 +85,9 @@ def _columns(record: Record, experiment: Experiment) -> dict[str, Any]:
     outputs = outputs if isinstance(outputs, list) else []
     if len(times) != len(outputs):
         record.flag("responses-and-times-differ", f"{len(outputs)} responses, {len(times)} times")
-    texts = [_text(output) for output in outputs[: len(times)]]
-    first = next((index for index, text in enumerate(texts) if _has_content(text, record.flag)), None)
-    last = next((index for index in range(len(texts) - 1, -1, -1) if not _is_end(texts[index])), None)
+    outputs = outputs[: len(times)]
+    first = next((index for index, output in enumerate(outputs) if _has_content(_text(output), record.flag)), None)
+    last = next((index for index in range(len(outputs) - 1, -1, -1) if not _is_end(_text(outputs[index]))), None)
     sent = record.count("timestamp")
     columns = {
         "request_index": experiment.requests,
@@ -95,7 +95,7 @@ def _columns(record: Record, experiment: Experiment) -> dict[str, Any]:
         "first_content_ns": _time(record, times, first),
         "last_response_ns": _time(record, times, last) if first is not None else None,
         "response_gaps": last - first if first is not None and last is not None else None,
-        **_usage(texts[-3:], record.flag),
+        **_usage([_text(output) for output in outputs[-3:]], record.flag),
     }
     experiment.requests += 1
     if sent is not None and columns["first_content_ns"] is not None and columns["last_response_ns"] is not None:

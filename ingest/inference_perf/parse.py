@@ -20,10 +20,9 @@ from warehouse.landing.yaml_text import yaml_documents, yaml_pairs
 
 from .bundles import report_of, run_id
 from .manifests import servers
-from .requests import request_rows
+from .requests import Row, request_rows
 
 _DEPTH = 8
-_ROWS_BETWEEN_BATCHES = 5_000
 # What of the configuration is the workload's; hosts, keys and places of storage are not.
 _WORKLOAD_KEYS = (
     "api/type", "api/streaming", "data/", "load/type", "load/stages", "load/sweep", "load/interval", "server/ignore_eos",
@@ -114,10 +113,14 @@ def _requests(parse: _Parse, raw_path: str, starts: "array[float]") -> _Batches:
     if len(data) == 0:
         report("empty-document", "the file states nothing", severity="error")
         return
-    for count, (offset, length, columns) in enumerate(request_rows(data, report, starts), 1):
-        parse.buffer.add("inference_perf_request", raw_path, offset, length, run_id=parse.run, **columns)
-        if count % _ROWS_BETWEEN_BATCHES == 0:
-            yield from parse.buffer.full()
+    for found in request_rows(data, report, starts):
+        if isinstance(found, Row):
+            parse.buffer.add("inference_perf_request", raw_path, found.offset, found.length, run_id=parse.run, **found.columns)
+        else:
+            parse.buffer.add_columns(
+                "inference_perf_request", raw_path, found.offsets, found.lengths, run_id=parse.run, **found.columns
+            )
+        yield from parse.buffer.full()
 
 
 def _add_points(parse: _Parse, starts: "array[float]", requests: list[str]) -> None:

@@ -117,14 +117,15 @@ def brackets_in(data: bytes) -> Brackets:
     if rb"\\" in data:  # escaped backslashes stand in texts only: then a backslash before a quote escapes the quote
         data = data.replace(rb"\\", b"__")
     codes = np.frombuffer(data, np.uint8)
+    is_quote = codes == _QUOTE
+    is_quote[1:] &= codes[:-1] != _BACKSLASH
     folded = codes | 0x20  # [ and { are one then, as are ] and }
-    places = np.flatnonzero((codes == _QUOTE) | (codes == _COLON) | (folded == ord("{")) | (folded == ord("}")))
-    marks = codes[places]
-    quotes = (marks == _QUOTE) & (codes[np.maximum(places, 1) - 1] != _BACKSLASH)
+    places = np.flatnonzero(is_quote | (codes == _COLON) | (folded == ord("{")) | (folded == ord("}")))
+    quotes = is_quote[places]
     is_within = np.logical_xor.accumulate(quotes)
-    stop = int(places[quotes][-1]) if len(marks) and is_within[-1] else len(data)
-    is_outside = ~(is_within | (marks == _QUOTE))
-    places, marks = places[is_outside], marks[is_outside]
+    stop = int(places[quotes][-1]) if len(places) and is_within[-1] else len(data)
+    places = places[~(is_within | quotes)]
+    marks = codes[places]
     is_colon = marks == _COLON
     return Brackets(places[~is_colon], _STEPS[marks[~is_colon]], places[is_colon], stop)
 

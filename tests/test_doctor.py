@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -55,9 +57,6 @@ def test_a_store_that_overwrites_is_found(objects: Objects, monkeypatch: pytest.
 
 
 def test_a_clock_that_is_wrong_is_found(objects: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-    from datetime import timedelta
-
     entries = type(objects).entries
     monkeypatch.setattr(
         type(objects), "entries",

@@ -15,7 +15,7 @@ PROJECT_FILE = "warehouse.toml"
 # What the file may say, section by section.
 _KNOWN: Mapping[str, frozenset[str]] = {
     "project": frozenset({"name", "standard"}),
-    "store": frozenset({"url"}),
+    "store": frozenset({"url", "endpoint", "region"}),
     "build": frozenset({"folder", "keep"}),
     "openlineage": frozenset({"file", "url"}),
     "sources": frozenset(),  # its keys are names of tables

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 CHUNK = 1 << 20
@@ -84,9 +85,17 @@ STEPS: dict[str, Callable[[Path, str], None]] = {step.__name__: step for step in
 
 def main() -> None:
     step, source, target = sys.argv[1:]
-    if step == "ingest":  # what is imported is no part of a rate
+    # What is imported is no part of a rate.
+    if step == "put":
+        import obstore.store  # noqa: F401
+    if step == "ingest":
         import warehouse.evidence.location
-        import warehouse.landing.ingest  # noqa: F401
+        import warehouse.evidence.s3_objects
+        import warehouse.landing.ingest
+
+        with suppress(ImportError):  # a folder takes no client
+            import botocore.session
+            import obstore.store  # noqa: F401
     began = time.perf_counter()
     STEPS[step](Path(source), target)
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

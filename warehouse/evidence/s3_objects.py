@@ -24,7 +24,7 @@ from warehouse.evidence.objects import UNREACHABLE, Entry
 from warehouse.evidence.s3_faults import faults_told
 
 if TYPE_CHECKING:
-    from obstore.store import S3Store
+    from obstore.store import ClientConfig, S3Config, S3Store
 
 _THREADS = 16  # requests at once: more gave no more objects per second on two cores
 _SMALL_BYTES = 4 << 20  # of the largest object that is sent from memory, of which each thread may hold one
@@ -73,33 +73,30 @@ class S3Objects:
 
     @cached_property
     def _store(self) -> "S3Store":
-        from obstore.store import S3Store
-
-        return S3Store(
-            self.bucket,
-            prefix=self.prefix or None,
-            credential_provider=self._credentials,
-            region=self._region or self._session.get_config_variable("region") or "us-east-1",
-            **({"endpoint": self._endpoint, "virtual_hosted_style_request": False} if self._endpoint else {}),
-            checksum_algorithm="SHA256",  # a bucket with Object Lock takes nothing without
-            client_options={
-                "allow_http": (self._endpoint or "").startswith("http://"),
-                "connect_timeout": timedelta(seconds=_CONNECT_S),
-                "timeout": timedelta(seconds=_ANSWER_S),
-            },
-            retry_config={"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_S)},
-        )
+        return self._opened({"timeout": timedelta(seconds=_ANSWER_S)})
 
     @cached_property
     def _stream_store(self) -> "S3Store":
         """As `_store`, for answers that may take as long as they like while they keep coming."""
+        return self._opened({"timeout": timedelta(days=1), "read_timeout": timedelta(seconds=_ANSWER_S)})
+
+    def _opened(self, timeouts: "ClientConfig") -> "S3Store":
         from obstore.store import S3Store
 
-        options = {**self._store.client_options, "timeout": timedelta(days=1), "read_timeout": timedelta(seconds=_ANSWER_S)}
+        # A bucket with Object Lock takes nothing without a checksum.
+        config: S3Config = {"region": self._region_name, "checksum_algorithm": "SHA256"}
+        if self._endpoint:
+            config |= {"endpoint": self._endpoint, "virtual_hosted_style_request": False}
+        is_plain = (self._endpoint or "").startswith("http://")
+        options: ClientConfig = {"allow_http": is_plain, "connect_timeout": timedelta(seconds=_CONNECT_S), **timeouts}
         return S3Store(
-            prefix=self._store.prefix, config=self._store.config, client_options=options,
-            retry_config=self._store.retry_config, credential_provider=self._credentials,
+            self.bucket, prefix=self.prefix or None, config=config, client_options=options, credential_provider=self._credentials,
+            retry_config={"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_S)},
         )
+
+    @property
+    def _region_name(self) -> str:
+        return str(self._region or self._session.get_config_variable("region") or "us-east-1")
 
     def _credentials(self) -> Any:
         found = self._session.get_credentials()
@@ -122,10 +119,7 @@ class S3Objects:
             # The checksum that is sent is ours; radosgw 16.2 takes none that comes after the body.
             request_checksum_calculation="when_required", response_checksum_validation="when_required",
         )
-        return self._session.create_client(
-            "s3", endpoint_url=self._endpoint, region_name=self._region or self._session.get_config_variable("region") or "us-east-1",
-            config=config,
-        )
+        return self._session.create_client("s3", endpoint_url=self._endpoint, region_name=self._region_name, config=config)
 
     def _told(self, key: str) -> AbstractContextManager[None]:
         return faults_told(self.url, key)

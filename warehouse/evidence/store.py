@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.durable import scratch_folder, unique_name, write_new, write_synced
+from warehouse.evidence.durable import scratch_folder, write_new, write_synced
 from warehouse.evidence.local_objects import LocalObjects, open_plain
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
 from warehouse.evidence.objects import UNREACHABLE, NotAnObject, Objects
@@ -248,6 +249,7 @@ class Incoming:
     def __init__(self, folder: Path, *, is_durable: bool) -> None:
         self.folder = folder
         self._write = write_synced if is_durable else write_new
+        self._names = count()  # in a folder of its own: no other gives names there
 
     def copy(self, sources: Sequence[Path]) -> list[Staged | WarehouseError]:
         """One result a source: the staged copy, or why it could not be read (WH102) or changed meanwhile (WH108).
@@ -258,7 +260,7 @@ class Incoming:
             return list(threads.map(self._copy, sources))
 
     def _copy(self, source: Path) -> Staged | WarehouseError:
-        target = self.folder / unique_name()
+        target = self.folder / str(next(self._names))
         hasher = file_hasher()
         copied = 0
         failure: list[OSError] = []

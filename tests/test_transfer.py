@@ -8,10 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, WhOn
+from s3_server import client_of
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.fsck import Scope, check_store
@@ -25,6 +27,7 @@ from warehouse.claims.verification import verify_all
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.keys import load_signing_key, make_key
 from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.leftovers import remove_leftovers
 from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import evidence_subject, sign
 from warehouse.evidence.store import EvidenceStore
@@ -242,3 +245,34 @@ def test_the_commands_say_what_they_moved(source: Project, target: Project, wh_o
         assert status == ExitCode.USAGE and code in err
 
 
+
+
+def test_a_bucket_is_a_store_like_any(source: Project, target: Project, bucket_name: str, wh_on: WhOn) -> None:
+    url = f"s3://{bucket_name}/of/team"
+    bucket = project_of_place(source, url)
+    assert wh_on(source, "push", url)[0] == ExitCode.OK
+    assert contents(bucket) == contents(source) and is_clean(bucket)
+    assert wh_on(source, "push", url)[2].startswith("0 new")
+    assert wh_on(target, "pull", url)[0] == ExitCode.OK
+    assert contents(target) == contents(source) and is_clean(target)
+    client = client_of(os.environ["AWS_ENDPOINT_URL"])
+    expected = set()
+    arrival, *other_events = sorted(key for key in contents(source) if key.startswith("ledger/"))
+    for number, key in enumerate(sorted(contents(source))):
+        # What these tell of is not looked for without them.
+        if key.endswith(("manifest.json", "publication.json")) or key in other_events:
+            continue
+        name = f"{bucket_name}/of/team/{key}"
+        if number % 2 and key != arrival:
+            client.rm_file(name)
+            expected.add(("missing", key))
+        else:
+            client.pipe_file(name, b"\0" + client.cat_file(name)[1:])
+            expected.add(("altered", key))
+    client.pipe_file(f"{bucket_name}/of/team/raw/stray", b"x")
+    expected.add(("orphaned", "raw/stray"))
+    assert {key.partition("/")[0] for _, key in expected} == {"raw", "ledger", "specs", "publications", "signatures"}
+    found = {(finding.kind, finding.key) for finding in check_store(bucket, Scope()).findings}
+    assert expected <= found and {kind for kind, _ in found - expected} == {"unledgered"}
+    with pytest.raises(WarehouseError, match="WH116"):
+        next(remove_leftovers(open_store(bucket), datetime.now(UTC)))

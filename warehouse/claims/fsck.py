@@ -141,7 +141,10 @@ def _once(note: CheckNote, key: str, inspect: Callable[[], Iterator[Finding]]) -
 def _others(store: EvidenceStore, entries: Iterator[Entry]) -> Iterator[Finding]:
     """Objects that are none of the store's; a folder has the work on it beside them."""
     for entry in entries:
-        if not (store.objects.links_files and entry.key.partition("/")[0] in WORK_NAMES):
+        top = entry.key.partition("/")[0]
+        if top == "probes":
+            yield Finding(LEFTOVER, entry.key, "a probe of wh doctor", AWAY)
+        elif not (store.objects.links_files and top in WORK_NAMES):
             yield Finding(ORPHANED, entry.key, "nothing of this name belongs in a store", AWAY)
 
 

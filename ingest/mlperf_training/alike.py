@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from warehouse.landing.text import MAX_VALUE_CHARACTERS
 
 from .lines import Bools, Ints, Lines
-from .mllog import Event
+from .mllog import NO_TIME, Event
 from .numbers import Numbers, numbers_in, texts_at
 from .template import NOWHERE, Template, template_of
 
-_COMPANY = 24  # fewer lines are read one by one in less time
+_CROWD = 500  # fewer lines in a block are read one by one in less time than it takes to look who is like whom
+_COMPANY = 24  # and so are fewer of a kind
 _ROUNDS = 8  # for lines that look alike and are not: each round finds those that are like the first
 _MOST_NUMBERS = 64  # in a line
 _MOST_TEMPLATES = 1000  # that are kept for the blocks to come
@@ -130,6 +131,9 @@ class Alike(NamedTuple):
 
 def find_alike(lines: Lines, known: Templates) -> Alike:
     """The lines of a block that have company. `known` is filled with what is learnt, for the blocks to come."""
+    if len(lines.starts) < _CROWD:
+        nothing = np.empty(0, np.int64)
+        return Alike(lines, Numbers(nothing, nothing, np.empty(0), nothing, nothing), [], nothing, nothing, nothing)
     numbers = numbers_in(lines)
     codes = np.full(len(lines.starts), -1)
     templates: list[Template] = []
@@ -151,7 +155,7 @@ def find_alike(lines: Lines, known: Templates) -> Alike:
     codes, first = codes[rows], numbers.first[rows]
     if len(rows):
         times = numbers.values[first + np.array([template.time_ms for template in templates])[codes]]
-        is_time = (np.abs(times) < 2**53) & (times == np.floor(times))
+        is_time = (np.abs(times) < NO_TIME) & (times == np.floor(times))
         rows, codes, first = rows[is_time], codes[is_time], first[is_time]
     return Alike(lines, numbers, templates, rows, codes, first)
 

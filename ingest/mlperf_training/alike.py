@@ -66,27 +66,28 @@ class Alike(NamedTuple):
         rows, codes, first = (self.rows, self.codes, self.first) if chosen is None else (
             self.rows[chosen], self.codes[chosen], self.first[chosen]
         )
-        number = self._number_of(codes, first)
+        numbers = ("value_number", "samples_count", "step", "epoch_num", "learning_rate")
         return {
             **self._places(rows),
-            "time_ms": pa.array(number("time_ms").astype(np.int64)),
+            "time_ms": self._number("time_ms", codes, first).cast(pa.int64()),
             "value": self._values(rows, codes, first),
-            **{
-                name: pa.array(number(name), from_pandas=True)
-                for name in ("value_number", "samples_count", "step", "epoch_num", "learning_rate")
-            },
-            **{
-                name: pa.array([getattr(template, name) for template in self.templates], pa.string()).take(pa.array(codes))
-                for name in ("event_type", "key", "status", "metric", "producer")
-            },
+            **{name: self._number(name, codes, first) for name in numbers},
+            **{name: self._text(name, codes) for name in ("event_type", "key", "status", "metric", "producer")},
         }
 
-    def _number_of(self, codes: Ints, first: Ints) -> Callable[[str], NDArray[np.float64]]:
-        def number(name: str) -> NDArray[np.float64]:
-            holes = np.array([getattr(template, name) for template in self.templates], np.int64)[codes]
-            return np.where(holes == NOWHERE, np.nan, self.numbers.values[first + np.maximum(holes, 0)])
+    def _number(self, name: str, codes: Ints, first: Ints) -> pa.Array:
+        holes = [getattr(template, name) for template in self.templates]
+        if all(hole == NOWHERE for hole in holes):
+            return pa.nulls(len(codes), pa.float64())
+        chosen = np.array(holes)[codes]
+        values = np.where(chosen == NOWHERE, np.nan, self.numbers.values[first + np.maximum(chosen, 0)])
+        return pa.array(values, from_pandas=True)
 
-        return number
+    def _text(self, name: str, codes: Ints) -> pa.Array:
+        texts = [getattr(template, name) for template in self.templates]
+        if all(text is None for text in texts):
+            return pa.nulls(len(codes), pa.string())
+        return pa.array(texts, pa.string()).take(pa.array(codes))
 
     def _values(self, rows: Ints, codes: Ints, first: Ints) -> pa.Array:
         start, stop = (self._edge(rows, codes, first, side) for side in (0, 1))

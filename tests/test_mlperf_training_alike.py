@@ -58,6 +58,7 @@ def rows_of(text: bytes, folder: Path, company: int, block_bytes: int = 1 << 20)
     identity = dict.fromkeys(("round", "submitter", "platform", "benchmark"))
     manifest = Manifest("mlperf_training", files, identity, {})
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alike, "_CROWD", 0 if company < NOBODY else NOBODY)
         patch.setattr(alike, "_COMPANY", company)
         patch.setattr(lines, "_BLOCK_BYTES", block_bytes)
         return landed.parsed(INGESTOR, Bundle(manifest.digest, manifest, folder))
@@ -70,13 +71,12 @@ def exactly(rows: Rows) -> dict[str, list[str]]:
 
 
 def plain_log(count: int, chance: random.Random, noise: str = "") -> str:
-    """A log of steps, and what each line says, by other means than reading it."""
-    return "".join(
-        sample.event(
-            "tracked_stats", {"train_loss": chance.random(), "throughput": chance.randrange(10**6)}, number * 7, step=number, lr=chance.random() / 1e6
-        ) + "\n" + noise
-        for number in range(count)
-    )
+    """A log of steps."""
+    written = []
+    for step in range(count):
+        stats = {"train_loss": chance.random(), "throughput": chance.randrange(10**6)}
+        written.append(sample.event("tracked_stats", stats, step * 7, step=step, lr=chance.random() / 1e6) + "\n" + noise)
+    return "".join(written)
 
 
 @st.composite
@@ -105,7 +105,8 @@ def test_read_at_once_as_one_by_one(log: bytes, block_bytes: int, tmp_path: Path
 def test_a_long_log_lands_as_json_reads_it(tmp_path: Path, noise: str, monkeypatch: pytest.MonkeyPatch) -> None:
     log = sample.result_log() + plain_log(300, random.Random(4), noise)
     alone: list[int] = []
-    monkeypatch.setattr(lines.Lines, "marked", lambda self, rows, read=lines.Lines.marked: alone.append(len(rows)) or read(self, rows))
+    read = lines.Lines.marked
+    monkeypatch.setattr(lines.Lines, "marked", lambda self, rows: alone.append(len(rows)) or read(self, rows))
     rows = rows_of(log.encode(), tmp_path / "log", alike._COMPANY)
     assert sum(alone) < 40  # those of the sample's log: the others have company
     stated: list[tuple[int, dict[str, Any]]] = [
@@ -137,5 +138,5 @@ def test_a_damaged_line_among_many_is_told_and_the_others_land(tmp_path: Path) -
     rows = rows_of("\n".join(damaged).encode(), tmp_path / "log", alike._COMPANY)
     told = [(row["code"], row["line_number"]) for row in rows[ISSUE_TABLE] if row["line_number"]]
     assert told == [("duplicate-json-key", 101), ("malformed-log-line", 121), ("non-finite-number", 141)]
-    assert [row["line_number"] for row in rows["mlperf_training_event"]] == [number for number in range(1, 201) if number != 121]
+    assert [row["line_number"] for row in rows["mlperf_training_event"]] == [*range(1, 121), *range(122, 201)]
     assert [row["step"] for row in rows["mlperf_training_event"] if row["step"] != row["line_number"] - 1] == [None]

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from warehouse.landing.text import MAX_VALUE_CHARACTERS
 
 from .lines import Bools, Ints, Lines
-from .mllog import Event
+from .mllog import NO_TIME, Event
 from .numbers import Numbers, numbers_in, texts_at
 from .template import NOWHERE, Template, template_of
 
-_COMPANY = 24  # fewer lines are read one by one in less time
+_CROWD = 500  # fewer lines in a block are read one by one in less time than it takes to look who is like whom
+_COMPANY = 24  # and so are fewer of a kind
 _ROUNDS = 8  # for lines that look alike and are not: each round finds those that are like the first
 _MOST_NUMBERS = 64  # in a line
 _MOST_TEMPLATES = 1000  # that are kept for the blocks to come
@@ -65,27 +66,28 @@ class Alike(NamedTuple):
         rows, codes, first = (self.rows, self.codes, self.first) if chosen is None else (
             self.rows[chosen], self.codes[chosen], self.first[chosen]
         )
-        number = self._number_of(codes, first)
+        numbers = ("value_number", "samples_count", "step", "epoch_num", "learning_rate")
         return {
             **self._places(rows),
-            "time_ms": pa.array(number("time_ms").astype(np.int64)),
+            "time_ms": self._number("time_ms", codes, first).cast(pa.int64()),
             "value": self._values(rows, codes, first),
-            **{
-                name: pa.array(number(name), from_pandas=True)
-                for name in ("value_number", "samples_count", "step", "epoch_num", "learning_rate")
-            },
-            **{
-                name: pa.array([getattr(template, name) for template in self.templates], pa.string()).take(pa.array(codes))
-                for name in ("event_type", "key", "status", "metric", "producer")
-            },
+            **{name: self._number(name, codes, first) for name in numbers},
+            **{name: self._text(name, codes) for name in ("event_type", "key", "status", "metric", "producer")},
         }
 
-    def _number_of(self, codes: Ints, first: Ints) -> Callable[[str], NDArray[np.float64]]:
-        def number(name: str) -> NDArray[np.float64]:
-            holes = np.array([getattr(template, name) for template in self.templates], np.int64)[codes]
-            return np.where(holes == NOWHERE, np.nan, self.numbers.values[first + np.maximum(holes, 0)])
+    def _number(self, name: str, codes: Ints, first: Ints) -> pa.Array:
+        holes = [getattr(template, name) for template in self.templates]
+        if all(hole == NOWHERE for hole in holes):
+            return pa.nulls(len(codes), pa.float64())
+        chosen = np.array(holes)[codes]
+        values = np.where(chosen == NOWHERE, np.nan, self.numbers.values[first + np.maximum(chosen, 0)])
+        return pa.array(values, from_pandas=True)
 
-        return number
+    def _text(self, name: str, codes: Ints) -> pa.Array:
+        texts = [getattr(template, name) for template in self.templates]
+        if all(text is None for text in texts):
+            return pa.nulls(len(codes), pa.string())
+        return pa.array(texts, pa.string()).take(pa.array(codes))
 
     def _values(self, rows: Ints, codes: Ints, first: Ints) -> pa.Array:
         start, stop = (self._edge(rows, codes, first, side) for side in (0, 1))
@@ -130,6 +132,9 @@ class Alike(NamedTuple):
 
 def find_alike(lines: Lines, known: Templates) -> Alike:
     """The lines of a block that have company. `known` is filled with what is learnt, for the blocks to come."""
+    if len(lines.starts) < _CROWD:
+        nothing = np.empty(0, np.int64)
+        return Alike(lines, Numbers(nothing, nothing, np.empty(0), nothing, nothing), [], nothing, nothing, nothing)
     numbers = numbers_in(lines)
     codes = np.full(len(lines.starts), -1)
     templates: list[Template] = []
@@ -151,7 +156,7 @@ def find_alike(lines: Lines, known: Templates) -> Alike:
     codes, first = codes[rows], numbers.first[rows]
     if len(rows):
         times = numbers.values[first + np.array([template.time_ms for template in templates])[codes]]
-        is_time = (np.abs(times) < 2**53) & (times == np.floor(times))
+        is_time = (np.abs(times) < NO_TIME) & (times == np.floor(times))
         rows, codes, first = rows[is_time], codes[is_time], first[is_time]
     return Alike(lines, numbers, templates, rows, codes, first)
 

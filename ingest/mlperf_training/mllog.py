@@ -5,11 +5,13 @@ mlperf_logging writes (other types, broken text, keys that stand twice) are take
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
+import msgspec.structs
 
 from warehouse.landing.json_text import Json, is_lost_number, json_number, json_text
 from warehouse.landing.records import Record, shown
@@ -38,18 +40,24 @@ class _Line(msgspec.Struct, frozen=True, gc=False):
     metadata: _Metadata = _Metadata()
 
 
-class _Written(msgspec.Struct, frozen=True, gc=False):
+class _Value(msgspec.Struct, frozen=True, gc=False):
     value: msgspec.Raw
 
 
 _decode = msgspec.json.Decoder(_Line).decode
 _decode_value = msgspec.json.Decoder().decode
 _decode_stats = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_decode_written = msgspec.json.Decoder(_Written).decode
+_decode_written = msgspec.json.Decoder(_Value).decode
 _QUOTE = 0x22
 _NUMBER_STARTS = frozenset(b"-0123456789")
-_NESTED = frozenset({dict, list})
-_NO_TIME = 2**53  # ms; from here on a float is not exact
+_KEY_WITH_DIGIT = re.compile(rb'\d[^"]*"\s*:')
+_MOST_SHAPES = 10_000
+NO_TIME = 2**53  # ms; from here on a float is not exact
+
+
+# Lines without their digits, of which no key stands twice. No key of theirs has digits, so a line of such a shape has just
+# these keys.
+Plain = set[bytes]
 
 
 class Event(NamedTuple):
@@ -127,14 +135,15 @@ class Block:
         }
 
 
-def read_block(lines: Marked, file_bytes: int, report: Report) -> Block:
-    """All events of a block. A line that lost something is reported with its place."""
+def read_block(lines: Marked, file_bytes: int, plain: Plain, report: Report) -> Block:
+    """All events of a block. A line that lost something is reported with its place. `plain` is filled here, and one of a
+    bundle saves looking at every kind of line again in each of its files."""
     block = Block(lines)
-    waiting = [(0, len(lines.documents))]
+    waiting = [(0, len(lines.documents))] if lines.documents else []
     while waiting:
         start, stop = waiting.pop()
         try:
-            _read_quickly(block, start, stop)
+            _read_quickly(block, start, stop, plain)
         except (msgspec.DecodeError, ValueError, RecursionError):
             if stop - start == 1:
                 _read_slowly(block, start, file_bytes, report)
@@ -144,13 +153,12 @@ def read_block(lines: Marked, file_bytes: int, report: Report) -> Block:
     return block
 
 
-def _read_quickly(block: Block, start: int, stop: int) -> None:
+def _read_quickly(block: Block, start: int, stop: int, plain: Plain) -> None:
     """Lines that are what mlperf_logging writes. Raises `ValueError` (`msgspec.DecodeError` is one) where one is not, and
     then nothing is added."""
     documents = block.lines.documents[start:stop]
     found = [_decode(document) for document in documents]
-    if any(map(_is_odd, found, documents)):
-        raise ValueError("a line that is read by itself")
+    _refuse_odd(found, documents, plain)
     data = [bytes(line.value) for line in found]
     values, numbers = _scalars(data)
     stat_rows: list[int] = []
@@ -180,31 +188,31 @@ def _read_quickly(block: Block, start: int, stop: int) -> None:
 
 def _scalars(data: list[bytes]) -> tuple[list[str | None], list[float | None]]:
     """JSON values as texts and numbers. Raises `ValueError` where a number is not finite."""
-    texts = [
-        None if one == b"null" else landed_text(_decode_value(one) if one[0] == _QUOTE else one.decode()) for one in data
-    ]
+    texts = [None if one == b"null" else _decode_value(one) if one[0] == _QUOTE else one.decode() for one in data]
+    texts = [None if text is None or len(text) > MAX_VALUE_CHARACTERS else text for text in texts]
     numbers = [float(one) if one[0] in _NUMBER_STARTS else None for one in data]
     if not math.isfinite(sum(number for number in numbers if number is not None)):
         raise ValueError("not finite")  # one of them, or their sum: either way they are read one by one
     return texts, numbers
 
 
-def _is_odd(line: _Line, document: bytes) -> bool:
-    """Whether a decoded line has a key twice, or what no column takes."""
-    if abs(line.time_ms) >= _NO_TIME or len(line.key) > MAX_KEY_CHARACTERS:
-        return True
-    if len(document) > MAX_VALUE_CHARACTERS:
-        texts = (line.event_type, line.metadata.status, line.metadata.metric, line.metadata.file)
-        if any(len(text) > MAX_VALUE_CHARACTERS for text in texts if text is not None):
-            return True
-    # No key stands twice where there are no more colons than keys.
-    return document.count(b":") != _key_count(_decode_value(document)) and not _is_plain(document)
-
-
-def _key_count(value: Any) -> int:
-    if isinstance(value, dict):
-        return len(value) + sum(_key_count(one) for one in value.values() if type(one) in _NESTED)
-    return sum(map(_key_count, value)) if isinstance(value, list) else 0
+def _refuse_odd(found: list[_Line], documents: list[bytes], plain: Plain) -> None:
+    """Raises `ValueError` where a decoded line has a key twice, or what no column takes."""
+    if max([abs(line.time_ms) for line in found]) >= NO_TIME or max([len(line.key) for line in found]) > MAX_KEY_CHARACTERS:
+        raise ValueError("no time, or a key that is too long")
+    if max(map(len, documents)) > MAX_VALUE_CHARACTERS:
+        texts = [text for line in found for text in (line.event_type, *msgspec.structs.astuple(line.metadata))]
+        if any(isinstance(text, str) and len(text) > MAX_VALUE_CHARACTERS for text in texts):
+            raise ValueError("a text that is too long")
+    for document in documents:
+        shape = document.translate(None, b"0123456789")
+        if shape not in plain:
+            if not _is_plain(document):
+                raise ValueError("a key stands twice")
+            if b"\\" not in document and not _KEY_WITH_DIGIT.search(document) and len(document) <= MAX_VALUE_CHARACTERS:
+                if len(plain) >= _MOST_SHAPES:
+                    plain.clear()
+                plain.add(shape)
 
 
 def _is_plain(document: bytes) -> bool:
@@ -240,7 +248,7 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
             block.stat_numbers.append(number)
     text, number = _tolerated(key, value, document, line, report)
     time_ms = json_number(fields.get("time_ms"))
-    if time_ms is None or not abs(time_ms) < _NO_TIME:
+    if time_ms is None or not abs(time_ms) < NO_TIME:
         time_ms = None
         report.at("malformed-time", f"{key}: {json_text(fields.get('time_ms'))}"[:120], line, "error")
     elif not time_ms.is_integer():

@@ -21,7 +21,7 @@ from warehouse.landing.text import Entry, Report
 from .alike import Alike, Templates, find_alike
 from .bundles import repeat_set, result_names
 from .lines import blocks, marked_lines
-from .mllog import Block, Event, read_block
+from .mllog import Block, Event, Plain, read_block
 from .workload import is_of_workload, workload_of
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -57,9 +57,10 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
     folders = tuple(by_role["result_log"][0].split("/")[:-1]) if by_role["result_log"] else ()
     group = repeat_set(dict(identity), bundle.digest[:12], folders)
     templates: Templates = {}
+    plain: Plain = set()
     for index, (raw_path, name) in enumerate(result_names(by_role["result_log"]).items(), 1):
         run = _Run(f"{group}/{name}", raw_path, name, index)
-        yield from _log(bundle, buffer, tables, run, templates)
+        yield from _log(bundle, buffer, tables, run, templates, plain)
         _add_run(bundle, buffer, run, group, identity)
         yield from buffer.full()
     yield from buffer.rest()
@@ -95,7 +96,8 @@ def _entries(data: bytes, report: Report) -> Iterator[Entry]:
 
 
 def _log(
-    bundle: Bundle, buffer: RowBuffer, tables: Mapping[str, pa.Schema], run: _Run, templates: Templates
+    bundle: Bundle, buffer: RowBuffer, tables: Mapping[str, pa.Schema], run: _Run, templates: Templates,
+    plain: Plain,
 ) -> _Batches:
     data = bundle.map(run.raw_path)
     report = Report(buffer, run.raw_path, run.run_id)
@@ -104,7 +106,7 @@ def _log(
     for block in blocks(data, report):
         lines = marked_lines(block, report)
         alike = find_alike(lines, templates)
-        alone = read_block(lines.marked(alike.alone()), len(data), report)
+        alone = read_block(lines.marked(alike.alone()), len(data), plain, report)
         run.event_count += len(alike.rows) + len(alone.rows)
         _note(run, alike, alone, bundle.manifest.identity, report)
         yield from _batches(alike, alone, tables, run, bundle.digest)

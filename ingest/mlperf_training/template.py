@@ -55,7 +55,7 @@ def template_of(texts: Sequence[bytes]) -> Template | None:
     document = b"".join(text + mark.encode() for text, mark in zip(texts, [*marks, ""], strict=True))
     buffer = RowBuffer({}, "")
     report = Report(buffer, "", None)
-    block = read_block(Marked([0], [1], [document]), len(document) + 100, report)
+    block = read_block(Marked([0], [1], [document]), len(document), set(), report)
     pairs = {pair.key: pair for pair in json_pairs(document, report)}
     is_odd = list(buffer.rest()) or len(block.keys) != 1 or not document.isascii()
     if is_odd or any(mark.encode() in text for mark in marks for text in texts):

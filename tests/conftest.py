@@ -12,6 +12,12 @@ from pathlib import Path
 
 import pytest
 
+# Fixtures are found by their names here.
+from s3_server import bucket_name as bucket_name
+from s3_server import endpoint as endpoint
+from s3_server import fresh_client as fresh_client
+from s3_server import s3_server as s3_server
+
 from warehouse.cli.main import main
 from warehouse.project import Project
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from stored import folder_of
 from warehouse.claims.publication import PUBLICATION_DOMAIN, PublishedRollup
 from warehouse.claims.why_sets import Run, encoded, why_digest
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
@@ -16,8 +17,8 @@ from warehouse.digest import bytes_digest, canonical_json, domain_digest
 def forge(publication: PublishedRollup, name: str, data: bytes) -> Path:
     """Put another content in one of a publication's files: its record, its digest and its folder follow. The new folder."""
     record = {**publication.record, "sha256": {**publication.record["sha256"], name: bytes_digest(data)}}
-    forged = publication.folder.with_name(domain_digest(PUBLICATION_DOMAIN, record))
-    shutil.move(publication.folder, forged)
+    forged = folder_of(publication).with_name(domain_digest(PUBLICATION_DOMAIN, record))
+    shutil.move(folder_of(publication), forged)
     for path, content in ((forged / name, data), (forged / "publication.json", canonical_json(record))):
         path.chmod(0o644)
         path.write_bytes(content)
@@ -28,9 +29,9 @@ class Forgery:
     """A publication's record, rows and why-sets (by digest) as plain documents, to be edited at will."""
 
     def __init__(self, publication: PublishedRollup) -> None:
-        self.record: dict[str, Any] = json.loads((publication.folder / "publication.json").read_bytes())
+        self.record: dict[str, Any] = json.loads((folder_of(publication) / "publication.json").read_bytes())
         self.rows: list[dict[str, Any]] = [
-            json.loads(line) for line in (publication.folder / "rows.jsonl").read_bytes().splitlines()
+            json.loads(line) for line in (folder_of(publication) / "rows.jsonl").read_bytes().splitlines()
         ]
         self.why_sets: dict[str, list[Run]] = {
             str(cell.why_digest): list(cell.runs) for row in publication.rows() for cell in row.cells.values()
@@ -55,8 +56,8 @@ def forge_record(publication: PublishedRollup, change: Callable[[Forgery], None]
     rows = b"".join(sorted(canonical_json(row) + b"\n" for row in forgery.rows))
     content = {"rows.jsonl": rows, "runs.jsonl": runs, "why.jsonl": why}
     record = {**forgery.record, "sha256": {name: bytes_digest(data) for name, data in content.items()}}
-    forged = publication.folder.with_name(domain_digest(PUBLICATION_DOMAIN, record))
-    shutil.move(publication.folder, forged)
+    forged = folder_of(publication).with_name(domain_digest(PUBLICATION_DOMAIN, record))
+    shutil.move(folder_of(publication), forged)
     for name, data in (content | {"publication.json": canonical_json(record)}).items():
         (forged / name).chmod(0o644)
         (forged / name).write_bytes(data)

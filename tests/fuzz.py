@@ -170,7 +170,7 @@ class Fuzz:
         )
         manifest = Manifest(self.ingestor.name, files, subject.draft.identity, subject.draft.source)
         rows: Rows = defaultdict(list)
-        for table, batch in self.ingestor.parse(Bundle(manifest.digest, manifest, subject.folder)):
+        for table, batch in self.ingestor.parse(Bundle(manifest.digest, manifest, lambda file: subject.folder / file.raw_path)):
             assert batch.schema.equals(self._schemas[table]), f"rows of {table} are not of its schema"
             for column, values in zip(batch.schema, batch.columns, strict=True):
                 assert column.nullable or values.null_count == 0, f"NULL in {table}.{column.name}"

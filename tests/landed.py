@@ -44,7 +44,7 @@ def stored(ingestor: Ingestor, draft: BundleDraft, folder: Path, contents: dict[
         (folder / file.raw_path).write_bytes(data)
         files.append(ManifestFile(file.raw_path, len(data), bytes_digest(data), file.media_type, file.role))
     manifest = Manifest(ingestor.name, tuple(files), draft.identity, draft.source)
-    return Bundle(manifest.digest, manifest, folder)
+    return Bundle(manifest.digest, manifest, lambda file: folder / file.raw_path)
 
 
 def parsed(ingestor: Ingestor, bundle: Bundle) -> Rows:

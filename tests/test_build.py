@@ -25,7 +25,8 @@ from conftest import WhBytes
 from samples import mlperf_inference
 from warehouse.claims.rollup import build
 from warehouse.errors import WarehouseError
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
+from warehouse.evidence.store import local_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project, read_project
@@ -43,7 +44,7 @@ def write(project: Project, files: Mapping[str, str]) -> None:
 
 
 def take_in(project: Project, evidence: Path) -> None:
-    ingest(plan_ingest(evidence, load_ingestors(project).values()), LocalStore(project.store_root), "test")
+    ingest(plan_ingest(evidence, load_ingestors(project).values()), open_store(project), "test")
 
 
 def contents(project: Project) -> dict[str, tuple[list[str], list[str]]]:
@@ -549,4 +550,4 @@ def test_the_tables_of_no_evidence_are_those_that_a_refresh_finds(tmp_path: Path
     from warehouse.landing.batches import refresh
     from warehouse.transform.landing_tables import landing_tables, no_evidence
 
-    assert no_evidence() == landing_tables(refresh(LocalStore(tmp_path / "store"), {}))
+    assert no_evidence() == landing_tables(refresh(local_store(tmp_path / "store"), {}))

@@ -20,11 +20,13 @@ import duckdb
 import pytest
 from processes import killed_after
 from samples import mlperf_inference as sample
+from stored import root_of
 
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode
 from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
+from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project
@@ -108,7 +110,7 @@ def hashes(folder: Path) -> set[str]:
     return {bytes_digest(path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
 
 
-def whole_hashes(store: LocalStore) -> set[str]:
+def whole_hashes(store: EvidenceStore) -> set[str]:
     """sha256 of all files of all visible bundles; fails when one of them is not whole."""
     found = set()
     for digest in store.digests():
@@ -118,9 +120,9 @@ def whole_hashes(store: LocalStore) -> set[str]:
     return found
 
 
-def staged(store: LocalStore) -> list[str]:
+def staged(store: EvidenceStore) -> list[str]:
     """What lies in the staging area, but for the lock of its door."""
-    return sorted(path.name for path in (store.root / "incoming").glob("*") if path.name != ".lock")
+    return sorted(path.name for path in (root_of(store) / "incoming").glob("*") if path.name != ".lock")
 
 
 # -- wh ingest ----------------------------------------------------------------------------------------------------
@@ -147,11 +149,11 @@ def project(tmp_path: Path) -> Project:
 
 
 def complete_the_ingest(project: Project, evidence: Path) -> None:
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     done(project, "ingest", evidence)
     assert len(store.digests()) == SUBMITTERS * SCENARIOS + 1
     assert whole_hashes(store) == hashes(evidence)
-    ledger = Ledger(store.root)
+    ledger = Ledger(store.objects)
     assert (sorted(ledger.arrivals()), ledger.damaged) == (store.digests(), [])
     assert staged(store) == []
 
@@ -163,7 +165,7 @@ def test_an_ingest_killed_at_any_moment_leaves_whole_bundles_and_the_next_comple
     process = wh(project, "ingest", evidence)
     wait_until(project.store_root.exists, process)
     killed_after(process, moment(point, ingest_seconds))
-    assert whole_hashes(LocalStore(project.store_root)) <= hashes(evidence)
+    assert whole_hashes(open_store(project)) <= hashes(evidence)
     complete_the_ingest(project, evidence)
 
 
@@ -171,7 +173,7 @@ def test_an_ingest_killed_at_any_moment_leaves_whole_bundles_and_the_next_comple
 def test_an_ingest_killed_among_its_bundles_leaves_whole_bundles_and_the_next_completes_it(
     project: Project, evidence: Path, bundles: int
 ) -> None:
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     process = wh(project, "ingest", evidence)
     wait_until(lambda: len(store.digests()) >= bundles, process)
     assert killed_after(process, 0)
@@ -181,7 +183,7 @@ def test_an_ingest_killed_among_its_bundles_leaves_whole_bundles_and_the_next_co
 
 
 def test_an_ingest_killed_again_and_again_gets_there(project: Project, evidence: Path, ingest_seconds: float) -> None:
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     for point in range(1, POINTS, 3):
         left = set(staged(store))
         process = wh(project, "ingest", evidence)
@@ -249,7 +251,7 @@ class Warehouse:
         self.notes += 1
         note = self.project.root / "evidence" / f"{self.notes}.txt"
         sample.write(note, "".join(f"note {self.notes} line {line}\n" for line in range(10)))
-        ingest(plan_ingest(note, load_ingestors(self.project).values()), LocalStore(self.project.store_root), "here")
+        ingest(plan_ingest(note, load_ingestors(self.project).values()), open_store(self.project), "here")
 
     @property
     def reader(self) -> Reader:
@@ -297,7 +299,7 @@ def complete_the_build(warehouse: Warehouse) -> None:
     # One more when the kill came between the switch and the pruning: the next build that builds removes it.
     assert len(databases) <= warehouse.project.kept_builds + 1
     assert [path for path in landing.rglob("*") if path.is_file() and path.suffix not in (".json", ".parquet")] == []
-    assert staged(LocalStore(warehouse.project.store_root)) == []
+    assert staged(open_store(warehouse.project)) == []
 
 
 @pytest.mark.parametrize("point", range(POINTS))

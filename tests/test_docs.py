@@ -14,7 +14,7 @@ from conftest import REPOSITORY
 from warehouse.claims.rollup import build
 from warehouse.cli.main import COMMANDS
 from warehouse.errors import CODES
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import init_project
@@ -62,7 +62,7 @@ def test_the_ingestor_of_the_documentation_works(tmp_path: Path) -> None:
     (project.root / "models" / "power.sql").write_text("select run_id, power_w, raw_offset, raw_length from reading")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.readings").write_text("readings 1\nr1 10.5\nr2 many\nr3 12\n")
-    ingest(plan_ingest(tmp_path / "in", load_ingestors(project).values()), LocalStore(project.store_root), "test")
+    ingest(plan_ingest(tmp_path / "in", load_ingestors(project).values()), open_store(project), "test")
     build(project)
     con = duckdb.connect(str(current_build(project).path), read_only=True)
     assert con.execute("select * from power order by run_id").fetchall() == [("r1", 10.5, 11, 8), ("r3", 12.0, 27, 6)]

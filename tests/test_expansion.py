@@ -11,7 +11,7 @@ from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_publication
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.store import bundle_key
 from warehouse.project import Project
 
 VIEW = "/*\nmaterialized: view\n*/\n"
@@ -47,7 +47,7 @@ def lines_of(project: Project, evidence: tuple[dict, ...]) -> list[str]:
     """The values of the lines that a cell was read from."""
     found = []
     for file in evidence:
-        data = (LocalStore(project.store_root).folder(file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
+        data = (project.store_root / bundle_key(file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
         for offset, length in file["ranges"]:
             found += [line.partition("=")[2] for line in data[offset : offset + length].decode().split()]
     return sorted(found)

@@ -51,7 +51,7 @@ def stored(draft: BundleDraft, folder: Path) -> Bundle:
         path.write_bytes(data)
         files.append(ManifestFile(file.raw_path, len(data), bytes_digest(data), file.media_type, file.role))
     manifest = Manifest("fabric_check", tuple(files), draft.identity, draft.source)
-    return Bundle(manifest.digest, manifest, folder)
+    return Bundle(manifest.digest, manifest, lambda file: folder / file.raw_path)
 
 
 def parsed(bundle: Bundle) -> Rows:

@@ -15,7 +15,7 @@ from conftest import WhOn
 from samples import fabric_check as sample
 
 from warehouse.claims.rollup import build
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project
@@ -28,7 +28,7 @@ _AVERAGE = re.compile(r"^# Avg bus bandwidth    : (\S+)", re.MULTILINE)
 
 
 def built(tree: Path, project: Project) -> Project:
-    report = ingest(plan_ingest(tree, load_ingestors(project).values()), LocalStore(project.store_root), "evidence")
+    report = ingest(plan_ingest(tree, load_ingestors(project).values()), open_store(project), "evidence")
     assert not report.problems and not build(project).damaged
     return project
 

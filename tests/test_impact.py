@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from bare_project import write
 from samples.values import take_in, value_files, values_project
+from stored import bundle_folder
 
 from warehouse.claims.impact import impact
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.project import Project
 
 A, B = ["claim[key=a].n", "claim[key=a].total"], ["claim[key=b].n", "claim[key=b].total"]
@@ -47,8 +48,8 @@ def project(tmp_path: Path) -> Project:
 def test_the_numbers_that_rest_on_it_and_no_others(asked: str, project: Project, tmp_path: Path) -> None:
     publish(project, "twice")
     file = tmp_path / "in" / "r1.nv"
-    store = LocalStore(project.store_root)
-    digest = next(d for d in store.digests() if (store.folder(d) / "files" / "r1.nv").exists())
+    store = open_store(project)
+    digest = next(d for d in store.digests() if (bundle_folder(store, d) / "files" / "r1.nv").exists())
     named, cells = ASKED[asked]
     found = [each.key for each in impact(project, named(digest, file)).numbers if asked.startswith("a model that") or "twice" not in each.key]
     assert sorted(found) == cells

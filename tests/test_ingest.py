@@ -16,12 +16,14 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import unprivileged
 from samples import mlperf_inference as sample
+from stored import bundle_folder, root_of
 
 from warehouse.cli.main import main
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
+from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.batches import refresh
 from warehouse.landing.contract import ISSUE_TABLE, BundleDraft, DraftFile
 from warehouse.landing.ingest import IngestReport, ingest, plan_ingest
@@ -79,8 +81,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 @pytest.fixture
-def store(project: Project) -> LocalStore:
-    return LocalStore(project.store_root)
+def store(project: Project) -> EvidenceStore:
+    return open_store(project)
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def add_ingestor(project: Project, name: str = "notes", *, on_bundles: str = "pa
 
 
 def ingest_here(project: Project, path: Path) -> IngestReport:
-    return ingest(plan_ingest(path, load_ingestors(project).values()), LocalStore(project.store_root), str(path))
+    return ingest(plan_ingest(path, load_ingestors(project).values()), open_store(project), str(path))
 
 
 def hashes(folder: Path) -> set[str]:
@@ -115,7 +117,7 @@ def hashes(folder: Path) -> set[str]:
     return {bytes_digest(path.read_bytes()) for path in paths if path.is_file() and not path.is_symlink()}
 
 
-def stored_hashes(store: LocalStore) -> set[str]:
+def stored_hashes(store: EvidenceStore) -> set[str]:
     """sha256 of every file that a visible bundle lists, each checked against its bytes."""
     found = set()
     for digest in store.digests():
@@ -130,12 +132,12 @@ def modified(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if "incoming" not in path.parts}
 
 
-def families(store: LocalStore) -> list[str]:
+def families(store: EvidenceStore) -> list[str]:
     return sorted(store.manifest(digest).family for digest in store.digests())
 
 
 def landing_rows(project: Project, table: str) -> list[dict[str, Any]]:
-    landing = refresh(LocalStore(project.store_root), load_ingestors(project))
+    landing = refresh(open_store(project), load_ingestors(project))
     assert landing.damaged == ()
     return [row for file in landing.files(table) for row in pq.read_table(file.path).to_pylist()]
 
@@ -158,7 +160,7 @@ def test_a_folder_with_nothing_but_links_says_what_it_left_out(project: Project,
 
 
 def test_a_missing_path_is_a_usage_error_and_the_others_are_ingested(
-    project: Project, store: LocalStore, evidence: Path, wh: Any
+    project: Project, store: EvidenceStore, evidence: Path, wh: Any
 ) -> None:
     done = wh("ingest", evidence / "absent")
     assert done.exit_code == ExitCode.USAGE
@@ -176,7 +178,7 @@ def test_no_project_is_a_usage_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (done.exit_code, done.err[:5]) == (ExitCode.USAGE, "WH001")
 
 
-def test_evidence_that_nobody_knows_is_copied(project: Project, store: LocalStore, evidence: Path, wh: Any) -> None:
+def test_evidence_that_nobody_knows_is_copied(project: Project, store: EvidenceStore, evidence: Path, wh: Any) -> None:
     for path in ("notes/one.md", "empty", "blob.bin"):
         sample.write(evidence / path, b"" if path == "empty" else os.urandom(3000))
     done = wh("ingest", evidence)
@@ -190,7 +192,7 @@ def test_evidence_that_nobody_knows_is_copied(project: Project, store: LocalStor
 
 
 def test_a_submission_is_cut_into_its_scenarios_and_no_file_is_lost(
-    project: Project, store: LocalStore, evidence: Path, wh: Any
+    project: Project, store: EvidenceStore, evidence: Path, wh: Any
 ) -> None:
     sample.write_submission(evidence)
     (evidence / "README.md").write_text("read me")
@@ -198,11 +200,11 @@ def test_a_submission_is_cut_into_its_scenarios_and_no_file_is_lost(
     assert (done.exit_code, done.err) == (ExitCode.OK, "")
     assert families(store) == ["mlperf_inference"] * SCENARIOS + ["unrecognised"]
     assert stored_hashes(store) == hashes(evidence)
-    assert set(Ledger(store.root).arrivals()) == set(store.digests())
-    assert {event.detail["from"] for event in Ledger(store.root).events()} == {str(evidence)}
+    assert set(Ledger(store.objects).arrivals()) == set(store.digests())
+    assert {event.detail["from"] for event in Ledger(store.objects).events()} == {str(evidence)}
 
 
-def test_the_json_says_what_became_of_each_bundle(project: Project, store: LocalStore, evidence: Path, wh: Any) -> None:
+def test_the_json_says_what_became_of_each_bundle(project: Project, store: EvidenceStore, evidence: Path, wh: Any) -> None:
     sample.write_submission(evidence)
     bundles = wh("ingest", evidence, "--json").json
     assert sorted(bundle["artifact_manifest_digest"] for bundle in bundles) == store.digests()
@@ -219,16 +221,16 @@ def test_the_json_says_what_became_of_each_bundle(project: Project, store: Local
 
 
 def test_the_same_evidence_again_changes_nothing_and_says_so(
-    project: Project, store: LocalStore, evidence: Path, wh: Any
+    project: Project, store: EvidenceStore, evidence: Path, wh: Any
 ) -> None:
     sample.write_submission(evidence)
     first = wh("ingest", evidence, "--json").json
-    before = modified(store.root)
+    before = modified(root_of(store))
     done = wh("ingest", evidence)
     assert (done.exit_code, done.err) == (ExitCode.OK, "nothing new: the store has all of it\n")
     assert done.out.splitlines()[2].split()[:3] == ["mlperf_inference", "present", str(SCENARIOS)]
     assert wh("ingest", evidence, "--json").json == [{**bundle, "status": "present"} for bundle in first]
-    assert modified(store.root) == before
+    assert modified(root_of(store)) == before
 
 
 def test_new_evidence_beside_the_old_adds_only_itself(project: Project, evidence: Path, wh: Any) -> None:
@@ -250,22 +252,22 @@ def test_evidence_has_the_same_digests_wherever_it_lies_and_is_cut(project: Proj
     assert len(found[0]) == SCENARIOS
 
 
-def test_a_lost_ledger_event_is_written_by_the_next_ingest(project: Project, store: LocalStore, evidence: Path) -> None:
+def test_a_lost_ledger_event_is_written_by_the_next_ingest(project: Project, store: EvidenceStore, evidence: Path) -> None:
     # As after a crash between a bundle's commit and its event.
     sample.write_submission(evidence)
     ingest_here(project, evidence)
-    shutil.rmtree(store.root / "ledger")
+    shutil.rmtree(root_of(store) / "ledger")
     ingest_here(project, evidence)
-    assert sorted(event.subject for event in Ledger(store.root).events()) == store.digests()
+    assert sorted(event.subject for event in Ledger(store.objects).events()) == store.digests()
     ingest_here(project, evidence)
-    assert len(list(Ledger(store.root).events())) == SCENARIOS
+    assert len(list(Ledger(store.objects).events())) == SCENARIOS
 
 
 # -- what strangers leave in folders ------------------------------------------------------------------------------
 
 
 def test_links_pipes_and_odd_names_are_named_and_the_rest_is_ingested(
-    project: Project, store: LocalStore, evidence: Path, wh: Any, monkeypatch: pytest.MonkeyPatch
+    project: Project, store: EvidenceStore, evidence: Path, wh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     top = sample.write_submission(evidence)
     (evidence / "new\nline.txt").write_text("a name of two lines")
@@ -289,14 +291,14 @@ def test_links_pipes_and_odd_names_are_named_and_the_rest_is_ingested(
 
 
 def test_a_folder_whose_own_name_is_no_text_is_ingested(
-    project: Project, store: LocalStore, evidence: Path, wh: Any
+    project: Project, store: EvidenceStore, evidence: Path, wh: Any
 ) -> None:
     folder = evidence / os.fsdecode(b"caf\xe9\n")
     sample.write_submission(folder)
     done = wh("ingest", folder)
     assert (done.exit_code, done.err) == (ExitCode.OK, "")
     assert stored_hashes(store) == hashes(folder)
-    assert {event.detail["from"] for event in Ledger(store.root).events()} == {f"{evidence}/caf\\udce9\\n"}
+    assert {event.detail["from"] for event in Ledger(store.objects).events()} == {f"{evidence}/caf\\udce9\\n"}
 
 
 def test_one_file_whose_name_is_no_text_is_named(project: Project, evidence: Path, wh: Any) -> None:
@@ -330,7 +332,7 @@ def test_what_may_not_be_read_is_named_and_the_rest_is_ingested(public_project: 
         (evidence / "notes" / "secret.txt").chmod(0)
         (evidence / "closed").chmod(0)
         done = wh("ingest", evidence, "--json")
-        store = LocalStore(public_project.store_root)
+        store = open_store(public_project)
         assert stored_hashes(store) == kept
     assert done.exit_code == ExitCode.FAILED
     assert sorted(line.split(": ")[0] for line in done.err.splitlines()) == [
@@ -359,12 +361,12 @@ def test_a_known_bundle_with_a_file_that_may_not_be_read_is_left_out_whole_and_n
         summary.chmod(0o644)
         done = wh("ingest", evidence, "--json")
         assert sorted(bundle["status"] for bundle in done.json) == ["added"] + ["present"] * (SCENARIOS - 1)
-        assert stored_hashes(LocalStore(public_project.store_root)) == hashes(evidence)
+        assert stored_hashes(open_store(public_project)) == hashes(evidence)
 
 
 @pytest.mark.parametrize("damage", ["truncated", "invalid", "binary", "empty"])
 def test_a_damaged_log_is_stored_as_it_is_and_its_bundle_is_recognised(
-    project: Project, store: LocalStore, evidence: Path, damage: str
+    project: Project, store: EvidenceStore, evidence: Path, damage: str
 ) -> None:
     sample.write_submission(evidence)
     for log in evidence.rglob("mlperf_log_*.txt"):
@@ -385,7 +387,7 @@ def test_a_damaged_log_is_stored_as_it_is_and_its_bundle_is_recognised(
 
 
 def test_a_projects_own_ingestor_recognises_its_evidence(
-    project: Project, store: LocalStore, evidence: Path, wh: Any
+    project: Project, store: EvidenceStore, evidence: Path, wh: Any
 ) -> None:
     add_ingestor(project)
     sample.write(evidence / "sub" / "one.note", "first")
@@ -403,7 +405,7 @@ def test_a_projects_own_ingestor_recognises_its_evidence(
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_ingestor_that_fails_to_cut_is_named_and_its_evidence_is_copied(
-    project: Project, store: LocalStore, evidence: Path, wh: Any, when: str
+    project: Project, store: EvidenceStore, evidence: Path, wh: Any, when: str
 ) -> None:
     fault = "raise KeyError('oops\\x1b')"
     if when == "after":
@@ -438,7 +440,7 @@ def test_an_ingestor_that_fails_to_cut_is_named_and_its_evidence_is_copied(
     ],
 )
 def test_a_bundle_that_cannot_be_stored_is_named_and_its_files_are_copied(
-    project: Project, store: LocalStore, evidence: Path, wh: Any, draft: str
+    project: Project, store: EvidenceStore, evidence: Path, wh: Any, draft: str
 ) -> None:
     add_ingestor(project, on_bundles=f"yield {draft}; return")
     for name in "ab":
@@ -493,7 +495,7 @@ def contested(project: Project, evidence: Path) -> Path:
     return evidence
 
 
-def contents(store: LocalStore) -> dict[str, set[str]]:
+def contents(store: EvidenceStore) -> dict[str, set[str]]:
     """The files of each family."""
     found: dict[str, set[str]] = {}
     for manifest in map(store.manifest, store.digests()):
@@ -502,7 +504,7 @@ def contents(store: LocalStore) -> dict[str, set[str]]:
 
 
 def test_a_file_that_two_ingestors_claim_is_kept_unrecognised_and_both_are_named(
-    contested: Path, store: LocalStore, wh: Any
+    contested: Path, store: EvidenceStore, wh: Any
 ) -> None:
     done = wh("ingest", contested)
     assert (done.exit_code, done.err) == (
@@ -521,14 +523,14 @@ def test_a_file_that_two_ingestors_claim_is_kept_unrecognised_and_both_are_named
     ],
 )
 def test_the_user_says_whose_a_contested_file_is(
-    contested: Path, store: LocalStore, wh: Any, name: str, expected: dict[str, set[str]]
+    contested: Path, store: EvidenceStore, wh: Any, name: str, expected: dict[str, set[str]]
 ) -> None:
     done = wh("ingest", "--as", name, contested)
     assert (done.exit_code, done.err) == (ExitCode.OK, "")
     assert contents(store) == expected
 
 
-def test_a_contest_among_others_is_not_settled_by_a_third(project: Project, contested: Path, store: LocalStore, wh: Any) -> None:
+def test_a_contest_among_others_is_not_settled_by_a_third(project: Project, contested: Path, store: EvidenceStore, wh: Any) -> None:
     add_ingestor(project, "third", on_bundles="[file] = [f for f in tree.files.values() if f.path == 'three.txt']; "
                  "yield BundleDraft((DraftFile(file.path, file),)); return")
     done = wh("ingest", "--as", "third", contested)
@@ -547,7 +549,7 @@ def test_a_contest_among_others_is_not_settled_by_a_third(project: Project, cont
     ],
 )
 def test_an_ingestor_that_is_asked_for_must_be_there_and_claim_something(
-    contested: Path, store: LocalStore, wh: Any, name: str, status: ExitCode, message: str
+    contested: Path, store: EvidenceStore, wh: Any, name: str, status: ExitCode, message: str
 ) -> None:
     done = wh("ingest", "--as", name, contested)
     assert (done.exit_code, done.err) == (status, message.format(contested))
@@ -577,7 +579,7 @@ def test_a_dry_run_tells_and_writes_nothing(contested: Path, project: Project, w
 
 
 def test_a_dry_run_as_json_has_all_files_and_says_what_an_ingest_then_does(
-    project: Project, store: LocalStore, evidence: Path, wh: Any
+    project: Project, store: EvidenceStore, evidence: Path, wh: Any
 ) -> None:
     top = sample.write_submission(evidence)
     sample.write(top / "closed" / "Acme" / "systems" / "Unused.json", "{}")
@@ -620,7 +622,7 @@ def test_the_reasons_of_an_ingestor_are_told_for_what_nobody_takes(project: Proj
 
 
 def test_what_becomes_recognisable_is_recognised_when_it_is_ingested_again(
-    project: Project, store: LocalStore, evidence: Path, wh: Any
+    project: Project, store: EvidenceStore, evidence: Path, wh: Any
 ) -> None:
     """From where it lay, or from the store; the first bundle stays, since evidence is never replaced."""
     for name in ("one.note", "two.txt"):
@@ -630,7 +632,7 @@ def test_what_becomes_recognisable_is_recognised_when_it_is_ingested_again(
     assert landing_rows(project, "evidence_bundle")[0]["family"] == "unrecognised"
     add_ingestor(project)
     shutil.rmtree(evidence)
-    done = wh("ingest", store.folder(first) / "files", "--json")
+    done = wh("ingest", bundle_folder(store, first) / "files", "--json")
     assert (done.exit_code, [bundle["family"] for bundle in done.json]) == (ExitCode.OK, ["notes", "unrecognised"])
     assert [row["text"] for row in landing_rows(project, "notes")] == ["one.note"]
     wh("build")
@@ -678,7 +680,7 @@ def test_a_plan_says_what_would_be_copied_and_copies_nothing(project: Project, e
 
 
 def test_a_file_that_changes_after_the_listing_is_taken_as_it_is_read(
-    project: Project, store: LocalStore, evidence: Path
+    project: Project, store: EvidenceStore, evidence: Path
 ) -> None:
     for name in ("changed", "gone", "link", "same"):
         (evidence / name).write_text(f"{name} as listed")
@@ -704,7 +706,7 @@ def test_a_store_that_cannot_be_written_ends_the_command(project: Project, evide
     assert "hint: " in done.err
 
 
-def test_the_progress_is_told_a_bundle_at_a_time(project: Project, store: LocalStore, evidence: Path) -> None:
+def test_the_progress_is_told_a_bundle_at_a_time(project: Project, store: EvidenceStore, evidence: Path) -> None:
     sample.write_submission(evidence)
     seen = []
 
@@ -717,7 +719,7 @@ def test_the_progress_is_told_a_bundle_at_a_time(project: Project, store: LocalS
 
 
 def test_a_draft_may_share_a_file_with_another_of_its_family(
-    project: Project, store: LocalStore, evidence: Path
+    project: Project, store: EvidenceStore, evidence: Path
 ) -> None:
     sample.write(evidence / "shared.txt", "both")
 
@@ -748,6 +750,6 @@ def test_a_path_too_long_for_the_store_leaves_out_its_bundle_alone(tmp_path: Pat
     bundles = []
     for path in (deep, tree):
         plan = plan_ingest(path, load_ingestors(project).values())
-        bundles += ingest(plan, LocalStore(project.store_root), "test").bundles
+        bundles += ingest(plan, open_store(project), "test").bundles
     assert [bundle.status for bundle in bundles] == ["added", "left out"]
     assert [problem.code for problem in bundles[1].problems] == ["WH103"]

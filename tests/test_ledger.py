@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, Ledger
+from warehouse.evidence.local_objects import LocalObjects
 
 DIGEST, OTHER = "ab" * 32, "cd" * 32
 
@@ -28,14 +29,14 @@ def event_files(root: Path) -> list[Path]:
 
 
 def test_an_absent_ledger_has_no_events_and_reading_makes_none(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "store")
+    ledger = Ledger(LocalObjects(tmp_path / "store"))
     assert (list(ledger.events()), ledger.arrivals(), ledger.damaged) == ([], {}, [])
     assert not (tmp_path / "store").exists()
 
 
 def test_an_arrival_says_what_when_by_whom_and_from_where(tmp_path: Path) -> None:
     before = datetime.now(UTC)
-    Ledger(tmp_path).arrived(DIGEST, "mlperf_inference", "../evidence")
+    Ledger(LocalObjects(tmp_path)).arrived(DIGEST, "mlperf_inference", "../evidence")
     after = datetime.now(UTC)
     [path] = event_files(tmp_path)
     assert re.fullmatch(r"ledger/\d{4}/\d\d/\d\d/[0-9A-HJKMNP-TV-Z]{26}\.json", path.relative_to(tmp_path).as_posix())
@@ -45,13 +46,13 @@ def test_an_arrival_says_what_when_by_whom_and_from_where(tmp_path: Path) -> Non
     assert before <= datetime.fromisoformat(document["at"]) <= after
     assert path.parent.relative_to(tmp_path / "ledger").as_posix() == document["at"][:10].replace("-", "/")
     assert document["by"].endswith("@" + os.uname().nodename)
-    [event] = Ledger(tmp_path).events()
+    [event] = Ledger(LocalObjects(tmp_path)).events()
     assert (event.kind, event.subject, event.at) == (ARRIVAL, DIGEST, document["at"])
     assert event.detail == {"family": "mlperf_inference", "from": "../evidence"}
 
 
 def test_events_come_in_the_order_of_time_and_the_first_arrival_counts(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = Ledger(LocalObjects(tmp_path))
     ledger.arrived(DIGEST, "f", "first")
     ledger.published(OTHER, "query", "build")
     ledger.arrived(OTHER, "f", "second")
@@ -65,18 +66,18 @@ def test_events_come_in_the_order_of_time_and_the_first_arrival_counts(tmp_path:
 
 
 def test_events_of_other_days_come_first(tmp_path: Path) -> None:
-    Ledger(tmp_path).arrived(DIGEST, "f", "now")
+    Ledger(LocalObjects(tmp_path)).arrived(DIGEST, "f", "now")
     [now] = event_files(tmp_path)
     document = {**json.loads(now.read_bytes()), "at": "2020-12-31T23:59:59.999999Z", "detail": {"from": "then"}}
     then = tmp_path / "ledger" / "2020" / "12" / "31" / "01ETXHX7ZZ0000000000000000.json"
     then.parent.mkdir(parents=True)
     then.write_bytes(canonical_json(document))
-    assert [event.detail["from"] for event in Ledger(tmp_path).events()] == ["then", "now"]
-    assert Ledger(tmp_path).arrivals() == {DIGEST: "2020-12-31T23:59:59.999999Z"}
+    assert [event.detail["from"] for event in Ledger(LocalObjects(tmp_path)).events()] == ["then", "now"]
+    assert Ledger(LocalObjects(tmp_path)).arrivals() == {DIGEST: "2020-12-31T23:59:59.999999Z"}
 
 
 def test_no_event_is_ever_changed_by_another(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = Ledger(LocalObjects(tmp_path))
     seen: dict[Path, bytes] = {}
     for number in range(5):
         ledger.arrived(DIGEST, "f", str(number))
@@ -87,14 +88,14 @@ def test_no_event_is_ever_changed_by_another(tmp_path: Path) -> None:
 
 
 def test_events_written_at_once_are_all_kept(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = Ledger(LocalObjects(tmp_path))
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda number: ledger.arrived(f"{number:064x}", "f", "here"), range(80)))
     assert sorted(ledger.arrivals()) == [f"{number:064x}" for number in range(80)]
 
 
 def test_nothing_of_an_event_stays_in_the_staging_area(tmp_path: Path) -> None:
-    Ledger(tmp_path).arrived(DIGEST, "f", "here")
+    Ledger(LocalObjects(tmp_path)).arrived(DIGEST, "f", "here")
     assert [path for path in (tmp_path / "incoming").rglob("*") if path.name != ".lock"] == []
 
 
@@ -111,7 +112,7 @@ def test_nothing_of_an_event_stays_in_the_staging_area(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_event_is_reported_with_its_place_and_the_others_are_read(tmp_path: Path, damage: bytes) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = Ledger(LocalObjects(tmp_path))
     ledger.arrived(DIGEST, "f", "before")
     ledger.arrived(OTHER, "f", "damaged")
     ledger.arrived("ef" * 32, "f", "after")
@@ -128,7 +129,7 @@ def test_a_damaged_event_is_reported_with_its_place_and_the_others_are_read(tmp_
 @given(st.binary(max_size=30).map(os.fsdecode))
 def test_any_path_a_user_can_type_can_be_written_down(source: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        ledger = Ledger(Path(folder))
+        ledger = Ledger(LocalObjects(Path(folder)))
         ledger.arrived(DIGEST, "f", source)
         [event] = ledger.events()
         assert event.detail["from"].isprintable()
@@ -143,9 +144,10 @@ def test_a_user_without_a_name_is_known_by_number() -> None:
 import os, sys
 from pathlib import Path
 from warehouse.evidence.ledger import Ledger
-Ledger(Path(sys.argv[1], "warm")).arrived("ab" * 32, "f", "here")  # imports, while the interpreter can be read
+from warehouse.evidence.local_objects import LocalObjects
+Ledger(LocalObjects(Path(sys.argv[1], "warm"))).arrived("ab" * 32, "f", "here")  # imports, while the interpreter can be read
 os.setuid(54321)
-Ledger(Path(sys.argv[1], "store")).arrived("ab" * 32, "f", "here")
+Ledger(LocalObjects(Path(sys.argv[1], "store"))).arrived("ab" * 32, "f", "here")
 """
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
@@ -158,5 +160,5 @@ Ledger(Path(sys.argv[1], "store")).arrived("ab" * 32, "f", "here")
 def test_a_ledger_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "ledger").write_bytes(b"a file where the folder should be")
     with pytest.raises(WarehouseError) as caught:
-        Ledger(tmp_path).arrived(DIGEST, "f", "here")
+        Ledger(LocalObjects(tmp_path)).arrived(DIGEST, "f", "here")
     assert caught.value.code == "WH109"

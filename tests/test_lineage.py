@@ -15,12 +15,14 @@ import pytest
 
 from conftest import WhOn
 from samples import mlperf_inference
+from stored import folder_of
 from warehouse.claims.lineage import Lineage, lineage
 from warehouse.claims.publication import CONTENT, publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
+from warehouse.evidence.store import bundle_key
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project, read_project
@@ -34,7 +36,7 @@ def fresh(root: Path) -> Project:
     """A project with the sample, built."""
     project = init_project(root / "project")
     evidence = mlperf_inference.write_submission(root / "evidence")
-    ingest(plan_ingest(evidence, load_ingestors(project).values()), LocalStore(project.store_root), "test")
+    ingest(plan_ingest(evidence, load_ingestors(project).values()), open_store(project), "test")
     build(project)
     return project
 
@@ -99,7 +101,7 @@ def test_another_folder_publishes_the_same(published: Project, tmp_path: Path) -
     assert publication.is_new
     assert publication.digest == ours.digest
     for name in CONTENT:
-        assert (theirs.folder / name).read_bytes() == (ours.folder / name).read_bytes()
+        assert (folder_of(theirs) / name).read_bytes() == (folder_of(ours) / name).read_bytes()
 
 
 def test_a_rebuild_from_the_evidence_publishes_the_same(copy: Project) -> None:
@@ -399,7 +401,7 @@ def test_text(published: Project, server: Lineage, wh_on: WhOn) -> None:
 
 def bundle_of(project: Project, number: Lineage) -> Path:
     (run,) = number.runs
-    return LocalStore(project.store_root).folder(str(run["artifact_manifest_digest"]))
+    return project.store_root / bundle_key(str(run["artifact_manifest_digest"]))
 
 
 def flip(path: Path, position: int = -2) -> None:
@@ -502,7 +504,7 @@ def test_a_built_number_is_verified_too(copy: Project, server: Lineage, wh_on: W
 def test_ingesting_again_mends_a_missing_bundle(copy: Project, server: Lineage, tmp_path: Path, wh_on: WhOn) -> None:
     bundle_missing(bundle_of(copy, server))
     evidence = mlperf_inference.write_submission(tmp_path / "again")
-    ingest(plan_ingest(evidence, load_ingestors(copy).values()), LocalStore(copy.store_root), "test")
+    ingest(plan_ingest(evidence, load_ingestors(copy).values()), open_store(copy), "test")
     assert wh_on(copy, "verify", SERVER)[0] == 0
 
 
@@ -515,40 +517,40 @@ def edited(path: Path, old: bytes, new: bytes) -> None:
 
 def rows_changed(copy: Project) -> None:
     (publication,) = publications(copy)
-    edited(publication.folder / "rows.jsonl", b'"llama2-70b-99"', b'"llama2-70b-98"')
+    edited(folder_of(publication) / "rows.jsonl", b'"llama2-70b-99"', b'"llama2-70b-98"')
 
 
 def row_cut(copy: Project) -> None:
     (publication,) = publications(copy)
-    edited(publication.folder / "rows.jsonl", b'"cells":', b'"cells":,')
+    edited(folder_of(publication) / "rows.jsonl", b'"cells":', b'"cells":,')
 
 
 def why_set_changed(copy: Project) -> None:
     """Two why-sets change places: each is still a bitmap over the runs."""
     (publication,) = publications(copy)
-    first, second = (publication.folder / "why.jsonl").read_bytes().splitlines()[:2]
+    first, second = (folder_of(publication) / "why.jsonl").read_bytes().splitlines()[:2]
     one, other = (json.loads(line)["runs"].encode() for line in (first, second))
-    edited(publication.folder / "why.jsonl", first, first.replace(one, other))
+    edited(folder_of(publication) / "why.jsonl", first, first.replace(one, other))
 
 
 def run_changed(copy: Project) -> None:
     (publication,) = publications(copy)
-    edited(publication.folder / "runs.jsonl", b'"run_id":"', b'"run_id":"x')
+    edited(folder_of(publication) / "runs.jsonl", b'"run_id":"', b'"run_id":"x')
 
 
 def record_changed(copy: Project) -> None:
     (publication,) = publications(copy)
-    edited(publication.folder / "publication.json", b'"rows":6', b'"rows":7')
+    edited(folder_of(publication) / "publication.json", b'"rows":6', b'"rows":7')
 
 
 def rows_missing(copy: Project) -> None:
     (publication,) = publications(copy)
-    (publication.folder / "rows.jsonl").unlink()
+    (folder_of(publication) / "rows.jsonl").unlink()
 
 
 def record_cut(copy: Project) -> None:
     (publication,) = publications(copy)
-    (publication.folder / "publication.json").write_bytes(b'{"query"')
+    (folder_of(publication) / "publication.json").write_bytes(b'{"query"')
 
 
 def spec_changed(copy: Project) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from conftest import EVIDENCE
+from stored import bundle_folder
 
 from warehouse.claims.publication import PublishedRow, publications
 from warehouse.claims.publish import publish
@@ -24,7 +25,7 @@ from warehouse.claims.replay import Replayer
 from warehouse.claims.rollup import build
 from warehouse.claims.specification import read_specification
 from warehouse.claims.verification import bundles_of, verify_publication
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project
@@ -38,7 +39,7 @@ WRONG_LABELS = {("whisper", "Offline"), ("llama3.1-8b", "Interactive")}
 @pytest.fixture(scope="module")
 def published(mlperf_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, list[PublishedRow]]:
     project = init_project(tmp_path_factory.mktemp("ground-truth"))
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     report = ingest(plan_ingest(mlperf_evidence, load_ingestors(project).values()), store, "evidence")
     assert not report.problems
     assert not build(project).damaged
@@ -135,14 +136,14 @@ def states(text: str, published: float) -> bool:
 def test_every_performance_number_leads_to_the_very_line_of_the_log(
     official: list[dict[str, Any]], ours: dict[tuple[str, str], PublishedRow], published: tuple[Project, list[PublishedRow]]
 ) -> None:
-    store = LocalStore(published[0].store_root)
+    store = open_store(published[0])
     for row in official:
         cell = ours[row["Location"], row["Scenario"]].cells["performance_result"]
         assert cell.evidence, row["Location"]
         lines = []
         for file in cell.evidence:
             assert re.search(r"/mlperf_log_(detail|summary)\.txt$", file["raw_path"])
-            data = (store.folder(file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
+            data = (bundle_folder(store, file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
             for offset, length in file["ranges"]:
                 assert offset == 0 or data[offset - 1 : offset] == b"\n"
                 assert length < 1000

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from conftest import EVIDENCE
+from stored import bundle_folder
 
 from warehouse.claims.publication import PublishedRow, publications
 from warehouse.claims.publish import publish
@@ -22,7 +23,7 @@ from warehouse.claims.replay import Replayer
 from warehouse.claims.rollup import build
 from warehouse.claims.specification import read_specification
 from warehouse.claims.verification import bundles_of
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project
@@ -51,7 +52,7 @@ def published(
     mlperf_training_evidence: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Project, list[PublishedRow]]:
     project = init_project(tmp_path_factory.mktemp("ground-truth"))
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     report = ingest(plan_ingest(mlperf_training_evidence, load_ingestors(project).values()), store, "evidence")
     assert not report.problems
     assert not build(project).damaged
@@ -134,14 +135,14 @@ def test_the_aborted_run_is_the_slowest(ours: dict[Set, PublishedRow]) -> None:
 def test_a_result_rests_on_its_runs_clocks_and_its_factor(
     published: tuple[Project, list[PublishedRow]], ours: dict[Set, PublishedRow]
 ) -> None:
-    store = LocalStore(published[0].store_root)
+    store = open_store(published[0])
     for name in (("v5.1", "Cisco", "hpf_n8", "dlrm_dcnv2"), ("v5.0", "NVIDIA", "tyche_ngpu512_ngc25.04_nemo", "llama31_405b")):
         row = ours[name]
         texts: dict[str, bytes] = {}
         for file in row.cells["official_minutes"].evidence:
             if file["raw_path"] == "manifest.json":
                 continue
-            data = (store.folder(file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
+            data = (bundle_folder(store, file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
             texts[file["raw_path"].rpartition("/")[2]] = b"\n".join(
                 data[offset : offset + length] for offset, length in file["ranges"]
             )

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 from samples.values import VALUES_INGESTOR, take_in
+from stored import bundle_folder, root_of
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.landing import parsing, processes
 from warehouse.landing.batches import Landing, refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
@@ -58,7 +59,7 @@ def parsed(project: Project, processes: int, told: list[tuple[int, int]] | None 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "sched_getaffinity", lambda _: set(range(processes)))
         return refresh(
-            LocalStore(project.store_root), {name: each.ingestor for name, each in found.items()},
+            open_store(project), {name: each.ingestor for name, each in found.items()},
             lambda done, total: told.append((done, total)) if told is not None else None,
             {name: each.source for name, each in found.items()},
         )
@@ -124,15 +125,15 @@ def test_what_a_process_prints_and_asks_for_is_no_answer(
 def test_a_killed_process_is_told_and_the_next_build_goes_on(tmp_path: Path, small_batches: None, started: list) -> None:
     mark = tmp_path / "mark"
     project = made(tmp_path, troubled(mark, "os.kill(os.getpid(), signal.SIGKILL)"))
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     [bad] = [digest for digest in store.digests() if "bad.nv" in store.manifest(digest).by_path]
     mark.touch()
     with pytest.raises(WarehouseError, match="killed by signal 9") as caught:
         parsed(project, 2)
     assert (caught.value.code, caught.value.place) == ("WH124", f"values {bad[:12]}")
     assert all(process.returncode is not None for process in started)
-    recorded = {path.stem for path in (store.root / "landing" / "batches").glob("*.json")}
-    assert {path.stem for path in (store.root / "landing" / "value").glob("*.parquet")} <= recorded
+    recorded = {path.stem for path in (root_of(store) / "landing" / "batches").glob("*.json")}
+    assert {path.stem for path in (root_of(store) / "landing" / "value").glob("*.parquet")} <= recorded
     mark.unlink()
     resumed = parsed(project, 2)
     assert {batch.name for batch in resumed.batches} >= recorded
@@ -143,10 +144,10 @@ def test_damage_and_faults_of_an_ingestor_are_told_as_in_one_process(tmp_path: P
     mark = tmp_path / "mark"
     mark.touch()
     project = made(tmp_path, troubled(mark, "raise MemoryError('none left')"))
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     names = {digest: next(iter(store.manifest(digest).by_path)) for digest in store.digests()}
     for digest in [digest for digest, name in names.items() if name in ("r0.nv", "r1.nv")]:
-        (store.folder(digest) / "files" / names[digest]).write_bytes(b"k=tampered\n")
+        (bundle_folder(store, digest) / "files" / names[digest]).write_bytes(b"k=tampered\n")
     found = []
     for count in (1, 2):
         shutil.rmtree(project.store_root / "landing", ignore_errors=True)

@@ -77,7 +77,7 @@ def bundle_of(folder: Path, draft: BundleDraft) -> Bundle:
         data = file.file.source.read_bytes()
         files.append(ManifestFile(file.raw_path, len(data), bytes_digest(data), file.media_type, file.role))
     manifest = Manifest(INGESTOR.name, tuple(files), draft.identity, draft.source)
-    return Bundle(manifest.digest, manifest, folder)
+    return Bundle(manifest.digest, manifest, lambda file: folder / file.raw_path)
 
 
 def land(folder: Path) -> Landed:

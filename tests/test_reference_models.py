@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from samples import mlperf_inference
 from warehouse.claims.rollup import build
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import init_project, standard_folder
@@ -138,7 +138,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     root = tmp_path_factory.mktemp("mlperf")
     write_all(root / "evidence")
     project = init_project(root / "project")
-    ingest(plan_ingest(root / "evidence", load_ingestors(project).values()), LocalStore(project.store_root), "test")
+    ingest(plan_ingest(root / "evidence", load_ingestors(project).values()), open_store(project), "test")
     build(project)
     sql = """
         select

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import WhOn
 from samples.values import take_in, value_files, values_project
+from stored import bundle_folder, folder_of
 
 from warehouse.claims import retention
 from warehouse.claims.lineage import lineage
@@ -23,7 +24,8 @@ from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger import REMOVAL, Event, Ledger
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
+from warehouse.evidence.store import EvidenceStore, bundle_key
 from warehouse.project import Project, read_project
 
 SQL = "select key, sum(value) as total from reading group by key"
@@ -60,7 +62,7 @@ def states(project: Project, now: datetime) -> dict[str, str]:
 
 
 def removals(project: Project) -> list[Event]:
-    return [event for event in Ledger(project.store_root).events() if event.kind == REMOVAL]
+    return [event for event in Ledger(open_store(project).objects).events() if event.kind == REMOVAL]
 
 
 def verdicts(project: Project) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -79,16 +81,16 @@ def test_what_an_active_publication_needs_stays(project: Project) -> None:
     [last] = [found.digest for found in publications(project) if b in {d for row in found.rows() for d in row.bundles}]
     assert {aged.digest: aged.needed_by for aged in plan_retention(project, LATER)} == {a: (), b: (last,), c: ()}
     gone = [aged.digest for aged in apply_retention(project, LATER)]
-    assert set(gone) == {a, c} and LocalStore(project.store_root).digests() == [b]
-    assert not LocalStore(project.store_root).folder(a).exists()
-    assert list(LocalStore(project.store_root).check_bundle(b)) == []
+    assert set(gone) == {a, c} and open_store(project).digests() == [b]
+    assert not (project.store_root / bundle_key(a)).exists()
+    assert list(open_store(project).check_bundle(b)) == []
 
 
 def test_a_younger_publication_is_active_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     a, b, c = (bundle_of(project, text) for text in ("a=1\n", "b=2\n", "c=3\n"))
     yesterday = (LATER - timedelta(days=1)).isoformat()
     later = [
-        replace(event, at=yesterday) if event.kind == "publication" else event for event in Ledger(project.store_root).events()
+        replace(event, at=yesterday) if event.kind == "publication" else event for event in Ledger(open_store(project).objects).events()
     ]
     monkeypatch.setattr(Ledger, "events", lambda self: iter(later))
     assert states(project, LATER) == {a: "needed", b: "needed", c: "due"}
@@ -104,7 +106,7 @@ def test_a_publication_that_came_back_is_the_last_again(project: Project) -> Non
     build(project)
     assert not publish(project, "claim").is_new and not publish(project, "claim").is_new
     assert states(project, LATER)[bundle_of(project, "b=2\n")] == "needed"
-    assert [event.kind for event in Ledger(project.store_root).events()].count("publication") == 4
+    assert [event.kind for event in Ledger(open_store(project).objects).events()].count("publication") == 4
 
 
 def test_a_number_whose_evidence_policy_removed_says_so(project: Project, wh_on: WhOn) -> None:
@@ -127,7 +129,7 @@ def test_a_number_whose_evidence_policy_removed_says_so(project: Project, wh_on:
 
 
 def test_evidence_that_is_gone_without_a_word_is_missing(project: Project) -> None:
-    shutil.rmtree(LocalStore(project.store_root).folder(bundle_of(project, "a=1\n")))
+    shutil.rmtree(project.store_root / bundle_key(bundle_of(project, "a=1\n")))
     assert verdicts(project)["claim[key=a].total"] == ("missing", ("WH106",))
     for _ in apply_retention(project, LATER):  # what is not there cannot expire any more
         pass
@@ -136,9 +138,9 @@ def test_evidence_that_is_gone_without_a_word_is_missing(project: Project) -> No
 
 def test_what_is_altered_has_not_expired(project: Project) -> None:
     a = bundle_of(project, "a=1\n")
-    Ledger(project.store_root).removed(a, {"policy": "retention", "tier": "cold", "days": 730, "arrived_at": NOW.isoformat()})
+    Ledger(open_store(project).objects).removed(a, {"policy": "retention", "tier": "cold", "days": 730, "arrived_at": NOW.isoformat()})
     assert verdicts(project)["claim[key=a].total"][0] == "stale"  # said, and not done: it is there, and whole
-    path = LocalStore(project.store_root).folder(a) / "files" / "r0.nv"
+    path = project.store_root / bundle_key(a) / "files" / "r0.nv"
     path.chmod(0o644)
     path.write_text("a=9\n")
     assert verdicts(project)["claim[key=a].total"] == ("tampered", ("WH105",))
@@ -150,7 +152,7 @@ def test_what_came_again_is_missed_again(project: Project, tmp_path: Path) -> No
         pass
     take_in(project, tmp_path / "a")
     assert verdicts(project)["claim[key=a].total"][0] == "stale"  # it verifies; the query has changed since
-    shutil.rmtree(LocalStore(project.store_root).folder(a))
+    shutil.rmtree(project.store_root / bundle_key(a))
     assert verdicts(project)["claim[key=a].total"] == ("missing", ("WH106",))
 
 
@@ -160,21 +162,21 @@ def test_a_build_does_not_miss_what_policy_removed(project: Project) -> None:
     report = build(project)
     assert report.damaged == ()
     assert not publish(project, "claim").is_new  # the same number as before
-    shutil.rmtree(LocalStore(project.store_root).folder(bundle_of(project, "b=2\n")))
+    shutil.rmtree(project.store_root / bundle_key(bundle_of(project, "b=2\n")))
     assert [problem.code for problem in build(project).damaged] == ["WH106"]
 
 
 @pytest.mark.parametrize("cut", ["before anything", "after the manifest"])
 def test_a_removal_that_was_cut_short_is_completed(cut: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     a = bundle_of(project, "a=1\n")
-    store = LocalStore(project.store_root)
+    store = open_store(project)
 
     class Cut(Exception):
         pass
 
-    def crash(_: LocalStore, digest: str) -> None:
+    def crash(_: EvidenceStore, digest: str) -> None:
         if cut == "after the manifest":
-            (store.folder(digest) / "manifest.json").unlink()
+            (bundle_folder(store, digest) / "manifest.json").unlink()
         raise Cut
 
     monkeypatch.setattr(retention, "remove_bundle", crash)
@@ -183,18 +185,18 @@ def test_a_removal_that_was_cut_short_is_completed(cut: str, project: Project, m
     monkeypatch.undo()
     [event] = removals(project)
     cut_short = event.subject
-    assert store.folder(cut_short).exists()
+    assert bundle_folder(store, cut_short).exists()
     assert states(project, LATER)[cut_short] == "unfinished"
     assert cut_short in [aged.digest for aged in apply_retention(project, LATER)]
-    assert not store.folder(cut_short).exists() and not store.folder(a).exists()
+    assert not bundle_folder(store, cut_short).exists() and not bundle_folder(store, a).exists()
     assert sorted(event.subject for event in removals(project)) == sorted({event.subject for event in removals(project)})
     assert verdicts(project)["claim[key=a].total"][0] == "expired by policy"
 
 
 def test_nothing_goes_while_nobody_knows_what_is_needed(project: Project) -> None:
-    before = LocalStore(project.store_root).digests()
+    before = open_store(project).digests()
     [first, _] = publications(project)
-    record = first.folder / "publication.json"
+    record = folder_of(first) / "publication.json"
     whole = record.read_bytes()
     record.chmod(0o644)
     record.write_bytes(whole.replace(b"claim", b"clam"))
@@ -206,7 +208,7 @@ def test_nothing_goes_while_nobody_knows_what_is_needed(project: Project) -> Non
     event.write_bytes(b"{")
     with pytest.raises(WarehouseError, match="WH107"):
         list(apply_retention(project, MUCH_LATER))
-    assert LocalStore(project.store_root).digests() == before and removals(project) == []
+    assert open_store(project).digests() == before and removals(project) == []
 
 
 def test_a_bundle_of_unknown_arrival_is_never_old(project: Project) -> None:
@@ -224,16 +226,16 @@ def test_the_command_plans_first(project: Project, wh_on: WhOn) -> None:
         path.write_text(json.dumps(document | {"at": (NOW - timedelta(days=7)).isoformat()}))
     status, out, err = wh_on(project, "retention", "plan")
     assert status == 0 and out.count("  due") == 2 and out.count("  needed by ") == 1 and "nothing was removed" in err
-    assert len(LocalStore(project.store_root).digests()) == 3 and removals(project) == []
+    assert len(open_store(project).digests()) == 3 and removals(project) == []
     status, out, err = wh_on(project, "retention", "apply", "--json")
     assert [json.loads(line)["state"] for line in out.splitlines()] == ["due", "due"] and "removed 2 bundles" in err
-    assert LocalStore(project.store_root).digests() == [bundle_of(project, "b=2\n")]
+    assert open_store(project).digests() == [bundle_of(project, "b=2\n")]
     assert wh_on(project, "retention", "apply")[1] == ""
 
 
 def test_nothing_goes_while_evidence_is_taken_in_or_published(project: Project) -> None:
     """The lock is the kernel's, so another process holds it as another open file does."""
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     removed: list[str] = []
     worker = threading.Thread(target=lambda: removed.extend(aged.digest for aged in apply_retention(project, LATER)), daemon=True)
     with store.keeping(), store.incoming():  # who keeps does not exclude others who keep

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import datetime
-import os
-import random
-import shutil
-import signal
 import socket
-import subprocess
 import sys
-import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 from fsspec import AbstractFileSystem
+from s3_server import KEYS, client_of
 from s3fs import S3FileSystem
 
 from warehouse.claims.rollup import build
@@ -34,10 +28,6 @@ from warehouse.transform.model import Model
 from warehouse.transform.preview import preview
 from warehouse.transform.query import run_query
 from warehouse.transform.session import ModelResult
-
-REPOSITORY = Path(__file__).resolve().parents[1]
-TOOL = REPOSITORY.parent / "shared" / "tools" / "radosgw"
-KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "testsecret123", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
 @dataclass(frozen=True)
@@ -59,84 +49,9 @@ class Bucket:
         self.client.rm_file(f"{self.name}/{key}")
 
 
-def free_port() -> int:
-    """A port that is free on loopback, as is the one a thousand above it, which the server takes too; below those that the
-    kernel hands to clients, one of whom might have it by then."""
-    for port in random.sample(range(10_000, 30_000), 100):
-        with socket.socket() as first, socket.socket() as second:
-            try:
-                first.bind(("127.0.0.1", port))
-                second.bind(("127.0.0.1", port + 1000))
-            except OSError:
-                continue
-        return port
-    raise AssertionError("no two free ports")
-
-
-def start_server(program: Path, data: Path) -> str | None:
-    """The URL of a server that was started; None when it did not come up, and then nothing of it is left."""
-    port = free_port()
-    starter = subprocess.Popen(
-        ["bash", TOOL, "up", program, data, str(port)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-    )
-    with suppress(subprocess.TimeoutExpired):
-        if starter.wait(timeout=90) == 0:
-            return f"http://127.0.0.1:{port}"
-    with suppress(ProcessLookupError):
-        os.killpg(starter.pid, signal.SIGKILL)
-    starter.wait(timeout=30)
-    return None
-
-
-@pytest.fixture(scope="session")
-def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a server; skips where it cannot be had."""
-    if not TOOL.is_file():
-        pytest.skip(f"no S3 server is here: {TOOL}")
-    program = REPOSITORY / ".cache" / "radosgw"
-    try:
-        installed = subprocess.run(
-            ["bash", TOOL, "install", program], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
-        )
-    except subprocess.TimeoutExpired:
-        # A network that stalls is the test bed's fault, not the product's.
-        pytest.skip("the S3 server's packages do not come within five minutes")
-    if installed.returncode:
-        # No network at all, or a system without such packages: likewise.
-        pytest.skip(f"the S3 server's packages cannot be had: {installed.stderr.strip()[-200:]}")
-    for _ in range(3):  # on a busy machine its storage daemon now and then greets too early, and gives up ("wrong fsid")
-        data = tmp_path_factory.mktemp("radosgw")
-        url = start_server(program, data)
-        if url:
-            break
-    else:
-        pytest.skip(f"the S3 server does not start: see {data}")  # the test bed, not the product
-    yield url
-    subprocess.run(["bash", TOOL, "down", data], check=True, timeout=30)
-    shutil.rmtree(data, ignore_errors=True)
-
-
 @pytest.fixture
-def fresh_client() -> Iterator[None]:
-    """Clients are kept by the process, with the endpoint and keys that they began with."""
-    S3FileSystem.clear_instance_cache()
-    yield
-    S3FileSystem.clear_instance_cache()
-
-
-@pytest.fixture
-def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch, fresh_client: None) -> Bucket:
-    """An empty bucket of the test's own, in the store that the environment names."""
-    for name, value in {**KEYS, "AWS_ENDPOINT_URL": endpoint}.items():
-        monkeypatch.setenv(name, value)
-    client = S3FileSystem(
-        endpoint_url=endpoint, key=KEYS["AWS_ACCESS_KEY_ID"], secret=KEYS["AWS_SECRET_ACCESS_KEY"], skip_instance_cache=True,
-        use_listings_cache=False,
-    )
-    made = Bucket(client, f"b{uuid.uuid4().hex}")
-    client.mkdir(made.name)
-    return made
+def bucket(endpoint: str, bucket_name: str, fresh_client: None) -> Bucket:
+    return Bucket(client_of(endpoint), bucket_name)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 from forgery import forge
 from samples import mlperf_inference
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
+from stored import bundle_folder, folder_of
 
 from warehouse.claims.lineage import lineage
 from warehouse.claims.publication import publications
@@ -20,7 +21,8 @@ from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_number
 from warehouse.errors import WarehouseError
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
+from warehouse.evidence.store import bundle_key
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project
@@ -41,10 +43,10 @@ def test_a_tie_that_another_plan_may_break_otherwise_is_refused_or_traced_to_its
         assert error.code in ("WH303", "WH306")
         return
     (publication,) = publications(project)
-    for line in (publication.folder / "rows.jsonl").read_bytes().splitlines():
+    for line in (folder_of(publication) / "rows.jsonl").read_bytes().splitlines():
         cell = json.loads(line)["cells"]["v"]
         (file,) = cell["evidence"]
-        data = (LocalStore(project.store_root).folder(file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
+        data = (project.store_root / bundle_key(file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
         ((offset, length),) = file["ranges"]
         assert float(data[offset : offset + length].partition(b"=")[2]) == float.fromhex(cell["value"][1])
 
@@ -172,7 +174,7 @@ def test_publish_refuses_over_altered_evidence_and_over_altered_publications(tmp
     build(project)
     publish(project, "claim")
     (publication,) = publications(project)
-    rows = publication.folder / "rows.jsonl"
+    rows = folder_of(publication) / "rows.jsonl"
     good = rows.read_bytes()
     rows.write_bytes(good.replace(b'"number_id"', b'"number_iD"', 1))
     with pytest.raises(WarehouseError) as caught:
@@ -206,7 +208,7 @@ def test_a_forged_value_does_not_fit_its_number_id(tmp_path: Path) -> None:
     build(project)
     publish(project, "claim")
     (publication,) = publications(project)
-    rows = (publication.folder / "rows.jsonl").read_bytes().replace((2.0).hex().encode(), (7.0).hex().encode())
+    rows = (folder_of(publication) / "rows.jsonl").read_bytes().replace((2.0).hex().encode(), (7.0).hex().encode())
     forge(publication, "rows.jsonl", rows)
     with pytest.raises(WarehouseError) as caught:
         lineage(project, "7.0")
@@ -263,10 +265,10 @@ def layered_project(root: Path, tmp_path: Path) -> Project:
 
 
 def texts_of(project: Project, number: str) -> list[str]:
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     found = []
     for file in lineage(project, number).raw_files:
-        data = (store.folder(file.artifact_manifest_digest) / "files" / file.raw_path).read_bytes()
+        data = (bundle_folder(store, file.artifact_manifest_digest) / "files" / file.raw_path).read_bytes()
         found += [data[offset : offset + length].decode() for offset, length in file.ranges]
     return sorted(found)
 

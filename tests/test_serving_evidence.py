@@ -18,7 +18,7 @@ from landed import Rows, codes, drafts, landed, load
 
 from warehouse.api import Warehouse
 from warehouse.claims.rollup import build
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import init_project
@@ -58,7 +58,7 @@ def warehouse(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> 
     warehouse = Warehouse(init_project(tmp_path_factory.mktemp("project") / "p"))
     ingestors = load_ingestors(warehouse.project).values()
     for folder in folders:
-        ingest(plan_ingest(folder, ingestors), LocalStore(warehouse.project.store_root), "evidence")
+        ingest(plan_ingest(folder, ingestors), open_store(warehouse.project), "evidence")
     assert not build(warehouse.project).damaged
     return warehouse
 

@@ -13,7 +13,7 @@ import yaml
 from landed import Subject
 
 from warehouse.claims.rollup import build
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import init_project, standard_folder
@@ -29,7 +29,7 @@ LLM_D = "llm-d__llm-d-benchmark"
 def facts(serving_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """The tables that a build of the four collections makes."""
     project = init_project(tmp_path_factory.mktemp("project"))
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     for folder in (LLMPERF, GENAI_PERF, INFERENCE_PERF, LLM_D):
         plan = plan_ingest(serving_evidence / folder, load_ingestors(project).values(), project.store_root)
         assert not plan.problems

@@ -11,7 +11,7 @@ from samples import bench_serving as sample
 
 from warehouse.api import Warehouse
 from warehouse.claims.rollup import build
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import init_project
@@ -33,7 +33,7 @@ H200,accelerator_hour,3.6,2020-01-01,list,x,
 
 def add(warehouse: Warehouse, path: Path) -> None:
     report = ingest(
-        plan_ingest(path, load_ingestors(warehouse.project).values()), LocalStore(warehouse.project.store_root), "test"
+        plan_ingest(path, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test"
     )
     assert not report.problems and {bundle.family for bundle in report.bundles} <= {"bench_serving", "prices"}
     assert not build(warehouse.project).damaged

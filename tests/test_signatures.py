@@ -35,6 +35,7 @@ from samples.values import take_in, value_files, values_project
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence import signatures
 from warehouse.evidence.keys import PublicKey, SigningKey, load_signing_key, make_key, public_keys, read_public_key
+from warehouse.evidence.local_objects import LocalObjects
 from warehouse.evidence.signatures import Signing, check_signatures, evidence_subject, sign, signature_stamps
 
 DIGEST, OTHER = "ab" * 32, "cd" * 32
@@ -92,14 +93,14 @@ def statement(sha256: str, predicate_type: str = signatures.EVIDENCE) -> dict[st
 
 
 def found(store: Path, trusted: dict[str, PublicKey]) -> Signing:
-    return check_signatures(store, evidence_subject(DIGEST), trusted)
+    return check_signatures(LocalObjects(store), evidence_subject(DIGEST), trusted)
 
 
 # --- what is written ---------------------------------------------------------------------------------------------
 
 
 def test_an_envelope_is_what_anybody_can_check(tmp_path: Path, keys: dict[str, SigningKey]) -> None:
-    assert sign(tmp_path, evidence_subject(DIGEST), keys["nightly"])
+    assert sign(LocalObjects(tmp_path), evidence_subject(DIGEST), keys["nightly"])
     envelope = json.loads(envelope_path(tmp_path, DIGEST, keys["nightly"]).read_bytes())
     payload = base64.b64decode(envelope["payload"], validate=True)
     assert json.loads(payload) == {
@@ -130,13 +131,13 @@ def test_a_key_s_id_is_that_of_securesystemslib(keys: dict[str, SigningKey]) -> 
 
 def test_signing_again_changes_nothing_and_another_file_there_is_refused(tmp_path: Path, keys: dict[str, SigningKey]) -> None:
     subject, path = evidence_subject(DIGEST), envelope_path(tmp_path, DIGEST, keys["nightly"])
-    assert sign(tmp_path, subject, keys["nightly"])
+    assert sign(LocalObjects(tmp_path), subject, keys["nightly"])
     before = (path.read_bytes(), path.stat().st_mtime_ns)
-    assert not sign(tmp_path, subject, keys["nightly"])
+    assert not sign(LocalObjects(tmp_path), subject, keys["nightly"])
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
     path.write_bytes(b"{}")
     with pytest.raises(WarehouseError, match="WH113") as error:
-        sign(tmp_path, subject, keys["nightly"])
+        sign(LocalObjects(tmp_path), subject, keys["nightly"])
     assert error.value.exit_code == ExitCode.TAMPERED and path.read_bytes() == b"{}"
     assert [name for name in os.listdir(tmp_path / "incoming") if not name.startswith(".")] == []
 
@@ -204,13 +205,13 @@ def test_what_is_not_signed_is_unsigned(tmp_path: Path, trusted: dict[str, Publi
 def test_a_signature_of_another_key_under_a_trusted_key_s_name_is_malformed(
     tmp_path: Path, keys: dict[str, SigningKey], trusted: dict[str, PublicKey]
 ) -> None:
-    sign(tmp_path, evidence_subject(DIGEST), keys["stranger"])
+    sign(LocalObjects(tmp_path), evidence_subject(DIGEST), keys["stranger"])
     envelope_path(tmp_path, DIGEST, keys["stranger"]).rename(envelope_path(tmp_path, DIGEST, keys["nightly"]))
     assert found(tmp_path, trusted).signatures[0].finding == "malformed"
 
 
 def test_any_byte_changed_makes_it_invalid(tmp_path: Path, keys: dict[str, SigningKey], trusted: dict[str, PublicKey]) -> None:
-    sign(tmp_path, evidence_subject(DIGEST), keys["nightly"])
+    sign(LocalObjects(tmp_path), evidence_subject(DIGEST), keys["nightly"])
     path = envelope_path(tmp_path, DIGEST, keys["nightly"])
     data = path.read_bytes()
     assert found(tmp_path, trusted).state == "valid"
@@ -223,8 +224,8 @@ def test_one_signature_that_holds_is_enough_and_the_others_are_told(
     tmp_path: Path, keys: dict[str, SigningKey], trusted: dict[str, PublicKey]
 ) -> None:
     subject = evidence_subject(DIGEST)
-    sign(tmp_path, subject, keys["nightly"])
-    sign(tmp_path, subject, keys["stranger"])
+    sign(LocalObjects(tmp_path), subject, keys["nightly"])
+    sign(LocalObjects(tmp_path), subject, keys["stranger"])
     signing = found(tmp_path, trusted)
     assert signing.state == "valid" and signing.deciding and signing.deciding.key_name == "nightly"
     assert "its signature holds" in str(signing.reason) and "was not checked" in str(signing.reason)
@@ -239,7 +240,7 @@ def test_one_signature_that_holds_is_enough_and_the_others_are_told(
 def test_what_is_no_file_is_neither_followed_nor_waited_for(
     what: str, tmp_path: Path, keys: dict[str, SigningKey], trusted: dict[str, PublicKey]
 ) -> None:
-    sign(tmp_path, evidence_subject(DIGEST), keys["nightly"])
+    sign(LocalObjects(tmp_path), evidence_subject(DIGEST), keys["nightly"])
     path = envelope_path(tmp_path, DIGEST, keys["nightly"])
     path.rename(tmp_path / "real")
     {"link": lambda: path.symlink_to(tmp_path / "real"), "pipe": lambda: os.mkfifo(path), "folder": path.mkdir}[what]()
@@ -247,19 +248,19 @@ def test_what_is_no_file_is_neither_followed_nor_waited_for(
 
 
 def test_stamps_tell_when_a_signature_came_or_changed(tmp_path: Path, keys: dict[str, SigningKey]) -> None:
-    seen = [signature_stamps(tmp_path)]
-    sign(tmp_path, evidence_subject(DIGEST), keys["nightly"])
-    seen.append(signature_stamps(tmp_path))
-    sign(tmp_path, evidence_subject(DIGEST), keys["nightly"])
-    assert signature_stamps(tmp_path) == seen[-1]
-    sign(tmp_path, evidence_subject(OTHER), keys["nightly"])
-    seen.append(signature_stamps(tmp_path))
+    seen = [signature_stamps(LocalObjects(tmp_path))]
+    sign(LocalObjects(tmp_path), evidence_subject(DIGEST), keys["nightly"])
+    seen.append(signature_stamps(LocalObjects(tmp_path)))
+    sign(LocalObjects(tmp_path), evidence_subject(DIGEST), keys["nightly"])
+    assert signature_stamps(LocalObjects(tmp_path)) == seen[-1]
+    sign(LocalObjects(tmp_path), evidence_subject(OTHER), keys["nightly"])
+    seen.append(signature_stamps(LocalObjects(tmp_path)))
     path = envelope_path(tmp_path, DIGEST, keys["nightly"])
     data = path.read_bytes()
     path.write_bytes(bytes([data[0] ^ 1]) + data[1:])
-    seen.append(signature_stamps(tmp_path))
+    seen.append(signature_stamps(LocalObjects(tmp_path)))
     path.unlink()
-    seen.append(signature_stamps(tmp_path))
+    seen.append(signature_stamps(LocalObjects(tmp_path)))
     assert len({tuple(stamps) for stamps in seen}) == len(seen)
 
 

@@ -23,8 +23,8 @@ from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all, verify_number
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.keys import SigningKey, load_signing_key, make_key
+from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import evidence_subject, sign
-from warehouse.evidence.store import LocalStore
 from warehouse.project import Project, init_project, read_project, trust_key
 from warehouse.transform.builds import current_build
 from warehouse.transform.query import run_query
@@ -73,8 +73,8 @@ def bundle_of(project: Project, key: str) -> str:
 
 
 def sign_bundles(project: Project, key: SigningKey, *digests: str) -> None:
-    for digest in digests or LocalStore(project.store_root).digests():
-        sign(project.store_root, evidence_subject(digest), key)
+    for digest in digests or open_store(project).digests():
+        sign(open_store(project).objects, evidence_subject(digest), key)
 
 
 def envelope(project: Project, digest: str, key: SigningKey) -> Path:
@@ -128,7 +128,7 @@ def test_what_landing_keeps_of_signatures_may_be_deleted(project: Project, keys:
 def test_the_standard_project_says_it_of_every_run(tmp_path: Path, keys: dict[str, SigningKey]) -> None:
     project = trust_key(init_project(tmp_path / "project"), "nightly", keys["nightly"].public.text)
     take_in(project, mlperf_inference.write_submission(tmp_path / "evidence"))
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     signed, strange = store.digests()[:2]
     sign_bundles(project, keys["nightly"], signed)
     sign_bundles(project, keys["stranger"], strange)
@@ -215,7 +215,7 @@ def test_a_publication_s_signature_names_its_record_as_sha256sum_sees_it(project
         {"name": f"publications/{digest}/publication.json", "digest": {"sha256": hashlib.sha256(record.read_bytes()).hexdigest()}}
     ]
     # A signature of evidence is none of a publication, and the other way round.
-    sign(project.store_root, evidence_subject(digest), keys["stranger"])
+    sign(open_store(project).objects, evidence_subject(digest), keys["stranger"])
     [publication] = publications(project)
     strange = envelope(project, digest, keys["stranger"])
     strange.rename(envelope(project, digest, keys["nightly"]))

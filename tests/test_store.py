@@ -8,16 +8,18 @@ import random
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
 
+from stored import bundle_folder, root_of
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent
 from warehouse.evidence.manifest import Manifest, ManifestFile
-from warehouse.evidence.store import LocalStore, Staged
+from warehouse.evidence.store import EvidenceStore, Staged, local_store
 from warehouse.landing.contract import Bundle
 
 FILES = {"log.txt": b"one\ntwo\n", "deep/er/empty": b"", "deep/blob": bytes(range(256)) * 40}
@@ -28,7 +30,7 @@ def manifest_of(files: dict[str, bytes]) -> Manifest:
     return Manifest("test", tuple(listed), {"round": "v5.1"})
 
 
-def put(store: LocalStore, files: dict[str, bytes], sources: Path) -> bool:
+def put(store: EvidenceStore, files: dict[str, bytes], sources: Path) -> bool:
     """Bring files into the store the way an ingest does; whether the bundle was new."""
     sources.mkdir(parents=True, exist_ok=True)
     for index, data in enumerate(files.values()):
@@ -36,10 +38,10 @@ def put(store: LocalStore, files: dict[str, bytes], sources: Path) -> bool:
     with store.incoming() as incoming:
         copies = incoming.copy([sources / str(index) for index in range(len(files))])
         staged = [copy for copy in copies if isinstance(copy, Staged)]
-        return store.commit(manifest_of(files), staged, incoming.folder)
+        return store.commit(manifest_of(files), staged)
 
 
-def faults(store: LocalStore, digest: str) -> list[str]:
+def faults(store: EvidenceStore, digest: str) -> list[str]:
     """The codes of all that is wrong with a bundle."""
     try:
         manifest = store.manifest(digest)
@@ -58,17 +60,17 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def staging_folders(store: LocalStore) -> list[Path]:
-    return [path for path in (store.root / "incoming").iterdir() if path.is_dir()]
+def staging_folders(store: EvidenceStore) -> list[Path]:
+    return [path for path in (root_of(store) / "incoming").iterdir() if path.is_dir()]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> LocalStore:
-    return LocalStore(tmp_path / "store")
+def store(tmp_path: Path) -> EvidenceStore:
+    return local_store(tmp_path / "store")
 
 
 @pytest.fixture
-def digest(store: LocalStore, tmp_path: Path) -> str:
+def digest(store: EvidenceStore, tmp_path: Path) -> str:
     assert put(store, FILES, tmp_path / "sources")
     return manifest_of(FILES).digest
 
@@ -81,16 +83,16 @@ def test_a_name_once_given_is_never_given_again(tmp_path: Path) -> None:
     assert not scratch.exists()
 
 
-def test_opening_and_asking_an_absent_store_makes_nothing(store: LocalStore) -> None:
+def test_opening_and_asking_an_absent_store_makes_nothing(store: EvidenceStore) -> None:
     assert store.digests() == []
     with pytest.raises(WarehouseError) as caught:
         store.manifest("ab" * 32)
     assert (caught.value.code, caught.value.exit_code) == ("WH106", ExitCode.MISSING)
-    assert not store.root.exists()
+    assert not root_of(store).exists()
 
 
-def test_a_bundle_lies_under_its_digest_with_its_manifest_beside_its_files(store: LocalStore, digest: str) -> None:
-    folder = store.root / "raw" / "sha256" / digest[:2] / digest
+def test_a_bundle_lies_under_its_digest_with_its_manifest_beside_its_files(store: EvidenceStore, digest: str) -> None:
+    folder = root_of(store) / "raw" / "sha256" / digest[:2] / digest
     assert contents(folder) == {
         **{f"files/{path}": data for path, data in FILES.items()}, "manifest.json": manifest_of(FILES).canonical
     }
@@ -100,13 +102,13 @@ def test_a_bundle_lies_under_its_digest_with_its_manifest_beside_its_files(store
     assert store.uri(digest, "log.txt") == (folder / "files" / "log.txt").as_uri()
 
 
-def test_the_same_bundle_again_changes_nothing(store: LocalStore, digest: str, tmp_path: Path) -> None:
-    before = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in (store.root / "raw").rglob("*")}
+def test_the_same_bundle_again_changes_nothing(store: EvidenceStore, digest: str, tmp_path: Path) -> None:
+    before = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in (root_of(store) / "raw").rglob("*")}
     assert put(store, FILES, tmp_path / "again") is False
-    assert {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in (store.root / "raw").rglob("*")} == before
+    assert {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in (root_of(store) / "raw").rglob("*")} == before
 
 
-def test_staged_copies_are_hashed_and_gone_afterwards(store: LocalStore, tmp_path: Path) -> None:
+def test_staged_copies_are_hashed_and_gone_afterwards(store: EvidenceStore, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
     with store.incoming() as incoming:
         [staged] = incoming.copy([tmp_path / "a"])
@@ -116,7 +118,7 @@ def test_staged_copies_are_hashed_and_gone_afterwards(store: LocalStore, tmp_pat
     assert staging_folders(store) == []
 
 
-def test_a_file_that_cannot_be_read_is_reported_and_the_others_are_staged(store: LocalStore, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported_and_the_others_are_staged(store: EvidenceStore, tmp_path: Path) -> None:
     (tmp_path / "good").write_bytes(b"abc")
     (tmp_path / "link").symlink_to("good")
     sources = [tmp_path / "absent\n", Path("/proc/self/mem"), tmp_path / "link", tmp_path, tmp_path / "good"]
@@ -129,7 +131,7 @@ def test_a_file_that_cannot_be_read_is_reported_and_the_others_are_staged(store:
 
 
 @pytest.mark.parametrize("source", [Path("/proc/version"), Path("/sys/kernel/mm/transparent_hugepage/enabled")])
-def test_a_file_of_the_kernels_has_the_size_of_its_bytes(store: LocalStore, source: Path) -> None:
+def test_a_file_of_the_kernels_has_the_size_of_its_bytes(store: EvidenceStore, source: Path) -> None:
     if not source.exists():
         pytest.skip(f"this kernel has no {source}")
     data = source.read_bytes()
@@ -140,7 +142,7 @@ def test_a_file_of_the_kernels_has_the_size_of_its_bytes(store: LocalStore, sour
         assert (staged.bytes, staged.sha256) == (len(data), bytes_digest(data))
 
 
-def test_a_file_that_grows_while_it_is_read_is_left_out(store: LocalStore, tmp_path: Path) -> None:
+def test_a_file_that_grows_while_it_is_read_is_left_out(store: EvidenceStore, tmp_path: Path) -> None:
     source = tmp_path / "growing"
     code = "import sys\nwith open(sys.argv[1], 'ab', 0) as f:\n for _ in range(1 << 18): f.write(b'x' * 4096)"
     with subprocess.Popen([sys.executable, "-c", code, str(source)]) as writer:
@@ -162,9 +164,9 @@ def test_memory_does_not_grow_with_a_file(tmp_path: Path) -> None:
     code = """
 import resource, sys
 from pathlib import Path
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.store import local_store
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-with LocalStore(Path(sys.argv[1])).incoming() as incoming:
+with local_store(Path(sys.argv[1])).incoming() as incoming:
     incoming.copy([Path(sys.executable)])
     before = peak()
     [staged] = incoming.copy([Path(sys.argv[2])])
@@ -181,10 +183,10 @@ with LocalStore(Path(sys.argv[1])).incoming() as incoming:
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_one_flipped_bit_anywhere_is_found(store: LocalStore, digest: str, seed: int) -> None:
+def test_one_flipped_bit_anywhere_is_found(store: EvidenceStore, digest: str, seed: int) -> None:
     assert faults(store, digest) == []
     chance = random.Random(seed)
-    stored = sorted(path for path in (store.root / "raw").rglob("*") if path.is_file() and path.stat().st_size)
+    stored = sorted(path for path in (root_of(store) / "raw").rglob("*") if path.is_file() and path.stat().st_size)
     path = chance.choice(stored)
     data = bytearray(path.read_bytes())
     data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
@@ -193,8 +195,8 @@ def test_one_flipped_bit_anywhere_is_found(store: LocalStore, digest: str, seed:
 
 
 @pytest.mark.parametrize("name", ["manifest.json", *(f"files/{path}" for path in FILES)])
-def test_what_is_cut_grown_emptied_or_gone_is_found(store: LocalStore, digest: str, name: str) -> None:
-    path = store.folder(digest) / name
+def test_what_is_cut_grown_emptied_or_gone_is_found(store: EvidenceStore, digest: str, name: str) -> None:
+    path = bundle_folder(store, digest) / name
     data = path.read_bytes()
     is_manifest = name == "manifest.json"
     for changed in (data[:-1], data + b"\0", data + b"\n", b""):
@@ -207,18 +209,18 @@ def test_what_is_cut_grown_emptied_or_gone_is_found(store: LocalStore, digest: s
     assert faults(store, digest) == ["WH106"]
 
 
-def test_a_bundle_under_the_wrong_digest_is_found(store: LocalStore, digest: str) -> None:
+def test_a_bundle_under_the_wrong_digest_is_found(store: EvidenceStore, digest: str) -> None:
     wrong = digest[:-1] + ("0" if digest[-1] != "0" else "1")
-    store.folder(digest).rename(store.folder(wrong))
+    bundle_folder(store, digest).rename(bundle_folder(store, wrong))
     assert faults(store, wrong) == ["WH105"]
 
 
-def test_a_reader_of_a_bundle_never_gets_bytes_that_are_not_the_manifests(store: LocalStore, digest: str) -> None:
-    bundle = Bundle(digest, store.manifest(digest), store.folder(digest) / "files")
+def test_a_reader_of_a_bundle_never_gets_bytes_that_are_not_the_manifests(store: EvidenceStore, digest: str) -> None:
+    bundle = Bundle(digest, store.manifest(digest), partial(store.local_file, digest))
     for path, data in FILES.items():
         assert bundle.read(path) == bytes(bundle.map(path)[:]) == data
-    (bundle.folder / "log.txt").write_bytes(b"One\ntwo\n")
-    (bundle.folder / "deep" / "blob").unlink()
+    (bundle_folder(store, digest) / "files" / "log.txt").write_bytes(b"One\ntwo\n")
+    (bundle_folder(store, digest) / "files" / "deep" / "blob").unlink()
     for path, code, status in (("log.txt", "WH105", ExitCode.TAMPERED), ("deep/blob", "WH106", ExitCode.MISSING)):
         for read in (bundle.read, bundle.map):
             with pytest.raises(WarehouseError) as caught:
@@ -229,9 +231,9 @@ def test_a_reader_of_a_bundle_never_gets_bytes_that_are_not_the_manifests(store:
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"{}", manifest_of({"other": b"x"}).canonical])
 def test_a_damaged_manifest_is_replaced_by_ingesting_again_and_kept_aside(
-    store: LocalStore, digest: str, tmp_path: Path, damage: bytes
+    store: EvidenceStore, digest: str, tmp_path: Path, damage: bytes
 ) -> None:
-    folder = store.folder(digest)
+    folder = bundle_folder(store, digest)
     (folder / "manifest.json").write_bytes(damage)
     assert faults(store, digest) == ["WH105" if damage else "WH107"]
     assert put(store, FILES, tmp_path / "again") is True
@@ -243,10 +245,10 @@ def test_a_damaged_manifest_is_replaced_by_ingesting_again_and_kept_aside(
 
 @pytest.mark.parametrize("left", [0, 1, 2, 3])
 def test_files_without_a_manifest_are_invisible_and_completed_later(
-    store: LocalStore, tmp_path: Path, left: int
+    store: EvidenceStore, tmp_path: Path, left: int
 ) -> None:
     manifest = manifest_of(FILES)
-    folder = store.folder(manifest.digest)
+    folder = bundle_folder(store, manifest.digest)
     for path, data in list(FILES.items())[:left]:
         (folder / "files" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "files" / path).write_bytes(data)
@@ -257,9 +259,9 @@ def test_files_without_a_manifest_are_invisible_and_completed_later(
     assert set(contents(folder)) == {"manifest.json", *(f"files/{path}" for path in FILES)}
 
 
-def test_a_wrong_file_left_without_a_manifest_is_replaced_and_kept_aside(store: LocalStore, tmp_path: Path) -> None:
+def test_a_wrong_file_left_without_a_manifest_is_replaced_and_kept_aside(store: EvidenceStore, tmp_path: Path) -> None:
     manifest = manifest_of(FILES)
-    left = store.folder(manifest.digest) / "files" / "log.txt"
+    left = bundle_folder(store, manifest.digest) / "files" / "log.txt"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"half")
     assert put(store, FILES, tmp_path / "sources") is True
@@ -269,18 +271,18 @@ def test_a_wrong_file_left_without_a_manifest_is_replaced_and_kept_aside(store: 
 
 
 def test_what_a_dead_ingest_staged_is_removed_and_what_a_living_one_stages_stays(
-    store: LocalStore, tmp_path: Path
+    store: EvidenceStore, tmp_path: Path
 ) -> None:
     code = """
 import sys
 from pathlib import Path
-from warehouse.evidence.store import LocalStore
-with LocalStore(Path(sys.argv[1])).incoming() as incoming:
+from warehouse.evidence.store import local_store
+with local_store(Path(sys.argv[1])).incoming() as incoming:
     (incoming.folder / "half").write_bytes(b"half")
     print(incoming.folder, flush=True)
     sys.stdin.read()
 """
-    command = [sys.executable, "-c", code, str(store.root)]
+    command = [sys.executable, "-c", code, str(root_of(store))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         staging = Path(other.stdout.readline().strip())
         with store.incoming():
@@ -292,9 +294,9 @@ with LocalStore(Path(sys.argv[1])).incoming() as incoming:
     assert staging_folders(store) == []
 
 
-def test_a_name_of_a_process_that_lives_does_not_protect_what_a_dead_one_left(store: LocalStore) -> None:
+def test_a_name_of_a_process_that_lives_does_not_protect_what_a_dead_one_left(store: EvidenceStore) -> None:
     # After a restart of the machine or a container, the number of a killed ingest is soon somebody else's.
-    left = store.root / "incoming" / f"{os.getpid()}-01ARZ3NDEKTSV4RRFFQ69G5FAV"
+    left = root_of(store) / "incoming" / f"{os.getpid()}-01ARZ3NDEKTSV4RRFFQ69G5FAV"
     left.mkdir(parents=True)
     (left / "half").write_bytes(b"half")
     with store.incoming():
@@ -304,7 +306,7 @@ def test_a_name_of_a_process_that_lives_does_not_protect_what_a_dead_one_left(st
 def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "store").write_bytes(b"a file where the folder should be")
     with pytest.raises(WarehouseError) as caught:
-        put(LocalStore(tmp_path / "store"), FILES, tmp_path / "sources")
+        put(local_store(tmp_path / "store"), FILES, tmp_path / "sources")
     assert caught.value.code == "WH109"
     assert caught.value.hint
 
@@ -314,15 +316,15 @@ def test_a_full_disk_is_the_stores_fault_and_leaves_no_visible_bundle(tmp_path: 
 import resource, signal, sys
 from pathlib import Path
 from warehouse.errors import WarehouseError
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.store import local_store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # then a write beyond the limit fails as on a full disk
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-store = LocalStore(Path(sys.argv[1]))
+store = local_store(Path(sys.argv[1]))
 try:
     with store.incoming() as incoming:
         incoming.copy([Path(sys.argv[2])])
 except WarehouseError as error:
-    print(error.code, store.digests(), [path.name for path in (store.root / "incoming").iterdir() if path.is_dir()])
+    print(error.code, store.digests(), [path.name for path in (Path(sys.argv[1]) / "incoming").iterdir() if path.is_dir()])
 """
     (tmp_path / "big").write_bytes(b"x" * 10_000)
     done = subprocess.run(
@@ -339,7 +341,7 @@ def _write(root: Path, sources: Sequence[Path], together: Barrier, results: "mul
     for number, source in enumerate(sources):
         together.wait()
         try:
-            outcomes.append(put(LocalStore(root), {**FILES, "round": b"%d" % number}, source))
+            outcomes.append(put(local_store(root), {**FILES, "round": b"%d" % number}, source))
         except Exception as error:
             outcomes.append(repr(error))
     results.put(outcomes)
@@ -359,29 +361,29 @@ def write_together(root: Path, sources: Path) -> list[tuple[bool | str, ...]]:
     return list(zip(*outcomes, strict=True))
 
 
-def test_of_many_that_write_a_bundle_at_once_one_adds_it_and_none_fails(store: LocalStore, tmp_path: Path) -> None:
-    rounds = write_together(store.root, tmp_path / "sources")
+def test_of_many_that_write_a_bundle_at_once_one_adds_it_and_none_fails(store: EvidenceStore, tmp_path: Path) -> None:
+    rounds = write_together(root_of(store), tmp_path / "sources")
     assert [sorted(outcomes, key=repr) for outcomes in rounds] == [[False] * (WRITERS - 1) + [True]] * ROUNDS
     assert len(store.digests()) == ROUNDS
     for digest in store.digests():
         assert faults(store, digest) == []
         names = {"manifest.json", "files/round", *(f"files/{path}" for path in FILES)}
-        assert set(contents(store.folder(digest))) == names
+        assert set(contents(bundle_folder(store, digest))) == names
     assert staging_folders(store) == []
 
 
 def test_of_many_that_repair_a_bundle_at_once_none_fails_and_the_damaged_one_is_kept(
-    store: LocalStore, tmp_path: Path
+    store: EvidenceStore, tmp_path: Path
 ) -> None:
     for number in range(ROUNDS):
-        folder = store.folder(manifest_of({**FILES, "round": b"%d" % number}).digest)
+        folder = bundle_folder(store, manifest_of({**FILES, "round": b"%d" % number}).digest)
         (folder / "files").mkdir(parents=True)
         (folder / "manifest.json").write_bytes(b"")
         (folder / "files" / "log.txt").write_bytes(b"half")
-    rounds = write_together(store.root, tmp_path / "sources")
+    rounds = write_together(root_of(store), tmp_path / "sources")
     assert [set(outcomes) for outcomes in rounds] == [{True, False}] * ROUNDS
     assert len(store.digests()) == ROUNDS
     for digest in store.digests():
         assert faults(store, digest) == []
-        assert b"" in [path.read_bytes() for path in store.folder(digest).glob("manifest.json.damaged-*")]
-        assert b"half" in [path.read_bytes() for path in (store.folder(digest) / "files").glob("log.txt.damaged-*")]
+        assert b"" in [path.read_bytes() for path in bundle_folder(store, digest).glob("manifest.json.damaged-*")]
+        assert b"half" in [path.read_bytes() for path in (bundle_folder(store, digest) / "files").glob("log.txt.damaged-*")]

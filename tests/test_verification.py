@@ -11,6 +11,7 @@ import pytest
 from bare_project import write
 from forgery import forge
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
+from stored import bundle_folder, folder_of
 
 from warehouse.claims.lineage import lineage
 from warehouse.claims.number import exact, row_numbers
@@ -22,7 +23,7 @@ from warehouse.claims.verification import verify_all, verify_number, verify_publ
 from warehouse.cli.main import main
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.project import Project, read_project
 from warehouse.transform.sql_text import canonical
 
@@ -40,8 +41,8 @@ def published(root: Path, sql: str = SUMS, files: tuple[str, ...] = FILES) -> Pr
 
 def bundles(project: Project) -> dict[str, Path]:
     """The folder of each bundle, by the text of its file."""
-    store = LocalStore(project.store_root)
-    folders = map(store.folder, store.digests())
+    store = open_store(project)
+    folders = (bundle_folder(store, digest) for digest in store.digests())
     return {next((folder / "files").iterdir()).read_text(): folder for folder in folders}
 
 
@@ -136,7 +137,7 @@ def test_sums_are_compared_within_their_tolerance_and_all_else_exactly(case: str
 def forged(project: Project, column: str, value: float) -> str:
     """The number id of another value of key a that a publication now states, in place of the one there was."""
     (publication,) = publications(project)
-    lines = [json.loads(line) for line in (publication.folder / "rows.jsonl").read_bytes().splitlines()]
+    lines = [json.loads(line) for line in (folder_of(publication) / "rows.jsonl").read_bytes().splitlines()]
     row = next(line for line in lines if line["grain"]["key"] == exact("a"))
     row["cells"][column]["value"] = exact(value)
     sql = canonical((project.root / "queries" / "claim.sql").read_text())
@@ -262,10 +263,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     shutil.rmtree(bundles(project)["a=4\n"])
     status, out, err = wh("verify", "--all")
     assert status == ExitCode.MISSING and out.count("\n  missing: 1 problem\n") == 2 and err.endswith("2 missing, 2 verified\n")
-    (publication.folder / "rows.jsonl").write_bytes(b"")
+    (folder_of(publication) / "rows.jsonl").write_bytes(b"")
     status, out, err = wh("verify", "--all")
     assert status == ExitCode.TAMPERED and "claim\n  tampered: rows.jsonl differs" in out
-    shutil.rmtree(publication.folder)
+    shutil.rmtree(folder_of(publication))
     assert wh("verify", "--all") == (0, "", "nothing is published\n")
 
 
@@ -367,7 +368,7 @@ def test_a_damaged_publication_has_a_verdict_of_its_own_and_the_rest_goes_on(
     damaged, numbers = next(
         (each, list(verify_publication(project, each))) for each in publications(project) if each.query == "claim"
     )
-    damage(damaged.folder)
+    damage(folder_of(damaged))
 
     def wh(*arguments: str) -> tuple[int, str, str]:
         status = main(["--project", str(project.root), *arguments])
@@ -412,10 +413,10 @@ def test_a_number_of_two_publications_is_that_of_the_whole_one(tmp_path: Path) -
     assert last.digest != first.digest
     number = lineage(project, "claim[key=a].total")
     assert number.publication == last.digest
-    rows_emptied(last.folder)
+    rows_emptied(folder_of(last))
     again = lineage(project, str(number.number_id))
     assert (again.publication, again.value) == (first.digest, 7.75)
-    record_cut(first.folder)
+    record_cut(folder_of(first))
     with pytest.raises(WarehouseError) as caught:
         lineage(project, str(number.number_id))
     assert (caught.value.code, caught.value.exit_code) == ("WH307", ExitCode.TAMPERED)
@@ -426,7 +427,7 @@ def test_a_number_that_only_a_damaged_publication_may_hold(tmp_path: Path) -> No
     project = published(tmp_path)
     (publication,) = publications(project)
     shutil.rmtree(project.builds)
-    rows_emptied(publication.folder)
+    rows_emptied(folder_of(publication))
     with pytest.raises(WarehouseError) as caught:
         lineage(project, "n-aaaaaaaaaaaa")
     assert (caught.value.code, [each.code for each in caught.value.also]) == ("WH307", ["WH307"])

@@ -20,12 +20,14 @@ from typing import Any
 
 import pytest
 from samples import mlperf_inference
+from stored import bundle_folder, folder_of
 
 from warehouse.claims.publication import CONTENT, PublishedCell, PublishedRollup, publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all, verify_number
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
+from warehouse.evidence.store import bundle_key
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project, read_project
@@ -66,7 +68,7 @@ def write_evidence(folder: Path, recordings: Path) -> list[Path]:
 
 
 def take_in(project: Project, folder: Path) -> None:
-    ingest(plan_ingest(folder, load_ingestors(project).values()), LocalStore(project.store_root), "test")
+    ingest(plan_ingest(folder, load_ingestors(project).values()), open_store(project), "test")
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +108,7 @@ def numbers_of(project: Project, publication: PublishedRollup) -> dict[str, set[
 def why_set(project: Project, cell: PublishedCell) -> set[Path]:
     digests = {file["artifact_manifest_digest"] for file in cell.evidence}
     digests |= {run["artifact_manifest_digest"] for run in cell.runs}
-    return {LocalStore(project.store_root).folder(digest) for digest in digests}
+    return {project.store_root / bundle_key(digest) for digest in digests}
 
 
 @contextmanager
@@ -136,8 +138,8 @@ def test_a_byte_of_the_why_set_is_told(published: Project, sample: dict[str, set
 def test_a_byte_outside_the_why_set_changes_nothing(published: Project, sample: dict[str, set[Path]]) -> None:
     """Until every number of the sample has been verified beside a damaged bundle that it does not rest on."""
     random, unproven = Random(5), set(sample)
-    store = LocalStore(published.store_root)
-    for folder in map(store.folder, store.digests()):
+    store = open_store(published)
+    for folder in (bundle_folder(store, digest) for digest in store.digests()):
         inside = {number for number, bundles in sample.items() if folder in bundles}
         if not unproven - inside:
             continue
@@ -167,7 +169,7 @@ def content_of(project: Project) -> dict[str | None, tuple[str, list[bytes]]]:
     """By query the digest and the files of its publication."""
     files = ("publication.json", *CONTENT)
     return {
-        publication.query: (publication.digest, [(publication.folder / name).read_bytes() for name in files])
+        publication.query: (publication.digest, [(folder_of(publication) / name).read_bytes() for name in files])
         for publication in publications(project)
     }
 
@@ -214,5 +216,6 @@ _ON_ONE_PROCESSOR = """
 import os, sys
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from warehouse.cli.main import main
+from warehouse.evidence.location import open_store
 sys.exit(main(sys.argv[1:]))
 """

@@ -45,6 +45,9 @@ CODES: dict[str, str] = {
     "WH111": "there is nothing of this name to sign",
     "WH112": "evidence was removed by retention policy",
     "WH113": "a signature does not hold",
+    "WH114": "the store cannot be reached or used",
+    "WH115": "a file is larger than the store takes",
+    "WH116": "evidence cannot be removed from this store",
     # ingestors and landing
     "WH120": "several ingestors claim the same file",
     "WH121": "an ingestor is not valid",

@@ -22,6 +22,8 @@ STANDARD_PREFIX = "standard/"  # how messages show a file of the standard projec
 _DEFAULT_KEPT_BUILDS = 3
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEY_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_WORK = ".wh/work"  # for what a store in S3 has in the project's folder: landing tables, copies of objects
 _PUBLIC_KEY = re.compile(r"ed25519:[0-9a-f]{64}")
 
 _TEMPLATE = """\
@@ -60,6 +62,10 @@ class Project:
     builds: Path
     kept_builds: int
     uses_standard: bool
+    # Of a store in S3; `store_root` then has only what is no evidence. Keys are never the project's.
+    store_url: str | None = None
+    store_endpoint: str | None = None
+    store_region: str | None = None
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name to paths or patterns
     # Where a build tells OpenLineage events, if anywhere.
     lineage_file: Path | None = None
@@ -130,12 +136,7 @@ def read_project(root: Path) -> Project:
     keep = file.value("build", "keep", int, _DEFAULT_KEPT_BUILDS)
     if keep < 1:
         raise file.fault("build", "keep", "build.keep must be at least 1", "the current build is one of those kept")
-    url = file.value("store", "url", str, ".wh/store")
-    if "://" in url:
-        raise file.fault(
-            "store", "url", f"store.url {url!r}: only a local folder can be written by this version",
-            'give a path: url = ".wh/store"',
-        )
+    store_root, store_url = _store(root, file)
     lineage_file = file.value("openlineage", "file", str, "")
     lineage_url = os.environ.get("OPENLINEAGE_URL") or file.value("openlineage", "url", str, "")
     if lineage_url and not _is_http_address(lineage_url):
@@ -146,7 +147,7 @@ def read_project(root: Path) -> Project:
     return Project(
         root=root,
         name=file.value("project", "name", str, root.name),
-        store_root=root / url,
+        store_root=store_root,
         builds=root / file.value("build", "folder", str, ".wh/builds"),
         kept_builds=keep,
         uses_standard=file.value("project", "standard", bool, True),
@@ -156,7 +157,36 @@ def read_project(root: Path) -> Project:
         trusted_keys=_trusted_keys(file),
         requires_signatures=file.value("publication", "require_signatures", bool, False),
         retention=_retention(file),
+        store_url=store_url,
+        store_endpoint=_endpoint(file),
+        store_region=file.value("store", "region", str, "") or None,
     )
+
+
+def _store(root: Path, file: ProjectFile) -> tuple[Path, str | None]:
+    """The store's folder, and where it is in S3 its URL; then the folder is for what is no evidence."""
+    url = file.value("store", "url", str, ".wh/store")
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return root / url, None
+    if scheme == "file":
+        return Path("/", rest.removeprefix("localhost")), None
+    if scheme != "s3":
+        raise file.fault(
+            "store", "url", f"store.url {url!r}: evidence is kept in a folder or in S3", 'for one: url = "s3://bucket/folder"'
+        )
+    if not _BUCKET.fullmatch(rest.partition("/")[0]):
+        raise file.fault("store", "url", f"store.url {url!r} names no bucket", 'for one: url = "s3://bucket/folder"')
+    return root / _WORK, url
+
+
+def _endpoint(file: ProjectFile) -> str | None:
+    endpoint = file.value("store", "endpoint", str, "")
+    if endpoint and not _is_http_address(endpoint):
+        raise file.fault(
+            "store", "endpoint", f"store.endpoint {endpoint!r} is no http or https address", 'for one: "http://localhost:8100"'
+        )
+    return endpoint or None
 
 
 def project_of_store(root: Path) -> Project:

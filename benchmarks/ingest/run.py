@@ -101,19 +101,19 @@ def hash_all(evidence: Path, project: Path) -> int:
 
 def ingest_all(evidence: Path, project: Path) -> int:
     """What `wh ingest` does."""
-    from warehouse.evidence.store import LocalStore
+    from warehouse.evidence.location import open_store
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import load_ingestors
     from warehouse.project import read_project
 
     found = read_project(project)
     plan = plan_ingest(evidence, load_ingestors(found).values())
-    return len(ingest(plan, LocalStore(found.store_root), "benchmark").bundles)
+    return len(ingest(plan, open_store(found), "benchmark").bundles)
 
 
 def parse_all(evidence: Path, project: Path) -> int:
     """What `wh build` does before its models; the number of rows, the issues left out."""
-    from warehouse.evidence.store import LocalStore
+    from warehouse.evidence.location import open_store
     from warehouse.landing.batches import refresh
     from warehouse.landing.contract import ISSUE_TABLE
     from warehouse.landing.registry import find_ingestors
@@ -123,7 +123,7 @@ def parse_all(evidence: Path, project: Path) -> int:
     found = find_ingestors(read)
     ingestors = {name: each.ingestor for name, each in found.items()}
     sources = {name: each.source for name, each in found.items()}
-    landing = refresh(LocalStore(read.store_root), ingestors, sources=sources)
+    landing = refresh(open_store(read), ingestors, sources=sources)
     issues = sum(file.rows for file in landing.files(ISSUE_TABLE))
     if landing.damaged or issues:
         print(f"{issues} issues, {len(landing.damaged)} damaged bundles", file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project
@@ -37,7 +37,7 @@ INGESTOR = Values()
 
 
 def take_in(project: Project, path: Path) -> None:
-    ingest(plan_ingest(path, load_ingestors(project).values()), LocalStore(project.store_root), str(path))
+    ingest(plan_ingest(path, load_ingestors(project).values()), open_store(project), str(path))
 
 
 def values_project(root: Path, sql: str, grain: str = "key") -> Project:

@@ -22,9 +22,9 @@ from warehouse.claims.verdict import (
     EXPIRED, NOT_REPRODUCED, REFUSED, STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Claim, Verdict, state_of,
 )
 from warehouse.errors import WarehouseError
+from warehouse.evidence.location import open_store
 from warehouse.evidence.removal import expired, removed_bundles
 from warehouse.evidence.signatures import Signing
-from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Auditor:
         self._published = check_publication_signatures(project, publication) if publication else None
         self._trusted = tuple(trusted_keys(project).values())
         self._traced = traced
-        self._store = LocalStore(project.store_root)
+        self._store = open_store(project)
         self._specification = specification
         self._replayer: Replayer | None = None
         self._problems: dict[str, tuple[WarehouseError, ...]] = {}

@@ -12,7 +12,7 @@ from typing import Any
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow
 from warehouse.claims.retrace import row_key
 from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, Ledger
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
 from warehouse.project import Project
 
 
@@ -36,10 +36,11 @@ def difference(
 
 def evidence_then(project: Project, publication: PublishedRollup) -> frozenset[str]:
     """The bundles of the store, without those that arrived after a publication was made, as the ledger has it."""
-    events = list(Ledger(project.store_root).events())
+    store = open_store(project)
+    events = list(Ledger(store.objects).events())
     made = next(
         (i for i, event in enumerate(events) if event.kind == PUBLICATION and event.subject == publication.digest), len(events)
     )
     before = {event.subject for event in events[:made] if event.kind == ARRIVAL}
     after = {event.subject for event in events[made:] if event.kind == ARRIVAL}
-    return frozenset(LocalStore(project.store_root).digests()) - (after - before)
+    return frozenset(store.digests()) - (after - before)

@@ -16,8 +16,8 @@ from warehouse.claims.search import FoundCell, current_cell, find_cell
 from warehouse.claims.signing import Signings, check_number_signatures
 from warehouse.claims.specification import read_specification
 from warehouse.evidence.ledger import Event
+from warehouse.evidence.location import open_store
 from warehouse.evidence.removal import removed_bundles
-from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 
 
@@ -114,7 +114,7 @@ def _lineage(
     now: tuple[str | None, Any] | None,
     is_gone: bool,
 ) -> Lineage:
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     raw_files = tuple(
         RawFile(
             file["artifact_manifest_digest"], file["raw_path"],

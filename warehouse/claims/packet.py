@@ -21,7 +21,7 @@ from typing import IO
 
 from warehouse.claims.number import parse_argument
 from warehouse.claims.packet_page import page
-from warehouse.claims.publication import CONTENT, PublishedRollup
+from warehouse.claims.publication import CONTENT, RECORD, PublishedRollup, publication_key, spec_key
 from warehouse.claims.search import FoundCell, find_cell
 from warehouse.claims.signing import publication_subject, trusted_keys
 from warehouse.claims.specification import read_specification
@@ -30,8 +30,9 @@ from warehouse.claims.verification import verify_number
 from warehouse.digest import canonical_json, file_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import unique_name
-from warehouse.evidence.signatures import VALID, check_signatures, evidence_subject, signature_files
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
+from warehouse.evidence.signatures import VALID, check_signatures, evidence_subject, signature_keys
+from warehouse.evidence.store import raw_key
 from warehouse.project import Project, project_of_store
 
 _RECORD = "packet.json"
@@ -76,7 +77,7 @@ def verify_packet(path: Path, trusted: Mapping[str, str] | None = None) -> Verdi
         except (tarfile.TarError, OSError, ValueError, KeyError, TypeError) as error:
             return Verdict(None, str(path), None, TAMPERED, f"it is no packet any more: {error}")
         project = project_of_store(root)
-        store = LocalStore(project.store_root)
+        store = open_store(project)
         problems = tuple(problem for digest in store.digests() for problem in store.check_bundle(digest))
         if problems:
             return Verdict(number_id, str(path), None, TAMPERED, "raw files are not what was packed", 0, problems)
@@ -96,7 +97,7 @@ def _is_as_made(project: Project, number_id: str, path: Path) -> bool:
     assert found.publication
     again = project.root / "again.tar"
     with open(again, "xb") as stream:
-        _write(project, found, found.publication, LocalStore(project.store_root).digests(), stream)
+        _write(project, found, found.publication, open_store(project).digests(), stream)
     return file_digest(again) == file_digest(path)
 
 
@@ -123,7 +124,7 @@ def _entries(
     project: Project, found: FoundCell, publication: PublishedRollup, bundles: list[str]
 ) -> Iterator[tuple[str, bytes | Path]]:
     """The files of a packet in order: names, and bytes or where these lie."""
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     specification = read_specification(project, publication)
     signatures = list(_signatures(project, publication, bundles))
     keys = {key_id: trusted_keys(project)[key_id].text for _, key_id in signatures}
@@ -131,24 +132,23 @@ def _entries(
     yield _PAGE, page(found, specification, bundles, sorted(keys)).encode()
     yield _KEYS, canonical_json(keys)
     for envelope, _ in signatures:
-        yield envelope.relative_to(project.store_root).as_posix(), envelope
-    for name in ("publication.json", *CONTENT):
-        yield f"publications/{publication.digest}/{name}", publication.folder / name
-    yield f"specs/{specification.digest}.json", project.store_root / "specs" / f"{specification.digest}.json"
+        yield envelope, store.objects.read(envelope)
+    for key in (*(publication_key(publication.digest, name) for name in (RECORD, *CONTENT)), spec_key(specification.digest)):
+        yield key, store.objects.read(key)
     for digest in bundles:
-        folder = store.folder(digest)
-        place = folder.relative_to(project.store_root).as_posix()
-        yield f"{place}/manifest.json", folder / "manifest.json"
+        yield raw_key(digest, "manifest.json"), store.objects.read(raw_key(digest, "manifest.json"))
         for file in store.manifest(digest).files:
-            yield f"{place}/files/{file.raw_path}", folder / "files" / file.raw_path
+            yield raw_key(digest, file.raw_path), store.local_file(digest, file)
 
 
-def _signatures(project: Project, publication: PublishedRollup, bundles: Iterable[str]) -> Iterator[tuple[Path, str]]:
-    """The signatures that hold by a trusted key, of the publication and then of its bundles: files, and ids of keys. Of
+def _signatures(project: Project, publication: PublishedRollup, bundles: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The signatures that hold by a trusted key, of the publication and then of its bundles: keys in the store, and ids of
+    signing keys. Of
     another nobody could say whether it was changed on the way."""
+    objects = open_store(project).objects
     for subject in (publication_subject(publication.digest, publication.record), *map(evidence_subject, bundles)):
-        signing = check_signatures(project.store_root, subject, trusted_keys(project))
+        signing = check_signatures(objects, subject, trusted_keys(project))
         holding = {each.key_id for each in signing.signatures if each.state == VALID}
-        for file in signature_files(project.store_root, subject.digest):
-            if (key_id := file.name.partition(".")[0]) in holding:
-                yield file, key_id
+        for key in signature_keys(objects, subject.digest):
+            if (key_id := key.rpartition("/")[2].partition(".")[0]) in holding:
+                yield key, key_id

@@ -15,20 +15,32 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from warehouse.claims.number import inexact
 from warehouse.claims.why_sets import Run, decoded
 from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.ledger import PUBLICATION, Ledger
+from warehouse.evidence.location import open_store
+from warehouse.evidence.objects import Objects
 from warehouse.project import Project
 
 PUBLICATION_DOMAIN = "wh/publication/3"
 # The files beside the record, each with its digest in it.
 CONTENT = ("rows.jsonl", "runs.jsonl", "why.jsonl")
+RECORD = "publication.json"
 _FIELDS = frozenset({"query", "query_spec_digest", "sha256"})  # of the record, what readers need
+
+
+def publication_key(digest: str, name: str) -> str:
+    """The key in the store of one of a publication's files."""
+    return f"publications/{digest}/{name}"
+
+
+def spec_key(query_spec_digest: str) -> str:
+    """The key in the store of a query's spec."""
+    return f"specs/{query_spec_digest}.json"
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,7 @@ class PublishedRollup:
 
     digest: str
     record: Mapping[str, Any]
-    folder: Path
+    objects: Objects  # of the store that it lies in
     query: str | None
     fault: WarehouseError | None = None
 
@@ -78,16 +90,17 @@ class PublishedRollup:
             return decoded(self._read("runs.jsonl"), self._read("why.jsonl"))
         except (ValueError, KeyError, TypeError, IndexError) as error:
             message = f"its why-sets cannot be read: {error}"
-            raise WarehouseError("WH307", message, str(self.folder), exit_code=ExitCode.TAMPERED) from error
+            raise WarehouseError("WH307", message, f"publication {self.digest[:12]}", exit_code=ExitCode.TAMPERED) from error
 
     def _read(self, name: str) -> bytes:
         if self.fault:
             raise self.fault
+        key = publication_key(self.digest, name)
         try:
-            return (self.folder / name).read_bytes()
+            return self.objects.read(key)
         except OSError as error:
             raise WarehouseError(
-                "WH307", f"cannot be read: {error.strerror}", str(self.folder / name), exit_code=ExitCode.MISSING
+                "WH307", f"cannot be read: {error.strerror}", f"{self.objects.url}/{key}", exit_code=ExitCode.MISSING
             ) from error
 
     def check(self) -> None:
@@ -99,15 +112,12 @@ class PublishedRollup:
 
 def publications(project: Project) -> list[PublishedRollup]:
     """All publications, the last one published first; a damaged one too, which says so when it is read."""
-    from warehouse.evidence.ledger import PUBLICATION
-
-    events = [event for event in Ledger(project.store_root).events() if event.kind == PUBLICATION]
+    objects = open_store(project).objects
+    events = [event for event in Ledger(objects).events() if event.kind == PUBLICATION]
     order = {event.subject: number for number, event in enumerate(events)}
     queries = {event.subject: str(event.detail.get("query")) for event in events if "query" in event.detail}
-    found = [
-        _opened(path, queries.get(path.parent.name))
-        for path in (project.store_root / "publications").glob("*/publication.json")
-    ]
+    digests = [key.split("/")[1] for key in objects.matching(publication_key("*", RECORD))]
+    found = [_opened(objects, digest, queries.get(digest)) for digest in digests]
     return sorted(found, key=lambda publication: (-order.get(publication.digest, -1), publication.digest))
 
 
@@ -123,18 +133,18 @@ def whole_publications(publications: Iterable[PublishedRollup]) -> tuple[list[Pu
     return whole, problems
 
 
-def _opened(path: Path, query: str | None) -> PublishedRollup:
-    digest = path.parent.name
+def _opened(objects: Objects, digest: str, query: str | None) -> PublishedRollup:
+    key = publication_key(digest, RECORD)
     try:
-        record = json.loads(path.read_bytes())
+        record = json.loads(objects.read(key))
         if domain_digest(PUBLICATION_DOMAIN, record) == digest and _FIELDS <= record.keys():
-            return PublishedRollup(digest, record, path.parent, record["query"])
+            return PublishedRollup(digest, record, objects, record["query"])
         fault = _tampered("publication.json differs from its digest", digest)
     except OSError as error:
-        fault = WarehouseError("WH307", f"cannot be read: {error.strerror}", str(path), exit_code=ExitCode.MISSING)
+        fault = WarehouseError("WH307", f"cannot be read: {error.strerror}", f"{objects.url}/{key}", exit_code=ExitCode.MISSING)
     except (ValueError, AttributeError, RecursionError) as error:
         fault = _tampered(f"publication.json cannot be read: {error}", digest)
-    return PublishedRollup(digest, {}, path.parent, query, fault)
+    return PublishedRollup(digest, {}, objects, query, fault)
 
 
 def _tampered(message: str, digest: str) -> WarehouseError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
@@ -16,15 +15,15 @@ from warehouse.claims.beside_evidence import refuse_signing_state
 from warehouse.claims.freezing import Facts, FrozenRows, freeze, row_documents
 from warehouse.claims.guarantees import guarantees
 from warehouse.claims.number import exact
-from warehouse.claims.publication import CONTENT, PUBLICATION_DOMAIN
+from warehouse.claims.publication import CONTENT, PUBLICATION_DOMAIN, RECORD, publication_key, spec_key
 from warehouse.claims.signing import check_evidence_signatures, publication_subject
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.durable import create_if_absent, scratch_folder
 from warehouse.evidence.ledger import PUBLICATION as PUBLISHED
 from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.location import open_store
+from warehouse.evidence.objects import Objects
 from warehouse.evidence.signatures import VALID, sign
-from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 from warehouse.transform.builds import current_build
 from warehouse.transform.sql_text import canonical
@@ -62,7 +61,7 @@ def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Pu
     publication or spec that is there already is damaged, WH113 when a signature of its evidence does not hold, WH312 when the
     project requires signatures and some evidence has none by a trusted key, WH109, WH211.
     """
-    with LocalStore(project.store_root).keeping():  # or what is checked may be gone when it is published
+    with open_store(project).keeping():  # or what is checked may be gone when it is published
         return _publish(project, query, key)
 
 
@@ -130,7 +129,7 @@ def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
 def _check_evidence(project: Project, place: str, traces: "Iterable[RowTrace]", facts: Facts) -> None:
     """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308,
     WH105, WH106, WH107, WH113, WH312."""
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     bundles: set[str] = set()
     for row in traces:
         under = facts.bundles(row)
@@ -198,39 +197,38 @@ def _store(
         "sha256": {name: bytes_digest(data) for name, data in frozen.content.items()},
     }
     digest = domain_digest(PUBLICATION_DOMAIN, record)
-    root = project.store_root
-    folder = root / "publications" / digest
-    spec_path = root / "specs" / f"{specification['query_spec_digest']}.json"
+    objects = open_store(project).objects
     try:
-        with scratch_folder(root / "incoming") as scratch:
-            _create_or_same(spec_path, canonical_json(dict(specification)), scratch / "spec")
-            for name in CONTENT:
-                _create_or_same(folder / name, frozen.content[name], scratch / name)
-            is_new = _create_or_same(folder / "publication.json", canonical_json(record), scratch / "record")
+        _create_or_same(objects, spec_key(specification["query_spec_digest"]), canonical_json(dict(specification)))
+        for name in CONTENT:
+            _create_or_same(objects, publication_key(digest, name), frozen.content[name])
+        is_new = _create_or_same(objects, publication_key(digest, RECORD), canonical_json(record))
     except OSError as error:
-        raise WarehouseError("WH109", f"cannot be written: {error.strerror}", str(folder)) from error
-    if is_new or not _is_last(root, query, digest):
-        Ledger(root).published(digest, query, build_digest)
+        place = f"{objects.url}/publications/{digest}"
+        raise WarehouseError("WH109", f"cannot be written: {error.strerror}", place) from error
+    ledger = Ledger(objects)
+    if is_new or not _is_last(ledger, query, digest):
+        ledger.published(digest, query, build_digest)
     if key:
-        sign(root, publication_subject(digest, record), key)
+        sign(objects, publication_subject(digest, record), key)
     return Publication(
         digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined
     )
 
 
-def _is_last(store_root: Path, query: str, digest: str) -> bool:
+def _is_last(ledger: Ledger, query: str, digest: str) -> bool:
     """Whether the ledger has this publication as the query's last: going back to an earlier one is news too."""
-    said = [event.subject for event in Ledger(store_root).events() if event.kind == PUBLISHED and event.detail.get("query") == query]
+    said = [event.subject for event in ledger.events() if event.kind == PUBLISHED and event.detail.get("query") == query]
     return bool(said) and said[-1] == digest
 
 
-def _create_or_same(path: Path, data: bytes, scratch: Path) -> bool:
-    """Create a file, or find it there with the same bytes; whether it was created. Raises WH307 when others are there."""
-    if create_if_absent(path, data, scratch):
+def _create_or_same(objects: Objects, key: str, data: bytes) -> bool:
+    """Create an object, or find it there with the same bytes; whether it was created. Raises WH307 when others are there."""
+    if objects.create(key, data):
         return True
-    if path.read_bytes() != data:
+    if objects.read(key) != data:
         raise WarehouseError(
-            "WH307", "what was published before has been altered", str(path), "restore the store from a copy",
+            "WH307", "what was published before has been altered", f"{objects.url}/{key}", "restore the store from a copy",
             ExitCode.TAMPERED,
         )
     return False

@@ -14,7 +14,10 @@ from typing import BinaryIO
 
 from warehouse.claims.lineage import RawFile
 from warehouse.digest import CHUNK_BYTES, stream_digest
-from warehouse.evidence.store import LocalStore
+from warehouse.errors import WarehouseError
+from warehouse.evidence.location import open_store
+from warehouse.evidence.objects import UNREACHABLE
+from warehouse.evidence.store import raw_key
 from warehouse.project import Project
 
 WHOLE = "whole"  # the file of the record
@@ -61,14 +64,19 @@ class OpenedFile:
 
 def open_file(project: Project, file: RawFile) -> OpenedFile:
     """Hash a raw file of a lineage and read the bytes of its first `RANGES` ranges."""
-    path = LocalStore(project.store_root).path(file.artifact_manifest_digest, file.raw_path)
+    key = raw_key(file.artifact_manifest_digest, file.raw_path)
     try:
+        path = open_store(project).objects.local_copy(key, file.sha256)
         # Neither followed nor waited for: whatever was put in the file's place.
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
             is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
             if not is_file or stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b"")) != file.sha256:
                 return OpenedFile(file, ALTERED, (), 0)
             windows = tuple(_window(stream, offset, length) for offset, length in file.ranges[:RANGES])
+    except WarehouseError as error:
+        if error.code == UNREACHABLE:
+            raise
+        return OpenedFile(file, ALTERED, (), 0)
     except OSError as error:
         return OpenedFile(file, ALTERED if error.errno == errno.ELOOP else MISSING, (), 0)  # a link is no file of a record
     return OpenedFile(file, WHOLE, windows, max(0, len(file.ranges) - RANGES))

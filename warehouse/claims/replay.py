@@ -20,8 +20,8 @@ from warehouse.claims.recorded import recorded_project, refused
 from warehouse.claims.retrace import Retraced, retrace
 from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
 from warehouse.errors import WarehouseError
+from warehouse.evidence.location import open_store
 from warehouse.evidence.part import part_of
-from warehouse.evidence.store import LocalStore
 from warehouse.landing.batches import refresh
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
@@ -54,7 +54,7 @@ class Replayer:
         self._memory = memory
         self._digest = str(specification["query_spec_digest"])
         self._established: Established | None = None
-        self._store = LocalStore(project.store_root)
+        self._store = open_store(project)
         self._ingestors = load_ingestors(project)
         self._query = recorded_model(specification["document"]).name
         self._tolerances = specification["document"]["contract"].get("tolerances", {})

@@ -12,8 +12,9 @@ from datetime import UTC, datetime, timedelta
 
 from warehouse.claims.publication import PublishedRollup, publications
 from warehouse.evidence.ledger import PUBLICATION, Event, Ledger
+from warehouse.evidence.location import open_store
 from warehouse.evidence.removal import remove_bundle
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.store import bundle_key
 from warehouse.project import Project
 
 DUE = "due"  # past its age, and no active publication needs it
@@ -36,7 +37,8 @@ def plan_retention(project: Project, now: datetime | None = None) -> list[Aged]:
     """The bundles that are older than the project's `cold_days`, the oldest first. One whose arrival the ledger does not know
     is never old. Raises WH107 for a ledger event and WH307 for a publication that cannot be read: nobody knows then what is
     needed."""
-    store, ledger = LocalStore(project.store_root), Ledger(project.store_root)
+    store = open_store(project)
+    ledger = Ledger(store.objects)
     events = list(ledger.events())
     for problem in ledger.damaged:
         raise problem
@@ -52,7 +54,7 @@ def plan_retention(project: Project, now: datetime | None = None) -> list[Aged]:
             if datetime.fromisoformat(time) < limit:
                 state = NEEDED if digest in needed else UNFINISHED if is_removed else DUE
                 found.append(Aged(digest, time, state, needed.get(digest, ())))
-        elif is_removed and store.folder(digest).exists():
+        elif is_removed and any(True for _ in store.objects.entries(bundle_key(digest))):
             found.append(Aged(digest, time, UNFINISHED))
     return found
 
@@ -60,8 +62,9 @@ def plan_retention(project: Project, now: datetime | None = None) -> list[Aged]:
 def apply_retention(project: Project, now: datetime | None = None) -> Iterator[Aged]:
     """Remove what is due, one bundle after another, and give each as it is gone. Raises what `plan_retention` does, and
     WH109."""
-    store, ledger = LocalStore(project.store_root), Ledger(project.store_root)
-    if not store.root.exists():
+    store = open_store(project)
+    ledger = Ledger(store.objects)
+    if store.is_empty():
         return
     with store.removing():  # what is not needed now is not when it goes
         for aged in plan_retention(project, now):

@@ -12,8 +12,8 @@ from warehouse.claims.publication import PublishedRollup, publications
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.keys import PublicKey, SigningKey, public_keys
+from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import PUBLICATION, STATES, Signing, Subject, check_signatures, evidence_subject, sign
-from warehouse.evidence.store import LocalStore
 from warehouse.project import Project
 
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
@@ -65,12 +65,12 @@ def publication_subject(digest: str, record: Mapping[str, Any]) -> Subject:
 
 def check_evidence_signatures(project: Project, digest: str) -> Signing:
     """What the signatures of a bundle are now."""
-    return check_signatures(project.store_root, evidence_subject(digest), trusted_keys(project))
+    return check_signatures(open_store(project).objects, evidence_subject(digest), trusted_keys(project))
 
 
 def check_publication_signatures(project: Project, publication: PublishedRollup) -> Signing:
     """What the signatures of a publication are now."""
-    return check_signatures(project.store_root, publication_subject(publication.digest, publication.record), trusted_keys(project))
+    return check_signatures(open_store(project).objects, publication_subject(publication.digest, publication.record), trusted_keys(project))
 
 
 def check_number_signatures(project: Project, bundles: Iterable[str], publication: PublishedRollup | None) -> Signings:
@@ -101,23 +101,23 @@ def sign_targets(project: Project, targets: Iterable[str], key: SigningKey) -> I
 
 def sign_all(project: Project, key: SigningKey) -> Iterator[Signed]:
     """Sign every bundle of the store. Raises what `sign_targets` does."""
-    for digest in LocalStore(project.store_root).digests():
+    for digest in open_store(project).digests():
         yield _signed(project, evidence_subject(digest), key)
 
 
 def _signed(project: Project, subject: Subject, key: SigningKey) -> Signed:
     if subject.predicate_type == PUBLICATION:
-        return Signed(subject.digest, "publication", sign(project.store_root, subject, key))
-    for problem in LocalStore(project.store_root).check_bundle(subject.digest):
+        return Signed(subject.digest, "publication", sign(open_store(project).objects, subject, key))
+    for problem in open_store(project).check_bundle(subject.digest):
         raise problem
-    return Signed(subject.digest, "bundle", sign(project.store_root, subject, key))
+    return Signed(subject.digest, "bundle", sign(open_store(project).objects, subject, key))
 
 
 def _subjects(project: Project, target: str) -> list[Subject]:
     if Path(target).exists():
         return [evidence_subject(digest) for digest in _ingested(project, Path(target))]
     if _DIGEST.fullmatch(target):
-        bundles = [digest for digest in LocalStore(project.store_root).digests() if digest.startswith(target)]
+        bundles = [digest for digest in open_store(project).digests() if digest.startswith(target)]
         published = [each for each in publications(project) if each.digest.startswith(target)]
         if len(bundles) + len(published) > 1:
             raise WarehouseError("WH111", "several digests begin so", target, "give more of it", ExitCode.AMBIGUOUS)
@@ -134,8 +134,8 @@ def _ingested(project: Project, path: Path) -> list[str]:
     from warehouse.landing.ingest import plan_ingest, planned_digests
     from warehouse.landing.registry import load_ingestors
 
-    store = LocalStore(project.store_root)
-    found = planned_digests(plan_ingest(path, load_ingestors(project).values(), store.root))
+    store = open_store(project)
+    found = planned_digests(plan_ingest(path, load_ingestors(project).values(), project.store_root))
     stored = set(store.digests())
     for digest in found:
         if digest not in stored:

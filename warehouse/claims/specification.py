@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow
+from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, spec_key
 from warehouse.digest import domain_digest, number_id
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.location import open_store
 from warehouse.project import Project
 from warehouse.transform.digests import MODEL_DOMAIN, QUERY_SPEC_DOMAIN, parents_of
 
@@ -55,17 +56,18 @@ def read_specification(project: Project, publication: PublishedRollup) -> Specif
 
 def stored_specification(project: Project, digest: str) -> Specification:
     """A spec that was published, by its digest. Raises WH307."""
-    path = project.store_root / "specs" / f"{digest}.json"
+    objects = open_store(project).objects
+    place = f"{objects.url}/{spec_key(digest)}"
     try:
-        document = json.loads(path.read_bytes())
-        return Specification(digest, document, tuple(_models(document, digest)), str(path))
+        document = json.loads(objects.read(spec_key(digest)))
+        return Specification(digest, document, tuple(_models(document, digest)), place)
     except FileNotFoundError as error:
         raise WarehouseError(
-            "WH307", "the query's spec is missing", str(path), "publish the query again, or restore the store from a copy",
+            "WH307", "the query's spec is missing", place, "publish the query again, or restore the store from a copy",
             ExitCode.MISSING,
         ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _torn(str(error), str(path)) from error
+        raise _torn(str(error), place) from error
 
 
 def _torn(message: str, place: str) -> WarehouseError:

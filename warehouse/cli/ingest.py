@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.evidence.keys import load_signing_key
-    from warehouse.evidence.store import LocalStore
+    from warehouse.evidence.location import open_store
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import check_name, load_ingestors
     from warehouse.project import find_project
@@ -34,17 +34,17 @@ def run(args: argparse.Namespace) -> ExitCode:
     ingestors = load_ingestors(project)
     if args.ingestor is not None:
         check_name(args.ingestor, ingestors)
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     plans, reports, failures = [], [], []
     for path in args.paths:
         try:
-            plan = plan_ingest(path, ingestors.values(), store.root, args.ingestor)
+            plan = plan_ingest(path, ingestors.values(), project.store_root, args.ingestor)
             plans.append(plan)
             if not args.dry_run:
                 with progress_bar(plan.bytes, "B", scaled=True) as bar:
                     reports.append(ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes), key))
         except WarehouseError as error:
-            if error.code in ("WH109", "WH113"):
+            if error.code in ("WH109", "WH113", "WH114"):
                 raise
             failures.append(error)
     if args.dry_run:

@@ -41,11 +41,11 @@ def run(args: argparse.Namespace) -> ExitCode:
 
     recorded = record(args.argv, folder, repeats=args.repeats, on_run=done)
     # Only now the heavy libraries: what the recorder had in memory shows in its children's peak memory.
-    from warehouse.evidence.store import LocalStore
+    from warehouse.evidence.location import open_store
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import load_ingestors
 
-    report = ingest(plan_ingest(folder, load_ingestors(project).values()), LocalStore(project.store_root), "wh record")
+    report = ingest(plan_ingest(folder, load_ingestors(project).values()), open_store(project), "wh record")
     problems = [*report.problems, *(problem for bundle in report.bundles for problem in bundle.problems)]
     if problems or not all(bundle.digest for bundle in report.bundles):
         for problem in problems:

@@ -36,11 +36,16 @@ def make_folder(folder: Path) -> None:
         fsync_folder(path.parent)
 
 
+def write_new(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write a new file, which a crash may lose. Raises `FileExistsError`."""
+    with open(path, "xb") as stream:
+        stream.writelines(chunks)
+
+
 def write_synced(path: Path, chunks: Iterable[bytes]) -> None:
     """Write a new file and fsync it; its name is not durable yet. Raises `FileExistsError`."""
     with open(path, "xb") as stream:
-        for chunk in chunks:
-            stream.write(chunk)
+        stream.writelines(chunks)
         stream.flush()
         os.fsync(stream.fileno())
 

@@ -9,13 +9,12 @@ import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 
 from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError, printable
-from warehouse.evidence.durable import create_if_absent, scratch_folder
+from warehouse.evidence.objects import Objects
 
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
@@ -46,9 +45,8 @@ class History:
 class Ledger:
     """The events under `<store>/ledger/<yyyy>/<mm>/<dd>/<ulid>.json`."""
 
-    def __init__(self, store_root: Path) -> None:
-        self._root = store_root
-        self._folder = store_root / "ledger"
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
         self.damaged: list[WarehouseError] = []  # events that the last reading could not read
 
     def arrived(self, digest: str, family: str, source: str) -> None:
@@ -64,13 +62,14 @@ class Ledger:
         self._append(REMOVAL, digest, dict(policy))
 
     def events(self) -> Iterator[Event]:
-        """All events that can be read, oldest first; one that cannot (WH107) goes to `damaged` and stops nobody."""
+        """All events that can be read, oldest first; one that cannot (WH107) goes to `damaged` and stops nobody. Raises
+        WH114."""
         self.damaged = []
-        for path in sorted(self._folder.glob("*/*/*/*.json"), key=lambda path: path.name):
+        for key in sorted(self._objects.matching("ledger/*/*/*/*.json"), key=lambda key: key.rpartition("/")[2]):
             try:
-                event = _parse_event(path.read_bytes())
+                event = _parse_event(self._objects.read(key))
             except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-                self.damaged.append(WarehouseError("WH107", f"a ledger event cannot be read: {error}", str(path)))
+                self.damaged.append(WarehouseError("WH107", f"a ledger event cannot be read: {error}", f"{self._objects.url}/{key}"))
                 continue
             yield event
 
@@ -103,12 +102,11 @@ class Ledger:
             "by": f"{_user()}@{socket.gethostname()}",
             "detail": detail,
         }
-        path = self._folder / now.strftime("%Y/%m/%d") / f"{identity}.json"
+        key = f"ledger/{now:%Y/%m/%d}/{identity}.json"
         try:
-            with scratch_folder(self._root / "incoming") as scratch:
-                create_if_absent(path, canonical_json(document), scratch / path.name)
+            self._objects.create(key, canonical_json(document))
         except OSError as error:
-            raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", str(path)) from error
+            raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", f"{self._objects.url}/{key}") from error
 
 
 def _parse_event(data: bytes) -> Event:

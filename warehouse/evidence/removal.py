@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable
-from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.durable import fsync_folder
 from warehouse.evidence.ledger import Event, Ledger
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.store import EvidenceStore, bundle_key, raw_key
 
 
-def remove_bundle(store: LocalStore, digest: str) -> None:
+def remove_bundle(store: EvidenceStore, digest: str) -> None:
     """Remove a bundle that the ledger says is removed: its manifest first, so that nobody sees half of it. What a crash
     leaves is removed by the next call. Raises WH109."""
-    folder = store.folder(digest)
+    place = f"{store.objects.url}/{bundle_key(digest)}"
     try:
-        if _is_there(folder):
-            os.unlink(folder / "manifest.json")
-            fsync_folder(folder)
-        shutil.rmtree(folder)
-        fsync_folder(folder.parent)
+        if store.has(digest):
+            store.objects.remove(raw_key(digest, "manifest.json"))
+        store.objects.remove_below(bundle_key(digest))
     except FileNotFoundError:
         return
     except OSError as error:
-        raise WarehouseError("WH109", f"cannot be removed: {error.strerror}", str(error.filename or folder)) from error
+        raise WarehouseError("WH109", f"cannot be removed: {error.strerror}", str(error.filename or place)) from error
 
 
-def removed_bundles(store: LocalStore, digests: Iterable[str]) -> dict[str, Event]:
+def removed_bundles(store: EvidenceStore, digests: Iterable[str]) -> dict[str, Event]:
     """The bundles of these that are gone because policy removed them, and the ledger's event of it. The ledger is read only
     when one is gone."""
-    gone = [digest for digest in digests if not _is_there(store.folder(digest))]
-    removals = Ledger(store.root).history().removals if gone else {}
+    gone = [digest for digest in digests if not store.has(digest)]
+    removals = Ledger(store.objects).history().removals if gone else {}
     return {digest: removals[digest] for digest in gone if digest in removals}
 
 
@@ -49,7 +43,3 @@ def removal_text(removal: Event) -> str:
         f"removed by retention policy ({said.get('tier')} tier: {said.get('days')} days, it arrived {said.get('arrived_at')})"
         f" on {removal.at} by {removal.by}"
     )
-
-
-def _is_there(folder: Path) -> bool:
-    return os.path.lexists(folder / "manifest.json")

@@ -7,17 +7,14 @@ number is does not depend on it.
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.durable import create_if_absent, scratch_folder
 from warehouse.evidence.keys import PublicKey, SigningKey
-from warehouse.evidence.store import open_plain
+from warehouse.evidence.objects import Objects
 
 if TYPE_CHECKING:
     from securesystemslib.dsse import Envelope
@@ -105,59 +102,43 @@ def evidence_subject(digest: str) -> Subject:
     return Subject(digest, f"raw/sha256/{digest[:2]}/{digest}/manifest.json", digest, EVIDENCE)
 
 
-def sign(store_root: Path, subject: Subject, key: SigningKey) -> bool:
+def sign(objects: Objects, subject: Subject, key: SigningKey) -> bool:
     """Sign a subject, once for each key; whether there was no signature of this key. Ed25519 knows no chance: the same key
-    always makes the same file. Raises WH113 when another file is there, WH109."""
+    always makes the same file. Raises WH113 when another file is there, WH109, WH114."""
     from securesystemslib.dsse import Envelope
 
     envelope = Envelope(canonical_json(_statement(subject)), _PAYLOAD_TYPE, {})
     envelope.sign(key.signer)
     data = canonical_json(envelope.to_dict())
-    path = _folder(store_root, subject.digest) / f"{key.public.key_id}{_SUFFIX}"
+    envelope_key = f"{_folder(subject.digest)}/{key.public.key_id}{_SUFFIX}"
+    place = f"{objects.url}/{envelope_key}"
     try:
-        with scratch_folder(store_root / "incoming") as scratch:
-            is_new = create_if_absent(path, data, scratch / path.name)
-            if not is_new and _read(path) != data:
-                message = "another file lies where this key's signature would"
-                raise WarehouseError("WH113", message, str(path), "restore the store from a copy", ExitCode.TAMPERED)
+        is_new = objects.create(envelope_key, data)
+        if not is_new and _read(objects, envelope_key) != data:
+            message = "another file lies where this key's signature would"
+            raise WarehouseError("WH113", message, place, "restore the store from a copy", ExitCode.TAMPERED)
     except OSError as error:
-        raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", str(path)) from error
+        raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", place) from error
     return is_new
 
 
-def check_signatures(store_root: Path, subject: Subject, trusted: Mapping[str, PublicKey]) -> Signing:
-    """Check every signature of a subject, now. `trusted` are public keys by key id."""
-    return Signing(tuple(_check(path, subject, trusted) for path in signature_files(store_root, subject.digest)))
+def check_signatures(objects: Objects, subject: Subject, trusted: Mapping[str, PublicKey]) -> Signing:
+    """Check every signature of a subject, now. `trusted` are public keys by key id. Raises WH114."""
+    return Signing(tuple(_check(objects, key, subject, trusted) for key in signature_keys(objects, subject.digest)))
 
 
-def signature_files(store_root: Path, digest: str) -> list[Path]:
-    """The envelopes that lie under a digest, by key id."""
-    try:
-        with os.scandir(_folder(store_root, digest)) as entries:
-            return sorted(Path(entry.path) for entry in entries if entry.name.endswith(_SUFFIX))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+def signature_keys(objects: Objects, digest: str) -> list[str]:
+    """The keys of the envelopes that lie under a digest, by the signing key's id."""
+    return objects.matching(f"{_folder(digest)}/*{_SUFFIX}")
 
 
-def signature_stamps(store_root: Path) -> list[str]:
-    """What tells that a signature came, went or changed: names, sizes and times; nothing is read."""
-    return sorted(_stamps(store_root / "signatures"))
+def signature_stamps(objects: Objects) -> list[str]:
+    """What tells that a signature came, went or changed; nothing is read."""
+    return [f"{entry.key} {entry.stamp}" for entry in objects.entries("signatures")]
 
 
-def _stamps(root: Path) -> Iterator[str]:
-    try:
-        folders = list(os.scandir(root))
-    except FileNotFoundError:
-        return
-    for folder in folders:
-        if folder.is_dir(follow_symlinks=False):
-            for entry in os.scandir(folder.path):
-                found = entry.stat(follow_symlinks=False)
-                yield f"{folder.name}/{entry.name} {found.st_size} {found.st_mtime_ns} {found.st_ino}"
-
-
-def _folder(store_root: Path, digest: str) -> Path:
-    return store_root / "signatures" / digest
+def _folder(digest: str) -> str:
+    return f"signatures/{digest}"
 
 
 def _statement(subject: Subject) -> dict[str, Any]:
@@ -173,8 +154,8 @@ class _Malformed(Exception):
     """Why a file is no envelope of a statement."""
 
 
-def _check(path: Path, subject: Subject, trusted: Mapping[str, PublicKey]) -> Signature:
-    key_id = path.name.removesuffix(_SUFFIX)
+def _check(objects: Objects, envelope_key: str, subject: Subject, trusted: Mapping[str, PublicKey]) -> Signature:
+    key_id = envelope_key.rpartition("/")[2].removesuffix(_SUFFIX)
     key = trusted.get(key_id)
     shown = f"key {key.name} ({key_id[:12]})" if key else f"key {printable(key_id)[:12]}"
 
@@ -182,7 +163,7 @@ def _check(path: Path, subject: Subject, trusted: Mapping[str, PublicKey]) -> Si
         return Signature(key_id, finding, f"{shown}: {message}", key.name if key else None)
 
     try:
-        envelope = _parsed(path, key_id)
+        envelope = _parsed(objects, envelope_key, key_id)
         if key and not _holds(envelope, key):
             return found(TAMPERED, "tampered: its signature does not fit its content")
         signed = _signed(envelope.payload, subject.predicate_type)
@@ -195,12 +176,12 @@ def _check(path: Path, subject: Subject, trusted: Mapping[str, PublicKey]) -> Si
     return found(TRUSTED, "its signature holds")
 
 
-def _parsed(path: Path, key_id: str) -> "Envelope":
+def _parsed(objects: Objects, envelope_key: str, key_id: str) -> "Envelope":
     """The envelope in a file, of exactly one signature, by the key that the file is named for."""
     from securesystemslib.dsse import Envelope
 
     try:
-        data = _read(path)
+        data = _read(objects, envelope_key)
         envelope = Envelope.from_dict(json.loads(data))
         if canonical_json(envelope.to_dict()) != data:
             raise _Malformed("it is no DSSE envelope in canonical JSON")
@@ -240,6 +221,11 @@ def _signed(payload: bytes, predicate_type: str) -> str:
         raise _Malformed(f"no in-toto statement: {error}") from error
 
 
-def _read(path: Path) -> bytes:
-    with open(path, "rb", opener=open_plain) as stream:
-        return stream.read(_ENVELOPE_BYTES)
+def _read(objects: Objects, key: str) -> bytes:
+    """An envelope's first bytes: whatever was put there, no more of it is held."""
+    data = b""
+    for chunk in objects.chunks(key):
+        data += chunk
+        if len(data) >= _ENVELOPE_BYTES:
+            break
+    return data[:_ENVELOPE_BYTES]

@@ -1,4 +1,4 @@
-"""The local evidence store: bundles under `raw/sha256/<aa>/<artifact_manifest_digest>/`, manifest put last.
+"""The evidence store: bundles under `raw/sha256/<aa>/<artifact_manifest_digest>/`, manifest put last, in any `Objects`.
 
 Promises: nothing under `raw/` is overwritten or deleted; a bundle is visible only when all its files and then its
 manifest are durable; a crash leaves only what no reader sees. It never parses evidence.
@@ -8,66 +8,83 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, make_folder, scratch_folder, unique_name, write_synced
+from warehouse.evidence.durable import scratch_folder, unique_name, write_new, write_synced
+from warehouse.evidence.local_objects import LocalObjects, open_plain
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
+from warehouse.evidence.objects import UNREACHABLE, NotAnObject, Objects
 
-_REMOVAL_LOCK = ".removal.lock"
+_FETCHED_BYTES = 8 << 20
 _COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
 
 
 @dataclass(frozen=True)
 class Staged:
-    """A file copied and hashed, waiting in the store's `incoming/` for its bundle's digest."""
+    """A file copied and hashed, waiting in `incoming/` for its bundle's digest."""
 
     path: Path
     bytes: int
     sha256: str
 
 
-class LocalStore:
-    """Evidence in a local folder. Opening it creates nothing."""
+def bundle_key(digest: str) -> str:
+    """The key that all of a bundle's objects begin with."""
+    return f"raw/sha256/{digest[:2]}/{digest}"
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._raw = root / "raw" / "sha256"
+
+def raw_key(digest: str, raw_path: str) -> str:
+    """The key of a raw file, there or not; the manifest itself counts as one."""
+    return f"{bundle_key(digest)}/{raw_path}" if raw_path == "manifest.json" else f"{bundle_key(digest)}/files/{raw_path}"
+
+
+class EvidenceStore:
+    """Evidence in `objects`. `work` is a local folder for what is no evidence: landing tables, which are made from it, and
+    what is not finished. Where the store is a folder, it is the same one. Opening it creates nothing."""
+
+    def __init__(self, objects: Objects, work: Path) -> None:
+        self.objects = objects
+        self._work = work
+
+    @property
+    def landing(self) -> Path:
+        """The folder of the landing tables."""
+        return self._work / "landing"
+
+    @property
+    def scratch(self) -> Path:
+        """Where `scratch_folder`s of work on this store lie: on the file system of its landing."""
+        return self._work / "incoming"
 
     # -- reading ------------------------------------------------------------------------------------------------
 
-    def folder(self, digest: str) -> Path:
-        """Where a bundle lies, there or not."""
-        return self._raw / digest[:2] / digest
-
-    def path(self, digest: str, raw_path: str) -> Path:
-        """Where a raw file lies, there or not; the manifest itself counts as one."""
-        return self.folder(digest) / raw_path if raw_path == "manifest.json" else self.folder(digest) / "files" / raw_path
-
     def uri(self, digest: str, raw_path: str) -> str:
-        """The `file://` URI of a raw file."""
-        return self.path(digest, raw_path).resolve().as_uri()
+        """The `file://` or `s3://` URI of a raw file."""
+        return self.objects.uri(raw_key(digest, raw_path))
+
+    def is_empty(self) -> bool:
+        """Whether there is neither evidence nor word of any."""
+        return not any(True for top in ("raw", "ledger") for _ in self.objects.entries(top))
 
     def digests(self) -> list[str]:
-        """The digests of all folders with a `manifest.json`, sorted; a cheap listing, nothing is read."""
-        found = []
-        for prefix in _listed(self._raw):
-            found += [entry.name for entry in _listed(Path(prefix.path)) if os.path.exists(f"{entry.path}/manifest.json")]
-        return sorted(found)
+        """The digests of all bundles with a `manifest.json`, sorted; a listing, nothing is read."""
+        return sorted(key.split("/")[3] for key in self.objects.matching(raw_key("*", "manifest.json")))
+
+    def has(self, digest: str) -> bool:
+        """Whether a bundle's manifest lies there, whatever is in it."""
+        return self.objects.exists(raw_key(digest, "manifest.json"))
 
     def manifest(self, digest: str) -> Manifest:
         """The manifest of a bundle, checked against its digest. Raises WH106 (missing), WH107 (empty or not a
         manifest), WH105 (tampered)."""
-        path = self.folder(digest) / "manifest.json"
         place = f"{digest[:12]}/manifest.json"
         try:
-            data = path.read_bytes()
+            data = self.objects.read(raw_key(digest, "manifest.json"))
         except OSError as error:
             raise WarehouseError(
                 "WH106", f"cannot be read: {error.strerror}", place, "ingest the evidence again", ExitCode.MISSING
@@ -81,31 +98,30 @@ class LocalStore:
         return parse_manifest(data, place)
 
     def check_bundle(self, digest: str) -> Iterator[WarehouseError]:
-        """What is wrong with a bundle: its manifest, then each file that is missing or altered."""
+        """What is wrong with a bundle: its manifest, then each file that is missing or altered. Raises WH114."""
         try:
             manifest = self.manifest(digest)
         except WarehouseError as error:
+            if error.code == UNREACHABLE:
+                raise
             yield error
             return
         for file in manifest.files:
             try:
                 self.check_file(digest, file)
             except WarehouseError as error:
+                if error.code == UNREACHABLE:
+                    raise
                 yield error
 
     def check_file(self, digest: str, file: ManifestFile) -> None:
-        """Re-hash one raw file. Raises WH106 (missing) or WH105 (tampered) with the file's place."""
-        path = self.folder(digest) / "files" / file.raw_path
+        """Re-hash one raw file. Raises WH106 (missing) or WH105 (tampered) with the file's place, WH114."""
         place = f"{digest[:12]}/{printable(file.raw_path)}"
         try:
-            # Not blocking: a pipe put in the file's place would be waited for without end.
-            with open(path, "rb", opener=open_plain) as stream:
-                if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                    raise WarehouseError("WH105", "it is no file any more", place, exit_code=ExitCode.TAMPERED)
-                found = stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
+            found = stream_digest(self.objects.chunks(raw_key(digest, file.raw_path)))
+        except NotAnObject as error:
+            raise WarehouseError("WH105", str(error.strerror), place, exit_code=ExitCode.TAMPERED) from error
         except OSError as error:
-            if error.errno == errno.ELOOP:
-                raise WarehouseError("WH105", "it is a link now", place, exit_code=ExitCode.TAMPERED) from error
             raise WarehouseError(
                 "WH106", f"cannot be read: {error.strerror}", place, exit_code=ExitCode.MISSING
             ) from error
@@ -113,6 +129,17 @@ class LocalStore:
             raise WarehouseError(
                 "WH105", f"sha256 is {found}, the manifest says {file.sha256}", place, exit_code=ExitCode.TAMPERED
             )
+
+    def local_file(self, digest: str, file: ManifestFile) -> Path:
+        """A local file with the bytes of a raw file, which whoever reads it checks. Raises WH105 for one that is altered in a
+        bucket, WH114, `OSError`."""
+        return self.objects.local_copy(raw_key(digest, file.raw_path), file.sha256)
+
+    def fetch(self, digest: str, manifest: Manifest) -> None:
+        """Have local files of a bundle's small files made at once, where that is quicker: of a large one nobody knows yet
+        whether it is wanted. Raises WH114."""
+        small = [file for file in manifest.files if file.bytes <= _FETCHED_BYTES]
+        self.objects.fetch({raw_key(digest, file.raw_path): file.sha256 for file in small})
 
     # -- writing ------------------------------------------------------------------------------------------------
 
@@ -123,71 +150,95 @@ class LocalStore:
         with ExitStack() as stack:
             stack.enter_context(self.keeping())
             try:
-                folder = stack.enter_context(scratch_folder(self.root / "incoming"))
+                folder = stack.enter_context(scratch_folder(self.scratch))
             except OSError as error:
-                raise _unwritable(error, self.root) from error
-            yield Incoming(folder)
+                raise _unwritable(error, self.scratch.parent) from error
+            yield Incoming(folder, is_durable=self.objects.links_files)
 
     def keeping(self) -> AbstractContextManager[None]:
         """While it is open no evidence is removed: what is found here stays until it is used. Raises WH109."""
-        return self._locked(alone=False)
+        return self._locked(self.objects.keeping())
 
     def removing(self) -> AbstractContextManager[None]:
         """While it is open nobody takes evidence in or rests a publication on it. Raises WH109."""
-        return self._locked(alone=True)
+        return self._locked(self.objects.removing())
 
     @contextmanager
-    def _locked(self, *, alone: bool) -> Iterator[None]:
+    def _locked(self, lock: AbstractContextManager[None]) -> Iterator[None]:
         with ExitStack() as stack:
             try:
-                stack.enter_context(lock(self.root / _REMOVAL_LOCK, alone=alone))
+                stack.enter_context(lock)
             except OSError as error:
-                raise _unwritable(error, self.root) from error
+                raise _unwritable(error, self.objects.url) from error
             yield
 
-    def commit(self, manifest: Manifest, staged: Sequence[Staged], scratch: Path) -> bool:
-        """Make a bundle visible: link its files, then its manifest. False when it was there already.
+    def commit(self, manifest: Manifest, staged: Sequence[Staged]) -> bool:
+        """Make a bundle visible: its files, then its manifest. False when it was there already.
 
-        `staged[i]` is the copy of `manifest.files[i]`. A manifest that is there but does not hash to its name (left by
-        a crash of another tool) is moved aside, kept, and replaced. Raises WH103 for a path that the store's file system
-        has no room for, WH109 when the store cannot be written.
+        `staged[i]` is the copy of `manifest.files[i]`. A file or manifest that is there but has another digest (left by
+        a crash of another tool) is moved aside, kept, and replaced. Raises WH103 for a path that the store has no room for,
+        WH109 when the store cannot be written, WH114.
         """
-        folder = self.folder(manifest.digest)
         try:
             if self._is_committed(manifest.digest):
                 return False
-            folders = {folder}
-            for file, copy in zip(manifest.files, staged, strict=True):
-                target = folder / "files" / file.raw_path
-                make_folder(target.parent)
-                _link_whole(copy, target)
-                folders.add(target.parent)
-            for path in folders:
-                fsync_folder(path)
-            while not create_if_absent(folder / "manifest.json", manifest.canonical, scratch / f"manifest-{unique_name()}"):
+            pairs = zip(manifest.files, staged, strict=True)
+            waiting = {raw_key(manifest.digest, file.raw_path): copy for file, copy in pairs}
+            while waiting:
+                made = self.objects.create_files({key: copy.path for key, copy in waiting.items()})
+                waiting = self._damaged({key: copy for key, copy in waiting.items() if key not in made})
+                for key in waiting:
+                    self.objects.move_aside(key)
+            key = raw_key(manifest.digest, "manifest.json")
+            while not self.objects.create(key, manifest.canonical):
                 if self._is_committed(manifest.digest):
                     return False  # by another ingest, meanwhile
-                _move_aside(folder / "manifest.json")
+                self.objects.move_aside(key)
             return True
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 place = printable(str(error.filename2 or error.filename))[-200:]
                 raise WarehouseError("WH103", "too long for the store's file system", place, "ingest from a shorter path") from error
-            raise _unwritable(error, folder) from error
+            raise _unwritable(error, f"{self.objects.url}/{bundle_key(manifest.digest)}") from error
+
+    def _damaged(self, there: dict[str, Staged]) -> dict[str, Staged]:
+        """Those under whose keys other bytes lie than the staged ones, or none any more."""
+        if not there:
+            return {}
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(_COPY_THREADS) as threads:
+            whole = list(threads.map(self._holds, there, (copy.sha256 for copy in there.values())))
+        return {key: copy for (key, copy), is_whole in zip(there.items(), whole, strict=True) if not is_whole}
+
+    def _holds(self, key: str, sha256: str) -> bool:
+        try:
+            return stream_digest(self.objects.chunks(key)) == sha256
+        except (FileNotFoundError, NotAnObject):
+            return False
 
     def _is_committed(self, digest: str) -> bool:
         try:
             self.manifest(digest)
-        except WarehouseError:
+        except WarehouseError as error:
+            if error.code == UNREACHABLE:
+                raise
             return False
         return True
 
 
-class Incoming:
-    """Copies files into the store's `incoming/`, hashing each in the same single pass."""
+def local_store(root: Path) -> EvidenceStore:
+    """The store in a folder."""
+    return EvidenceStore(LocalObjects(root), root)
 
-    def __init__(self, folder: Path) -> None:
+
+class Incoming:
+    """Copies files into `incoming/`, hashing each in the same single pass. `is_durable`: the copies themselves will be the
+    store's, so they are fsynced."""
+
+    def __init__(self, folder: Path, *, is_durable: bool) -> None:
         self.folder = folder
+        self._write = write_synced if is_durable else write_new
 
     def copy(self, sources: Sequence[Path]) -> list[Staged | WarehouseError]:
         """One result a source: the staged copy, or why it could not be read (WH102) or changed meanwhile (WH108).
@@ -222,7 +273,7 @@ class Incoming:
         with stream:
             before = os.fstat(stream.fileno())
             try:
-                write_synced(target, chunks())
+                self._write(target, chunks())
             except OSError as error:
                 raise _unwritable(error, self.folder) from error
             after = os.fstat(stream.fileno())
@@ -237,45 +288,7 @@ class Incoming:
         return Staged(target, copied, hasher.hexdigest())
 
 
-def open_plain(path: str, flags: int) -> int:
-    """An opener for what should be a regular file: a link put in its place is not followed, a pipe not waited for."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
-
-
-def _link_whole(copy: Staged, target: Path) -> None:
-    """Link a staged copy to its final name; a file already there from an unfinished ingest stays if it is the same."""
-    while True:
-        try:
-            os.link(copy.path, target)
-            return
-        except FileExistsError:
-            if _holds(target, copy.sha256):
-                return
-            _move_aside(target)
-
-
-def _holds(path: Path, sha256: str) -> bool:
-    try:
-        with open(path, "rb") as stream:
-            return stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b"")) == sha256
-    except FileNotFoundError:
-        return False
-
-
-def _move_aside(path: Path) -> None:
-    with suppress(FileNotFoundError):  # another ingest was first
-        path.rename(path.with_name(f"{path.name}.damaged-{unique_name()}"))
-
-
-def _listed(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except FileNotFoundError:
-        return []
-
-
-def _unwritable(error: OSError, place: Path) -> WarehouseError:
+def _unwritable(error: OSError, place: Path | str) -> WarehouseError:
     return WarehouseError(
         "WH109", f"the store cannot be written: {error.strerror or error}", str(place),
         "free space or fix the permissions, then ingest again: what is there already is kept",

@@ -18,7 +18,8 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import make_folder, replace_durably
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.manifest import Manifest
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.objects import UNREACHABLE
+from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.contract import ISSUE_TABLE, Ingestor
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Landing:
 
 
 def refresh(
-    store: LocalStore,
+    store: EvidenceStore,
     ingestors: Mapping[str, Ingestor],
     on_bundle: Callable[[int, int], None] = lambda done, all: None,
     sources: Mapping[str, "Source"] = MappingProxyType({}),
@@ -87,10 +88,10 @@ def refresh(
     stays.
     """
     stored = store.digests()
-    ledger = Ledger(store.root)
+    ledger = Ledger(store.objects)
     arrivals = ledger.arrivals()
     damaged = [*ledger.damaged, *_missing(arrivals, stored)]
-    current = {batch.name: batch for batch in _usable(_read_batches(store.root, ingestors), frozenset(stored))}
+    current = {batch.name: batch for batch in _usable(_read_batches(store.landing, ingestors), frozenset(stored))}
     parsed = {digest for batch in current.values() for digest in batch.bundles}
     waiting: dict[str, dict[str, Manifest]] = {}
     for digest in stored:
@@ -98,6 +99,8 @@ def refresh(
             try:
                 manifest = store.manifest(digest)
             except WarehouseError as error:
+                if error.code == UNREACHABLE:
+                    raise
                 damaged.append(error)
                 continue
             waiting.setdefault(manifest.family, {})[digest] = manifest
@@ -112,7 +115,7 @@ def refresh(
     return Landing(batches, schemas(ingestors), _parsers(ingestors), tuple(damaged), _signing(store, batches, trusted))
 
 
-def _signing(store: LocalStore, batches: Iterable[Batch], trusted: "Mapping[str, PublicKey] | None") -> LandingFile | None:
+def _signing(store: EvidenceStore, batches: Iterable[Batch], trusted: "Mapping[str, PublicKey] | None") -> LandingFile | None:
     from warehouse.landing.signing import write_signing
 
     if trusted is None:
@@ -165,15 +168,15 @@ def batch_version(ingestor: Ingestor | None) -> int:
     return _ENGINE_VERSION * 1000 + (ingestor.version if ingestor else 0)
 
 
-def _read_batches(store_root: Path, ingestors: Mapping[str, Ingestor]) -> Iterable[Batch]:
+def _read_batches(landing: Path, ingestors: Mapping[str, Ingestor]) -> Iterable[Batch]:
     """The batches made by today's versions whose files are all there; the others are as if they were not."""
-    for path in sorted((store_root / "landing" / "batches").glob("*.json")):
+    for path in sorted((landing / "batches").glob("*.json")):
         try:
             document = json.loads(path.read_bytes())
             batch = Batch(
                 document["batch"], document["ingestor"], document["version"], tuple(document["bundles"]),
                 tuple(
-                    LandingFile(item["table"], store_root / "landing" / item["path"], item["sha256"], item["rows"])
+                    LandingFile(item["table"], landing / item["path"], item["sha256"], item["rows"])
                     for item in document["files"]
                 ),
             )
@@ -185,9 +188,9 @@ def _read_batches(store_root: Path, ingestors: Mapping[str, Ingestor]) -> Iterab
             yield batch
 
 
-def record(store_root: Path, batch: Batch) -> Batch:
+def record(landing: Path, batch: Batch) -> Batch:
     """Make a batch visible whose files are all there."""
-    folder = store_root / "landing" / "batches"
+    folder = landing / "batches"
     make_folder(folder)
     document: dict[str, Any] = {
         "batch": batch.name,
@@ -197,7 +200,7 @@ def record(store_root: Path, batch: Batch) -> Batch:
         "files": [
             {
                 "table": file.table,
-                "path": file.path.relative_to(store_root / "landing").as_posix(),
+                "path": file.path.relative_to(landing).as_posix(),
                 "sha256": file.sha256,
                 "rows": file.rows,
             }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -17,7 +17,7 @@ from warehouse.digest import CHUNK_BYTES, bytes_digest, stream_digest
 from warehouse.digest import canonical_json as canonical_json  # for ingestors
 from warehouse.digest import workload_spec_digest as workload_spec_digest  # for ingestors
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.manifest import Manifest
+from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.tree import Tree as Tree  # for ingestors
 from warehouse.evidence.tree import TreeFile as TreeFile
 
@@ -63,7 +63,7 @@ class Bundle:
 
     digest: str
     manifest: Manifest
-    folder: Path
+    locate: Callable[[ManifestFile], Path]  # a local file with the bytes of a raw file, or what should be that
     # raw_path to what the file system said of the file when it was hashed to be mapped.
     _mapped: dict[str, tuple[int, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -88,7 +88,7 @@ class Bundle:
 
     def _opened(self, raw_path: str) -> IO[bytes]:
         try:
-            return open(self.folder / raw_path, "rb")
+            return open(self.locate(self.manifest.by_path[raw_path]), "rb")
         except OSError as error:
             raise WarehouseError(
                 "WH106", f"cannot be read from the store: {error.strerror}", self._place(raw_path),

@@ -17,8 +17,9 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.keys import SigningKey
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, parse_manifest
+from warehouse.evidence.objects import UNREACHABLE
 from warehouse.evidence.signatures import evidence_subject, sign
-from warehouse.evidence.store import Incoming, LocalStore, Staged
+from warehouse.evidence.store import EvidenceStore, Incoming, Staged
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 
@@ -200,14 +201,14 @@ def _fault(family: str, draft: BundleDraft) -> str | None:
 
 def ingest(
     plan: Plan,
-    store: LocalStore,
+    store: EvidenceStore,
     source: str,
     on_bundle: Callable[[IngestedBundle], None] = lambda bundle: None,
     key: SigningKey | None = None,
 ) -> IngestReport:
     """Copy the planned bundles into the store, one after another, each committed before the next, and with `key` signed, also
     those that were there. Raises WH109, WH113."""
-    ledger = Ledger(store.root)
+    ledger = Ledger(store.objects)
     known: Mapping[str, str] | None = None
     bundles = []
     with store.incoming() as incoming:
@@ -219,7 +220,7 @@ def ingest(
             if bundle.digest and (bundle.status == ADDED or bundle.digest not in (known or {})):
                 ledger.arrived(bundle.digest, family, source)
             if bundle.digest and key:  # its bytes were hashed just now
-                sign(store.root, evidence_subject(bundle.digest), key)
+                sign(store.objects, evidence_subject(bundle.digest), key)
             bundles.append(bundle)
             on_bundle(bundle)
     return IngestReport(tuple(bundles), plan.problems)
@@ -241,7 +242,7 @@ def _planned_digest(family: str, draft: BundleDraft) -> str:
     return _manifest(family, draft, found).digest
 
 
-def _ingest_bundle(family: str, draft: BundleDraft, store: LocalStore, incoming: Incoming) -> IngestedBundle:
+def _ingest_bundle(family: str, draft: BundleDraft, store: EvidenceStore, incoming: Incoming) -> IngestedBundle:
     kept: list[tuple[DraftFile, Staged]] = []
     problems: list[WarehouseError] = []
     for file, copy in zip(draft.files, incoming.copy([file.file.source for file in draft.files]), strict=True):
@@ -255,9 +256,9 @@ def _ingest_bundle(family: str, draft: BundleDraft, store: LocalStore, incoming:
         return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, tuple(problems))
     manifest = _manifest(family, draft, kept)
     try:
-        added = store.commit(manifest, _in_manifest_order(manifest, kept), incoming.folder)
+        added = store.commit(manifest, _in_manifest_order(manifest, kept))
     except WarehouseError as error:
-        if error.code == "WH109":  # the store itself: nothing more can go in
+        if error.code in ("WH109", UNREACHABLE):  # the store itself: nothing more can go in
             raise
         return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, (*problems, error))
     finally:

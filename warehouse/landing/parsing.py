@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 from warehouse.digest import domain_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import scratch_folder
 from warehouse.evidence.manifest import Manifest
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.objects import UNREACHABLE
+from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.batches import Batch, batch_version, record
 from warehouse.landing.contract import Bundle, Ingestor
 
@@ -34,7 +35,7 @@ _BYTES_WORTH_PROCESSES = 16 << 20
 class Task:
     """The bundles of one batch to be made. `source` is None where no ingestor knows the family."""
 
-    store_root: Path
+    store: EvidenceStore
     family: str
     manifests: Mapping[str, Manifest]
     arrivals: Mapping[str, str]
@@ -55,7 +56,7 @@ class Outcome:
 
 
 def parse(
-    store: LocalStore,
+    store: EvidenceStore,
     waiting: Mapping[str, Mapping[str, Manifest]],
     arrivals: Mapping[str, str],
     ingestors: Mapping[str, Ingestor],
@@ -72,7 +73,7 @@ def parse(
 
     tasks = [
         Task(
-            store.root, family, some, {digest: arrivals[digest] for digest in some if digest in arrivals},
+            store, family, some, {digest: arrivals[digest] for digest in some if digest in arrivals},
             sources.get(family),
         )
         for family, manifests in sorted(waiting.items())
@@ -119,7 +120,7 @@ def run(task: Task, ingestor: Ingestor | None, on_bundle: Callable[[], None]) ->
     turns out damaged half-way must not stay."""
     from warehouse.landing.writer import BatchWriter
 
-    store = LocalStore(task.store_root)
+    store = task.store
     version = batch_version(ingestor)
     manifests = dict(task.manifests)
     damaged: list[WarehouseError] = []
@@ -127,15 +128,18 @@ def run(task: Task, ingestor: Ingestor | None, on_bundle: Callable[[], None]) ->
     while manifests:
         name = domain_digest("wh/landing-batch/1", [task.family, version, sorted(manifests)])
         with (
-            scratch_folder(store.root / "incoming") as scratch,
-            BatchWriter(store.root / "landing", name, scratch) as writer,
+            scratch_folder(store.scratch) as scratch,
+            BatchWriter(store.landing, name, scratch) as writer,
         ):
             is_whole = True
             for digest, manifest in manifests.items():
-                bundle = Bundle(digest, manifest, store.folder(digest) / "files")
                 try:
+                    store.fetch(digest, manifest)
+                    bundle = Bundle(digest, manifest, partial(store.local_file, digest))
                     writer.add_bundle(bundle, ingestor, task.arrivals.get(digest))
                 except WarehouseError as error:
+                    if error.code == UNREACHABLE:
+                        raise
                     damaged.append(error)
                     is_whole = False
                 if digest not in told:
@@ -146,5 +150,5 @@ def run(task: Task, ingestor: Ingestor | None, on_bundle: Callable[[], None]) ->
                     break
             if is_whole:
                 batch = Batch(name, task.family, version, tuple(manifests), writer.finish())
-                return Outcome(record(store.root, batch), tuple(damaged))
+                return Outcome(record(store.landing, batch), tuple(damaged))
     return Outcome(None, tuple(damaged))

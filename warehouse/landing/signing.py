@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -20,19 +19,19 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import make_folder, scratch_folder
 from warehouse.evidence.keys import PublicKey
 from warehouse.evidence.signatures import check_signatures, evidence_subject
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.store import EvidenceStore, raw_key
 from warehouse.landing.batches import SIGNING_TABLE, LandingFile
 from warehouse.landing.rows import SIGNING_SCHEMA
 
 
-def write_signing(store: LocalStore, bundles: Iterable[str], trusted: Mapping[str, PublicKey]) -> LandingFile | None:
+def write_signing(store: EvidenceStore, bundles: Iterable[str], trusted: Mapping[str, PublicKey]) -> LandingFile | None:
     """Check the signatures of these bundles and keep what was found, one row a bundle; None without bundles. Raises WH109."""
     rows = [_row(store, digest, trusted) for digest in sorted(bundles)]
     if not rows:
         return None
-    path = store.root / "landing" / SIGNING_TABLE / f"{domain_digest('wh/landing-signing/1', rows)}.parquet"
+    path = store.landing / SIGNING_TABLE / f"{domain_digest('wh/landing-signing/1', rows)}.parquet"
     try:
-        with scratch_folder(store.root / "incoming") as scratch:
+        with scratch_folder(store.scratch) as scratch:
             file = scratch / path.name
             pq.write_table(pa.Table.from_pylist(rows, SIGNING_SCHEMA), file, compression="zstd")
             sha256 = file_digest(file)
@@ -43,8 +42,8 @@ def write_signing(store: LocalStore, bundles: Iterable[str], trusted: Mapping[st
     return LandingFile(SIGNING_TABLE, path, sha256, len(rows))
 
 
-def _row(store: LocalStore, digest: str, trusted: Mapping[str, PublicKey]) -> dict[str, Any]:
-    signing = check_signatures(store.root, evidence_subject(digest), trusted)
+def _row(store: EvidenceStore, digest: str, trusted: Mapping[str, PublicKey]) -> dict[str, Any]:
+    signing = check_signatures(store.objects, evidence_subject(digest), trusted)
     deciding = signing.deciding
     return {
         "signing_state": signing.state,
@@ -54,12 +53,12 @@ def _row(store: LocalStore, digest: str, trusted: Mapping[str, PublicKey]) -> di
         "artifact_manifest_digest": digest,
         "raw_path": "manifest.json",  # what is signed
         "raw_offset": 0,
-        "raw_length": _manifest_bytes(store.path(digest, "manifest.json")),
+        "raw_length": _manifest_bytes(store, digest),
     }
 
 
-def _manifest_bytes(path: Path) -> int:
+def _manifest_bytes(store: EvidenceStore, digest: str) -> int:
     try:
-        return path.stat().st_size
+        return store.objects.size(raw_key(digest, "manifest.json"))
     except OSError:  # gone since its bundle was listed
         return 0

@@ -15,7 +15,8 @@ from warehouse import __version__
 from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.signatures import signature_stamps
-from warehouse.evidence.store import LocalStore
+from warehouse.evidence.location import open_store
+from warehouse.evidence.store import EvidenceStore
 from warehouse.project import KINDS, Project
 from warehouse.project_file import PROJECT_FILE
 from warehouse.transform.builds import (
@@ -69,7 +70,7 @@ def build(
     failed or was interrupted. Raises WH2xx; then the last build stays current."""
     with builder_lock(project):
         progress.began("look")
-        store = LocalStore(project.store_root)
+        store = open_store(project)
         # Taken before anything is read: what arrives meanwhile is for the next build.
         evidence = _evidence_fingerprint(project, store)
         texts = _texts_fingerprint(project, evidence)
@@ -83,14 +84,14 @@ def build(
 
 def gather_material(project: Project, progress: Progress = Progress()) -> "Material":
     """What a build of the project as it is now would be made from."""
-    store = LocalStore(project.store_root)
+    store = open_store(project)
     return _gather(project, store, _evidence_fingerprint(project, store), find_current(project), progress)
 
 
 def texts_fingerprint(project: Project) -> str:
     """A digest of the project's texts and its evidence, cheap to take: all that a build reads but for the files that its
     SQL names."""
-    return _texts_fingerprint(project, _evidence_fingerprint(project, LocalStore(project.store_root)))
+    return _texts_fingerprint(project, _evidence_fingerprint(project, open_store(project)))
 
 
 def _files_now(project: Project, current: Build | None) -> tuple[FileSet, ...]:
@@ -101,13 +102,13 @@ def _files_now(project: Project, current: Build | None) -> tuple[FileSet, ...]:
     return tuple(file_set(found.patterns, project.root.resolve(), known) for found in current.files)
 
 
-def _evidence_fingerprint(project: Project, store: LocalStore) -> str:
+def _evidence_fingerprint(project: Project, store: EvidenceStore) -> str:
     """A digest of which evidence and which signatures there are, of what parses the one and the keys that check the other,
     cheap to take: nothing heavy is imported and no evidence is read."""
     from importlib.metadata import version
 
     versions = {"wh": __version__, "form": FORM, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
-    signing = [signature_stamps(store.root), dict(project.trusted_keys)]
+    signing = [signature_stamps(store.objects), dict(project.trusted_keys)]
     return domain_digest("wh/evidence/2", [_digests(project, "ingest", ".py"), store.digests(), signing, versions])
 
 
@@ -127,14 +128,14 @@ def _fingerprint(texts: str, files: Iterable[FileSet]) -> str:
     return domain_digest("wh/inputs/2", [texts, [[list(found.patterns), found.content] for found in files]])
 
 
-def _has_landing(store: LocalStore, build: Build) -> bool:
+def _has_landing(store: EvidenceStore, build: Build) -> bool:
     """Whether what the build was made from is still there: to trace its numbers needs it."""
     files = [path for table in build.landing.values() for path, *_ in table["files"]]
-    return all((store.root / "landing" / path).exists() for path in files)
+    return all((store.landing / path).exists() for path in files)
 
 
 def _gather(
-    project: Project, store: LocalStore, evidence: str, current: Build | None, progress: Progress
+    project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress
 ) -> "Material":
     from warehouse.transform.material import gather
 
@@ -146,7 +147,7 @@ def _gather(
 
 
 def _landing(
-    project: Project, store: LocalStore, evidence: str, current: Build | None, progress: Progress
+    project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress
 ) -> "LandingTables":
     from warehouse.evidence.keys import public_keys
     from warehouse.landing.batches import refresh
@@ -154,9 +155,9 @@ def _landing(
     from warehouse.transform.landing_tables import from_json, landing_tables, no_evidence
 
     if current and current.evidence == evidence and _has_landing(store, current):
-        return from_json(current.landing, store.root / "landing")
+        return from_json(current.landing, store.landing)
     found = find_ingestors(project)
-    if not found and not (store.root / "raw").exists() and not (store.root / "ledger").exists():
+    if not found and store.is_empty():
         return no_evidence()
     ingestors = {name: each.ingestor for name, each in found.items()}
     sources = {name: each.source for name, each in found.items()}
@@ -164,7 +165,7 @@ def _landing(
 
 
 def _build(
-    project: Project, store: LocalStore, evidence: str, texts: str, current: Build | None, write_rollup: "RollupWriter",
+    project: Project, store: EvidenceStore, evidence: str, texts: str, current: Build | None, write_rollup: "RollupWriter",
     progress: Progress, is_retry: bool,
 ) -> BuildReport:
     material = _gather(project, store, evidence, current, progress)
@@ -174,7 +175,7 @@ def _build(
         material.digest, build_path(project, material.digest),
         # Damaged evidence is asked for again at the next build, so its fingerprint must not look finished.
         "" if damaged else _fingerprint(texts, files), files=files,
-        evidence="" if damaged else evidence, landing=material.landing.as_json(store.root / "landing"),
+        evidence="" if damaged else evidence, landing=material.landing.as_json(store.landing),
     )
     finished = finished_build(project, build.digest)
     if finished:

@@ -1,0 +1,31 @@
+"""Where things lie in a store that is a folder: for tests that look at its files, or damage them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warehouse.claims.publication import PublishedRollup, publication_key
+from warehouse.evidence.local_objects import LocalObjects
+from warehouse.evidence.objects import Objects
+from warehouse.evidence.store import EvidenceStore, bundle_key
+
+
+def path_of(objects: Objects, key: str) -> Path:
+    """The file of an object."""
+    assert isinstance(objects, LocalObjects)
+    return objects.path(key)
+
+
+def root_of(store: EvidenceStore) -> Path:
+    """The folder of a store."""
+    return path_of(store.objects, "")
+
+
+def bundle_folder(store: EvidenceStore, digest: str) -> Path:
+    """The folder of a bundle."""
+    return path_of(store.objects, bundle_key(digest))
+
+
+def folder_of(publication: PublishedRollup) -> Path:
+    """The folder of a publication."""
+    return path_of(publication.objects, publication_key(publication.digest, "x")).parent

@@ -1,0 +1,55 @@
+"""How a store is opened: one function for every kind of place."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from warehouse.errors import WarehouseError
+from warehouse.evidence.store import EvidenceStore, local_store
+
+
+class StoreLocation(Protocol):
+    """Where a store is, as a project says it: in the folder `store_root`, or, with a `store_url`, there; then the folder has
+    only what is no evidence."""
+
+    @property
+    def store_root(self) -> Path: ...
+
+    @property
+    def store_url(self) -> str | None: ...
+
+    @property
+    def store_endpoint(self) -> str | None: ...
+
+    @property
+    def store_region(self) -> str | None: ...
+
+
+def open_store(location: StoreLocation) -> EvidenceStore:
+    """The store at a location, without asking whether it is there. Raises WH006 where its client is not installed."""
+    if location.store_url is None:
+        return local_store(location.store_root)
+    # The variables that the client reads are part of what it is: another key, another client.
+    variables = tuple(sorted((name, value) for name, value in os.environ.items() if name.startswith("AWS_")))
+    return _bucket_store(location.store_url, location.store_endpoint, location.store_region, location.store_root, variables)
+
+
+@lru_cache(maxsize=8)  # its clients keep their connections, and a command opens its store many times
+def _bucket_store(
+    url: str, endpoint: str | None, region: str | None, work: Path, variables: tuple[tuple[str, str], ...]
+) -> EvidenceStore:
+    try:
+        import botocore  # noqa: F401  # asked for here so that the reason is told once, and how to mend it
+        import obstore  # noqa: F401
+    except ImportError as error:
+        raise WarehouseError("WH006", f"a store in S3 takes a client: {error}", url, "pip install 'perf-warehouse[s3]'") from error
+    from warehouse.evidence.s3_objects import S3Objects
+
+    bucket, _, prefix = url.removeprefix("s3://").partition("/")
+    named = dict(variables)
+    endpoint = endpoint or named.get("AWS_ENDPOINT_URL_S3") or named.get("AWS_ENDPOINT_URL")
+    objects = S3Objects(bucket, prefix.strip("/"), endpoint, region or named.get("AWS_REGION"), work / "cache")
+    return EvidenceStore(objects, work)

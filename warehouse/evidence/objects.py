@@ -1,0 +1,122 @@
+"""A space of immutable objects: what a store is kept in, be it a folder or a bucket, and what every kind of it promises.
+
+A name once given is never given again: `create` and `create_files` make an object whole and durable, or find its name
+taken. Nothing here knows of bundles, events or publications; these are keys with `/` between their parts.
+
+What is not there raises `FileNotFoundError`, what lies there and is no object `NotAnObject`; other faults of a folder are
+`OSError` too, as the system names them. Faults of reaching or using a bucket are WH114: they say nothing of its content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+UNREACHABLE = "WH114"
+
+
+class NotAnObject(OSError):
+    """Something lies under a key that no `create` has put there: a link, a pipe."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One object in a listing: its size in bytes, when it was written (UTC), and `stamp`, which is another as soon as it was
+    written again."""
+
+    key: str
+    bytes: int
+    modified_at: datetime
+    stamp: str
+
+
+class Objects(Protocol):
+    """The objects under one root. Made without asking anybody; to be sent to other processes."""
+
+    @property
+    def url(self) -> str:
+        """The root, as a project's file names it."""
+        ...
+
+    @property
+    def links_files(self) -> bool:
+        """Whether `create_files` keeps the very files that it is given: they must lie on the same file system, durable."""
+        ...
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    def read(self, key: str) -> bytes:
+        """All bytes of an object: for small ones."""
+        ...
+
+    def chunks(self, key: str) -> Iterator[bytes]:
+        """An object's bytes as a stream."""
+        ...
+
+    def exists(self, key: str) -> bool:
+        """Whether anything lies under a key."""
+        ...
+
+    def size(self, key: str) -> int:
+        """An object's bytes."""
+        ...
+
+    def local_copy(self, key: str, sha256: str) -> Path:
+        """A file with an object's bytes: the object itself, or a copy that is kept by its digest and was checked against it
+        when it was made. Whoever reads it checks it again. Raises WH105 for an object that has another digest."""
+        ...
+
+    def fetch(self, wanted: Mapping[str, str]) -> None:
+        """Have local copies of objects (key to sha256) made together, where that is quicker than one by one. What cannot be
+        had is left to `local_copy` to tell of."""
+        ...
+
+    def matching(self, pattern: str) -> list[str]:
+        """The keys that match a pattern of as many parts, sorted; `*` stands for any name, `*.json` for one that ends so.
+        Nothing is read, sizes are not asked for."""
+        ...
+
+    def entries(self, prefix: str) -> Iterator[Entry]:
+        """Every object under a prefix of whole parts, in the order of their keys' bytes, as a stream; under a prefix that
+        nothing has, none."""
+        ...
+
+    def uri(self, key: str) -> str:
+        """An object's address for other tools."""
+        ...
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    def create(self, key: str, data: bytes) -> bool:
+        """Make an object durable unless its name is taken; whether it was made here."""
+        ...
+
+    def create_files(self, files: Mapping[str, Path]) -> set[str]:
+        """Make objects (key to the file with its bytes) durable unless their names are taken; those that were made here.
+        Many at once where that is quicker. None of them counts as there before this is done."""
+        ...
+
+    def move_aside(self, key: str) -> None:
+        """Give a damaged object another name, `<key>.damaged-<ulid>`: its own is free then, its bytes stay. Quietly nothing
+        where it is gone."""
+        ...
+
+    def remove(self, key: str) -> None:
+        """Remove an object, durably: for retention and gc alone, under `removing`."""
+        ...
+
+    def remove_below(self, prefix: str) -> None:
+        """Remove all objects under a prefix, likewise."""
+        ...
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """While it is open nobody is in `removing`. Waits."""
+        ...
+
+    def removing(self) -> AbstractContextManager[None]:
+        """While it is open nobody is in `keeping` or `removing`. Waits."""
+        ...

@@ -1,0 +1,273 @@
+"""Objects in a bucket of S3: each made by one PUT on the condition that its name is free.
+
+One PUT, never a multipart upload: radosgw 16.2 ignores the condition (If-None-Match) when an upload of several parts is
+completed, and overwrites. obstore sends small objects, many at once; it would hold a large one in memory, so botocore streams
+those. What is read for its bytes is kept in a local cache by digest.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warehouse.digest import CHUNK_BYTES, file_digest
+from warehouse.errors import WarehouseError
+from warehouse.evidence.durable import unique_name
+from warehouse.evidence.object_cache import ObjectCache
+from warehouse.evidence.objects import UNREACHABLE, Entry
+from warehouse.evidence.s3_faults import faults_told
+
+if TYPE_CHECKING:
+    from obstore.store import S3Store
+
+_THREADS = 16  # requests at once: more gave no more objects per second on two cores
+_SMALL_BYTES = 4 << 20  # of the largest object that is sent from memory, of which each thread may hold one
+_LARGEST_BYTES = 5 << 30  # of one PUT, by the API's own rule
+_CONNECT_S = 5
+_ANSWER_S = 60  # for a small request, or between two reads of a large one
+# The name is taken, or somebody is just taking it: who asks again is told which.
+_TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
+_RETRIES = 4
+_RETRY_S = 30
+
+
+class S3Objects:
+    """`Objects` under `prefix` in a bucket. The endpoint and region are AWS's own where they are None; keys come from wherever
+    AWS's own tools find them. Copies lie in the folder `cache`."""
+
+    links_files = False
+
+    def __init__(self, bucket: str, prefix: str, endpoint: str | None, region: str | None, cache: Path) -> None:
+        self.bucket = bucket
+        self.prefix = prefix
+        self._endpoint = endpoint
+        self._region = region
+        self._cache_folder = cache
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Clients do not travel to other processes.
+        return S3Objects, (self.bucket, self.prefix, self._endpoint, self._region, self._cache_folder)
+
+    @property
+    def url(self) -> str:
+        return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
+
+    @cached_property
+    def _cache(self) -> ObjectCache:
+        return ObjectCache(self._cache_folder)
+
+    @cached_property
+    def _session(self) -> Any:
+        from botocore.session import get_session
+
+        return get_session()
+
+    @cached_property
+    def _store(self) -> "S3Store":
+        from obstore.store import S3Store
+
+        return S3Store(
+            self.bucket,
+            prefix=self.prefix or None,
+            credential_provider=self._credentials,
+            region=self._region or self._session.get_config_variable("region") or "us-east-1",
+            **({"endpoint": self._endpoint, "virtual_hosted_style_request": False} if self._endpoint else {}),
+            checksum_algorithm="SHA256",  # a bucket with Object Lock takes nothing without
+            client_options={
+                "allow_http": (self._endpoint or "").startswith("http://"),
+                "connect_timeout": timedelta(seconds=_CONNECT_S),
+                "timeout": timedelta(seconds=_ANSWER_S),
+            },
+            retry_config={"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_S)},
+        )
+
+    @cached_property
+    def _stream_store(self) -> "S3Store":
+        """As `_store`, for answers that may take as long as they like while they keep coming."""
+        from obstore.store import S3Store
+
+        options = {**self._store.client_options, "timeout": timedelta(days=1), "read_timeout": timedelta(seconds=_ANSWER_S)}
+        return S3Store(
+            prefix=self._store.prefix, config=self._store.config, client_options=options,
+            retry_config=self._store.retry_config, credential_provider=self._credentials,
+        )
+
+    def _credentials(self) -> Any:
+        found = self._session.get_credentials()
+        if found is None:
+            hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+            raise WarehouseError(UNREACHABLE, "there are no keys for the store", self.url, hint)
+        frozen = found.get_frozen_credentials()  # renewed by botocore, where they are to be
+        return {
+            "access_key_id": frozen.access_key, "secret_access_key": frozen.secret_key, "token": frozen.token, "expires_at": None
+        }
+
+    @cached_property
+    def client(self) -> Any:
+        """botocore's client, for what obstore does not do."""
+        from botocore.config import Config
+
+        config = Config(
+            connect_timeout=_CONNECT_S, read_timeout=_ANSWER_S, retries={"mode": "standard", "total_max_attempts": _RETRIES + 1},
+            s3={"addressing_style": "path" if self._endpoint else "auto"}, max_pool_connections=_THREADS,
+            # The checksum that is sent is ours; radosgw 16.2 takes none that comes after the body.
+            request_checksum_calculation="when_required", response_checksum_validation="when_required",
+        )
+        return self._session.create_client(
+            "s3", endpoint_url=self._endpoint, region_name=self._region or self._session.get_config_variable("region") or "us-east-1",
+            config=config,
+        )
+
+    def _told(self, key: str) -> AbstractContextManager[None]:
+        return faults_told(self.url, key)
+
+    def full_key(self, key: str) -> str:
+        """An object's key in the bucket."""
+        return f"{self.prefix}/{key}".lstrip("/")
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    def read(self, key: str) -> bytes:
+        import obstore
+
+        with self._told(key):
+            return bytes(obstore.get(self._store, key).bytes())
+
+    def chunks(self, key: str) -> Iterator[bytes]:
+        import obstore
+
+        with self._told(key):
+            for chunk in obstore.get(self._stream_store, key).stream(min_chunk_size=CHUNK_BYTES):
+                yield bytes(chunk)
+
+    def exists(self, key: str) -> bool:
+        try:
+            self.size(key)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def size(self, key: str) -> int:
+        import obstore
+
+        with self._told(key):
+            return obstore.head(self._store, key)["size"]
+
+    def local_copy(self, key: str, sha256: str) -> Path:
+        return self._cache.find(sha256) or self._cache.add(sha256, self.chunks(key), key)
+
+    def fetch(self, wanted: Mapping[str, str]) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        def copied(key: str) -> None:
+            try:
+                self.local_copy(key, wanted[key])
+            except FileNotFoundError:
+                pass
+            except WarehouseError as error:
+                if error.code != "WH105":
+                    raise
+
+        missing = [key for key, sha256 in wanted.items() if not self._cache.path(sha256).exists()]
+        with ThreadPoolExecutor(_THREADS) as threads:
+            list(threads.map(copied, missing))
+
+    def matching(self, pattern: str) -> list[str]:
+        parts = pattern.split("/")
+        stem = parts[: next((i for i, part in enumerate(parts) if "*" in part), len(parts))]
+        if len(stem) == len(parts):
+            return [pattern] if self.exists(pattern) else []
+        keys = (entry.key for entry in self.entries("/".join(stem)))
+        return sorted(key for key in keys if _matches(key.split("/"), parts))
+
+    def entries(self, prefix: str) -> Iterator[Entry]:
+        import obstore
+
+        with self._told(prefix):
+            for page in obstore.list(self._store, prefix or None, chunk_size=1000):
+                for found in page:
+                    stamp = f"{found['size']} {found['e_tag']} {found['last_modified'].isoformat()}"
+                    yield Entry(found["path"], found["size"], found["last_modified"], stamp)
+
+    def uri(self, key: str) -> str:
+        return f"{self.url}/{key}"
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    def create(self, key: str, data: bytes) -> bool:
+        import obstore
+        from obstore.exceptions import AlreadyExistsError
+
+        with self._told(key):
+            try:
+                obstore.put(self._store, key, data, mode="create")
+            except AlreadyExistsError:
+                return False
+            return True
+
+    def create_files(self, files: Mapping[str, Path]) -> set[str]:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return {key for key, is_made in zip(files, threads.map(self._create_file, files, files.values()), strict=True) if is_made}
+
+    def _create_file(self, key: str, path: Path) -> bool:
+        size = path.stat().st_size
+        if size <= _SMALL_BYTES:
+            return self.create(key, path.read_bytes())
+        if size > _LARGEST_BYTES:
+            message = f"{size} bytes, and one PUT to S3 takes {_LARGEST_BYTES}"
+            raise WarehouseError("WH115", message, key.partition("/files/")[2] or key, "split it, or take a store in a folder")
+        return self._stream(key, path)
+
+    def _stream(self, key: str, path: Path) -> bool:
+        from botocore.exceptions import ClientError
+
+        checksum = base64.b64encode(bytes.fromhex(file_digest(path))).decode()
+        with self._told(key), open(path, "rb") as body:
+            try:
+                self.client.put_object(Bucket=self.bucket, Key=self.full_key(key), Body=body, IfNoneMatch="*", ChecksumSHA256=checksum)
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") in _TAKEN:
+                    return False
+                raise
+            return True
+
+    def move_aside(self, key: str) -> None:
+        import obstore
+
+        try:
+            with self._told(key):
+                obstore.copy(self._store, key, f"{key}.damaged-{unique_name()}")
+                obstore.delete(self._store, key)
+        except FileNotFoundError:
+            pass  # another was first
+
+    def remove(self, key: str) -> None:
+        import obstore
+
+        with self._told(key):
+            obstore.delete(self._store, key)
+
+    def remove_below(self, prefix: str) -> None:
+        for entry in self.entries(prefix):
+            self.remove(entry.key)
+
+    def keeping(self) -> AbstractContextManager[None]:
+        return nullcontext()  # nobody is ever in `removing`
+
+    def removing(self) -> AbstractContextManager[None]:
+        raise WarehouseError(
+            "WH116", "evidence in S3 is not removed by wh: no lock tells who rests a publication on it meanwhile", self.url,
+            "let the bucket's own lifecycle rules remove it",
+        )
+
+
+def _matches(parts: list[str], patterns: list[str]) -> bool:
+    return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))

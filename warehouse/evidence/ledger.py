@@ -1,4 +1,5 @@
-"""The ledger: append-only events, one JSON file each: what arrived and what was published, when, by whom, from where."""
+"""The ledger: append-only events, one JSON file each: what arrived, what was published and what was decided of runs, when, by
+whom, from where."""
 
 from __future__ import annotations
 
@@ -11,26 +12,29 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-
-from warehouse.digest import canonical_json
+from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import WarehouseError, printable
 from warehouse.evidence.objects import Objects
 
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
 REMOVAL = "removed"
+_DECIDED = ".decision.json"
 
 
 @dataclass(frozen=True)
 class Event:
-    """One line of history. `subject` is the digest it is about (a manifest's, a publication's); `at` is UTC with
-    microseconds; `detail` depends on the kind."""
+    """One line of history. `subject` is the digest it is about (a manifest's, a publication's), or the run; `at` is UTC with
+    microseconds; `detail` depends on the kind; `key`, `sha256` and `bytes` are those of its file in the store."""
 
     kind: str
     subject: str
     at: str
     detail: Mapping[str, Any]
     by: str = ""  # user and host, as the machine says
+    key: str = ""
+    sha256: str = ""
+    bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ class History:
 
 
 class Ledger:
-    """The events under `<store>/ledger/<yyyy>/<mm>/<dd>/<ulid>.json`."""
+    """The events under `<store>/ledger/<yyyy>/<mm>/<dd>/<ulid>.json`; those of runs end in `.decision.json`, so that the few of
+    them are found without reading the others."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -61,13 +66,29 @@ class Ledger:
         """Record that a bundle is removed by a retention policy: written before a byte of it goes. Raises WH109."""
         self._append(REMOVAL, digest, dict(policy))
 
+    def decided(self, kind: str, run_id: str, detail: Mapping[str, Any]) -> Event:
+        """Record what was decided of a run now (`evidence.decisions`). Raises WH109."""
+        return self._append(kind, run_id, dict(detail), _DECIDED)
+
     def events(self) -> Iterator[Event]:
         """All events that can be read, oldest first; one that cannot (WH107) goes to `damaged` and stops nobody. Raises
         WH114."""
+        return self._read("ledger/*/*/*/*.json")
+
+    def decision_keys(self) -> list[str]:
+        """The keys of the events of runs; nothing is read."""
+        return self._objects.matching(f"ledger/*/*/*/*{_DECIDED}")
+
+    def decisions(self) -> list[Event]:
+        """The events of runs, read as `events` does; of those within one millisecond the names do not tell which came first,
+        their times do."""
+        return sorted(self._read(f"ledger/*/*/*/*{_DECIDED}"), key=lambda event: datetime.fromisoformat(event.at))
+
+    def _read(self, pattern: str) -> Iterator[Event]:
         self.damaged = []
-        for key in sorted(self._objects.matching("ledger/*/*/*/*.json"), key=lambda key: key.rpartition("/")[2]):
+        for key in sorted(self._objects.matching(pattern), key=lambda key: key.rpartition("/")[2]):
             try:
-                event = _parse_event(self._objects.read(key))
+                event = parse_event(key, self._objects.read(key))
             except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
                 self.damaged.append(WarehouseError("WH107", f"a ledger event cannot be read: {error}", f"{self._objects.url}/{key}"))
                 continue
@@ -90,7 +111,7 @@ class Ledger:
                 arrivals.pop(event.subject, None)
         return History(arrivals, removals)
 
-    def _append(self, kind: str, digest: str, detail: dict[str, Any]) -> None:
+    def _append(self, kind: str, digest: str, detail: dict[str, Any], suffix: str = ".json") -> Event:
         from ulid import ULID
 
         now = datetime.now(UTC)
@@ -102,16 +123,21 @@ class Ledger:
             "by": f"{_user()}@{socket.gethostname()}",
             "detail": detail,
         }
-        key = f"ledger/{now:%Y/%m/%d}/{identity}.json"
+        key, data = f"ledger/{now:%Y/%m/%d}/{identity}{suffix}", canonical_json(document)
         try:
-            self._objects.create(key, canonical_json(document))
+            self._objects.create(key, data)
         except OSError as error:
             raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", f"{self._objects.url}/{key}") from error
+        return parse_event(key, data)
 
 
-def _parse_event(data: bytes) -> Event:
+def parse_event(key: str, data: bytes) -> Event:
+    """The event in the file `key` of these bytes. Raises ValueError, KeyError, TypeError or RecursionError for none."""
     document = json.loads(data)
-    event = Event(document["kind"], document["subject"], document["at"], document["detail"], str(document.get("by", "")))
+    event = Event(
+        document["kind"], document["subject"], document["at"], document["detail"], str(document.get("by", "")),
+        key, bytes_digest(data), len(data),
+    )
     if not all(isinstance(value, str) for value in (event.kind, event.subject)) or not isinstance(event.detail, dict):
         raise ValueError("its kind, subject or detail is none")
     if datetime.fromisoformat(event.at).tzinfo is None:

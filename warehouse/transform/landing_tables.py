@@ -48,6 +48,11 @@ _ENGINE_TABLES = {
         ("signing_state", "string", "VARCHAR"), ("key_id", "string", "VARCHAR"), ("key_name", "string", "VARCHAR"),
         ("reason", "string", "VARCHAR"), *_LINEAGE,
     ),
+    "run_decision": (
+        ("run_id", "string", "VARCHAR"), ("state", "string", "VARCHAR"), ("reason", "string", "VARCHAR"),
+        ("superseded_by", "string", "VARCHAR"), ("decided_at", "timestamp[us, tz=UTC]", "TIMESTAMP WITH TIME ZONE"),
+        ("decided_by", "string", "VARCHAR"), *_LINEAGE,
+    ),
 }
 
 

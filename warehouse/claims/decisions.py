@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.publication import PublishedRollup
 from warehouse.errors import WarehouseError
-from warehouse.evidence.decisions import Decision, standing_now
+from warehouse.evidence.decisions import Decision, standing, standing_now
+from warehouse.evidence.ledger import PUBLICATION, Ledger
 from warehouse.evidence.location import open_store
-from warehouse.landing.batches import DECISION_TABLE, check_landing_file
+from warehouse.landing.batches import DECISION_TABLE
 from warehouse.project import Project
 from warehouse.transform.builds import find_current
 
@@ -40,11 +42,19 @@ def check_admitted(
     known = {reference["sha256"] for reference in built}
     if refused := [now[run] for run in sorted(set(runs) & now.keys())]:
         raise _not_admitted(refused, known, place)
-    if not _reads_decisions(specification):
+    if not reads_decisions(specification):
         return []
     if known != {decision.event.sha256 for decision in now.values()}:
         raise WarehouseError("WH313", "the build is of other decisions on runs than the ledger has now", place, "run: wh build")
     return built
+
+
+def decisions_then(project: Project, publication: PublishedRollup) -> frozenset[str]:
+    """The decisions that stood when a publication was first made, by sha256, as the ledger has it."""
+    ledger = Ledger(open_store(project).objects)
+    made = next((event.at for event in ledger.events() if event.kind == PUBLICATION and event.subject == publication.digest), None)
+    before = [event for event in ledger.decisions() if made is None or datetime.fromisoformat(event.at) < datetime.fromisoformat(made)]
+    return frozenset(decision.event.sha256 for decision in standing(before).values())
 
 
 def _not_admitted(refused: Sequence[Decision], known: set[str], place: str) -> WarehouseError:
@@ -58,21 +68,14 @@ def _not_admitted(refused: Sequence[Decision], known: set[str], place: str) -> W
     )
 
 
-def _reads_decisions(specification: Mapping[str, Any]) -> bool:
+def reads_decisions(specification: Mapping[str, Any]) -> bool:
+    """Whether a query, or a model under it, reads which runs are not admitted."""
     documents = [specification["document"], *specification["models"].values()]
     return any(leaf["table"] == DECISION_TABLE for document in documents for leaf in document["landing"])
 
 
 def _of_build(project: Project, build: "Build") -> Sequence[Reference]:
-    from warehouse.transform.landing_tables import from_json
+    from warehouse.transform.landing_tables import built_rows
 
-    tables = from_json(build.landing, open_store(project).landing).tables
-    files = tables[DECISION_TABLE].files if DECISION_TABLE in tables else ()
-    found: list[Reference] = []
-    for file in files:
-        import pyarrow.parquet as pq
-
-        check_landing_file(file)
-        rows = pq.read_table(file.path, columns=["raw_path", "artifact_manifest_digest"]).to_pylist()
-        found += [{"key": row["raw_path"], "sha256": row["artifact_manifest_digest"]} for row in rows]
-    return found
+    rows = built_rows(build.landing, open_store(project).landing, DECISION_TABLE, ("raw_path", "artifact_manifest_digest"))
+    return [{"key": row["raw_path"], "sha256": row["artifact_manifest_digest"]} for row in rows]

@@ -91,11 +91,12 @@ def _publish(project: Project, query: str, key: "SigningKey | None") -> Publicat
         _check_same_result(con, spec.qualified, spec.sql, columns)
         traces = trace(con, catalog, query, values, traces_rows=True)
         facts = Facts(con, catalog, traces.values())
-        runs = frozenset[str]().union(*(row.all_runs() for row in traces.values()))
-        decisions = check_admitted(project, build, specification, runs, spec.place)
         _check_evidence(project, spec.place, traces.values(), facts)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
         frozen = freeze(row_documents(spec, columns, rows, traces, facts))
+        runs = frozenset[str]().union(*(row.all_runs() for row in traces.values()))
+        # Last of all: what is decided meanwhile counts.
+        decisions = check_admitted(project, build, specification, runs, spec.place)
         about = {
             "wh": __version__,
             "engine": _engine(con),

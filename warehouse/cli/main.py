@@ -39,6 +39,10 @@ COMMANDS = {
     "impact": "list the published numbers that rest on a run, bundle, file or model",
     "verify": "hash a number's raw files again, and replay it from them",
     "audit-packet": "pack a published number with all that it rests on",
+    "retract": "say that a run counts no more, or that another stands in its stead",
+    "reinstate": "take back that a run was retracted or superseded",
+    "note": "keep a word on a run in the ledger",
+    "ledger": "list what arrived, was published and was decided, when and by whom",
     "retention": "remove raw evidence past its age, but none that is needed",
 }
 

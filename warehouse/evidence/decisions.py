@@ -61,6 +61,11 @@ def decision_subject(event: Event) -> Subject:
     return Subject(event.sha256, event.key, event.sha256, DECISION)
 
 
+def is_of_run(event: Event) -> bool:
+    """Whether an event is of a run: a decision, what takes it back, or a note."""
+    return event.kind in (*STATES, REINSTATEMENT, NOTE)
+
+
 def standing(events: Iterable[Event]) -> dict[str, Decision]:
     """The decision that stands on each run that is not admitted, by run id, after these events, the oldest first."""
     found: dict[str, Decision] = {}

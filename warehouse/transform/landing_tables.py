@@ -107,6 +107,18 @@ def from_json(document: Mapping[str, Any], landing: Path) -> LandingTables:
     )
 
 
+def built_rows(document: Mapping[str, Any], landing: Path, table: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Some columns of a landing table as a build had it, by what `as_json` wrote. Raises WH123."""
+    known = from_json(document, landing).tables
+    rows: list[dict[str, Any]] = []
+    for file in known[table].files if table in known else ():
+        import pyarrow.parquet as pq
+
+        check_landing_file(file)
+        rows += pq.read_table(file.path, columns=list(columns)).to_pylist()
+    return rows
+
+
 def no_evidence() -> LandingTables:
     """The landing tables of a project without evidence and without ingestors."""
     return LandingTables(

@@ -95,13 +95,17 @@ def test_a_retraction_takes_a_run_out_of_numbers_and_reinstatement_brings_it_bac
     assert current_build(project).digest == before
 
 
-def test_what_was_published_stays_true_and_is_stale(project: Project, tmp_path: Path) -> None:
+def test_what_was_published_stays_true_and_is_stale(project: Project, wh: Wh) -> None:
     first = publish(project, "claim")
     number = lineage(project, CELL).number_id
     retract(project, "a2", "the clock was wrong")
     build(project)
     verdict = verify_number(project, str(number))
     assert verdict.state == "stale" and "equal" in verdict.reason
+    assert {run: (found.state, found.reason) for run, found in lineage(project, str(number)).decisions.items()} == {
+        "a2": ("retracted", "the clock was wrong")
+    }
+    assert "decided     a2  retracted on " in wh("lineage", str(number))[1]
 
     second = publish(project, "claim")
     assert second.digest != first.digest

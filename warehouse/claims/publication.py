@@ -137,7 +137,7 @@ def _opened(objects: Objects, digest: str, query: str | None) -> PublishedRollup
     key = publication_key(digest, RECORD)
     try:
         record = json.loads(objects.read(key))
-        if domain_digest(PUBLICATION_DOMAIN, record) == digest and _FIELDS <= record.keys():
+        if domain_digest(PUBLICATION_DOMAIN, record) == digest and _FIELDS <= record.keys() and _names_decisions(record):
             return PublishedRollup(digest, record, objects, record["query"])
         fault = _tampered("publication.json differs from its digest", digest)
     except OSError as error:
@@ -145,6 +145,14 @@ def _opened(objects: Objects, digest: str, query: str | None) -> PublishedRollup
     except (ValueError, AttributeError, RecursionError) as error:
         fault = _tampered(f"publication.json cannot be read: {error}", digest)
     return PublishedRollup(digest, {}, objects, query, fault)
+
+
+def _names_decisions(record: Mapping[str, Any]) -> bool:
+    """Whether a record names the decisions on runs that it was made with as `publish` does, if any."""
+    said = record.get("decisions", [])
+    return isinstance(said, list) and all(
+        isinstance(each, dict) and isinstance(each.get("key"), str) and isinstance(each.get("sha256"), str) for each in said
+    )
 
 
 def _tampered(message: str, digest: str) -> WarehouseError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
@@ -87,13 +86,13 @@ def standing_now(objects: Objects) -> dict[str, Decision]:
 
 
 def named_decisions(
-    objects: Objects, references: Iterable[Mapping[str, Any]]
+    objects: Objects, references: Iterable[Mapping[str, str]]
 ) -> tuple[tuple[Decision, ...], tuple[WarehouseError, ...]]:
     """The decisions that a record names, and what is wrong with those that are not what it says: WH105 for an event that was
     altered, WH106 for one that is gone."""
     found, problems = [], []
     for reference in references:
-        key = str(reference["key"])
+        key = reference["key"]
         try:
             data = objects.read(key)
             if bytes_digest(data) != reference["sha256"]:

@@ -5,7 +5,7 @@ description: >
 grain: [run_id]
 claim:
   what: the average bus bandwidth of one collective test on the nodes that took part
-  population: every run of nccl-tests and rccl-tests in the warehouse, failed ones too, without conflict
+  population: every run of nccl-tests and rccl-tests in the warehouse, failed ones too, admitted, without conflict
   unit_of_replication: the run, one execution of one test
 columns:
   run_id: {type: varchar, description: "The run whose log the result comes from"}
@@ -48,4 +48,5 @@ left join software_version_dim
 where
     outcome.scope = 'test'
     and outcome.tool in ('nccl-tests', 'rccl-tests')
+    and run.state = 'admitted'
     and not run.has_conflict

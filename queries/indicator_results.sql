@@ -6,7 +6,7 @@ description: >
 grain: [indicator, component, script_sha256, parameters, result_key, hardware_topology_key, software_version_key]
 claim:
   what: the median of each result key over independent runs of one command on one machine
-  population: succeeded performance runs of recorded indicators, without conflict
+  population: succeeded performance runs of recorded indicators, admitted, without conflict
 columns:
   indicator: {type: varchar, description: "The indicator's name"}
   component: {type: varchar, description: "The component under test"}
@@ -59,6 +59,7 @@ comparable as (
         and outcome.value_number is not null
         and run.mode = 'performance'
         and run.status = 'succeeded'
+        and run.state = 'admitted'
         and not run.has_conflict
     group by
         outcome.indicator,

@@ -7,7 +7,7 @@ description: >
 grain: [run_id, scenario]
 claim:
   what: the performance and power of one submitted run, by the rules of its round
-  population: run_1 of every scenario of every submission in the warehouse, valid or not, without conflict
+  population: run_1 of every scenario of every submission in the warehouse, valid or not, admitted, without conflict
   unit_of_replication: the submitted run; MLPerf Inference publishes one run a scenario
 columns:
   run_id: {type: varchar, description: "The run whose logs the result comes from"}
@@ -82,4 +82,6 @@ left join mlperf_inference_token_label as token_label
         token_label.round = result.round
         and token_label.model = result.model
         and token_label.scenario = result.scenario
-where not result.has_conflict
+where
+    result.state = 'admitted'
+    and not result.has_conflict

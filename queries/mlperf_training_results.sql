@@ -7,7 +7,7 @@ description: >
 grain: [repeat_set]
 claim:
   what: the time to train of one submitted benchmark on one system, by the rules of MLPerf Training
-  population: all runs of every repeat set in the warehouse, failed ones too, without conflict
+  population: all runs of every repeat set in the warehouse, failed ones too, admitted, without conflict
 columns:
   repeat_set: {type: varchar, description: "The runs that are one result"}
   round: {type: varchar, description: "Round; NULL where the path does not tell"}
@@ -50,7 +50,9 @@ with ranked as (
         on run.run_id = submission.run_id
     left join mlperf_training_rule as rule
         on rule.benchmark = lower(submission.benchmark)
-    where not run.has_conflict
+    where
+        run.state = 'admitted'
+        and not run.has_conflict
 ),
 
 scored as (

@@ -100,4 +100,5 @@ left join software_version_dim as software
 where
     run.mode = 'performance'
     and run.family <> 'mlperf_inference'
+    and run.state = 'admitted'
     and not run.has_conflict

@@ -347,7 +347,7 @@ def test_the_command(project: Project, wh: Wh) -> None:
     assert (document["tables"], document["population"], document["own"]) == (["main.run"], 6, 1)
     assert document["excluded"][0] == {
         "run_id": "r3", "reason": "where", "clause": "status = 'ok'", "place": "queries/claim.sql:7", "is_null": False,
-        "witnesses": [], "is_of_row": True,
+        "witnesses": [], "is_of_row": True, "decision": None,
     }
     assert document["elsewhere"] == [{"run_id": "r5", "grain": {"gpu": "b"}, "rows": 1}]
     assert "excluded" not in json.loads(wh("lineage", "claim[gpu=a].v", "--json")[1])

@@ -1,7 +1,8 @@
 /*
 description: >
   One row per run: what was run, on what, when, and how it ended. A run that several bundles state is read from one of
-  them (staging.run_bundle); where their bytes differ, has_conflict is true and the run is not publishable.
+  them (staging.run_bundle); where their bytes differ, has_conflict is true and the run is not publishable. Neither is one
+  whose state is not admitted: somebody retracted it, or another run stands in its stead.
 materialized: incremental
 key: [run_id]
 grain: [run_id]
@@ -49,6 +50,10 @@ columns:
   outcome_digest: {type: varchar, description: "Digest of the run's own files: two runs that share it are one execution", feed: false}
   bundle_count: {type: bigint, description: "How many evidence bundles state this run", feed: false, tests: [not_null]}
   has_conflict: {type: boolean, description: "Whether bundles state different bytes for this run", feed: false, tests: [not_null]}
+  state: {type: varchar, description: "Whether the run counts: admitted, retracted, or superseded by another run", feed: false, tests: [not_null, {accepted_values: [admitted, retracted, superseded]}]}
+  state_reason: {type: varchar, description: "Why it is not admitted, in the words of who decided; NULL: it is", feed: false}
+  state_since: {type: timestamptz, unit: UTC, description: "When that was decided; NULL: it is admitted", feed: false}
+  superseded_by: {type: varchar, description: "The run that stands in its stead; NULL: none", feed: false}
 */
 select
     run.run_id,
@@ -92,7 +97,11 @@ select
     run_cluster.cluster_region_key,
     run_outcome.outcome_digest,
     run_bundle.bundle_count,
-    run_bundle.has_conflict
+    run_bundle.has_conflict,
+    coalesce(run_decision.state, 'admitted') as state,
+    run_decision.reason as state_reason,
+    run_decision.decided_at as state_since,
+    run_decision.superseded_by
 from feed.benchmark_run as run
 inner join run_bundle
     on
@@ -122,3 +131,5 @@ left join run_cluster
     on
         run_cluster.run_id = run.run_id
         and run_cluster.artifact_manifest_digest = run.artifact_manifest_digest
+left join run_decision
+    on run_decision.run_id = run.run_id

@@ -35,6 +35,7 @@ with measured as (
     where
         outcome.scope = 'test'
         and outcome.avg_bus_bandwidth_gb_per_s is not null
+        and run.state = 'admitted'
 ),
 
 peers as (

@@ -31,12 +31,14 @@ columns:
   power_unit: {type: varchar, description: "Watts or millijoules", tests: [{accepted_values: [Watts, millijoules]}]}
   power_state: {type: varchar, description: "measured, missing (power was measured, its log is not here) or NULL: no power submission"}
   status: {type: varchar, description: "succeeded, invalid or unknown", tests: [not_null]}
+  state: {type: varchar, description: "Whether the run counts: admitted, retracted or superseded", tests: [not_null]}
   has_conflict: {type: boolean, description: "Whether bundles disagree on the run", tests: [not_null]}
 */
 with logged as (
     select
         submission.*,
         run.status,
+        run.state,
         run.has_conflict,
         outcome.sample_throughput_per_s,
         outcome.output_token_throughput_per_s,
@@ -142,5 +144,6 @@ select
         when has_ranging_run then 'missing'
     end as power_state,
     status,
+    state,
     has_conflict
 from result

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.decisions import made_with
 from warehouse.claims.determinism import UNRECORDED, Determinism
 from warehouse.claims.number import inexact
 from warehouse.claims.publication import PublishedRollup
@@ -22,6 +23,7 @@ from warehouse.claims.verdict import (
     EXPIRED, NOT_REPRODUCED, REFUSED, STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Claim, Verdict, state_of,
 )
 from warehouse.errors import WarehouseError
+from warehouse.evidence.decisions import named_decisions
 from warehouse.evidence.location import open_store
 from warehouse.evidence.removal import expired, removed_bundles
 from warehouse.evidence.signatures import Signing
@@ -52,6 +54,7 @@ class Auditor:
         self._memory = memory
         self._project = project
         self._published = check_publication_signatures(project, publication) if publication else None
+        self._decisions, self._undecided = named_decisions(open_store(project).objects, made_with(project, publication))
         self._trusted = tuple(trusted_keys(project).values())
         self._traced = traced
         self._store = open_store(project)
@@ -73,6 +76,7 @@ class Auditor:
         problems = [problem for digest in sorted(claim.bundles) for problem in self.check(digest)]
         if self._published and (problem := self._published.problem("the publication's signature")):
             problems.append(problem)
+        problems += self._undecided
         if problems:
             state, count = state_of(problems), len(problems)
             reason = problems[0].message if state == EXPIRED else f"{count} problem{'s' * (count > 1)}"
@@ -133,9 +137,11 @@ class Auditor:
     def replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> _Replay:
         """The query over these bundles. Raises what `Replayer.replay` raises."""
         if bundles not in self._replays:
+            for problem in self._undecided:
+                raise problem
             from warehouse.claims.replay import Replayer
 
-            self._replayer = self._replayer or Replayer(self._project, self._specification, self._memory)
+            self._replayer = self._replayer or Replayer(self._project, self._specification, self._memory, self._decisions)
             found = self._replayer.replay(bundles, self._traced)
             rows = {row_key({name: row[name] for name in grain}): row for row in found.rows}
             self._replays[bundles] = _Replay(rows, found.retraced)

@@ -13,6 +13,7 @@ from warehouse.claims.publication import CONTENT, RECORD, parse_record, publicat
 from warehouse.claims.specification import parse_specification
 from warehouse.digest import bytes_digest, stream_digest
 from warehouse.errors import WarehouseError
+from warehouse.evidence.decisions import decision_subject
 from warehouse.evidence.finding import ALTERED, AWAY, LEFTOVER, MISSING, ORPHANED, RESTORE, UNLEDGERED, Finding
 from warehouse.evidence.ledgered import Ledgered
 from warehouse.evidence.objects import UNREACHABLE, Entry, Objects
@@ -100,7 +101,7 @@ class ClaimInspector:
             _, digest, name = entry.key.split("/")
             signed = digest, name.partition(".")[0]
             self._signatures.add(signed)
-            if digest in self._records or self._chosen(digest):
+            if self._is_asked(digest):
                 yield from self._signature(entry.key, signed)
 
     def missing(self) -> Iterator[Finding]:
@@ -110,7 +111,7 @@ class ClaimInspector:
         for digest in sorted(self._needed_specs - self._specs):
             yield Finding(MISSING, spec_key(digest), "a publication names it", _AGAIN)
         for digest, key_id in sorted(self._ledgered.signatures.keys() - self._signatures):
-            if digest in self._records or self._chosen(digest):
+            if self._is_asked(digest):
                 yield Finding(MISSING, signature_key(digest, key_id), "the ledger says that it was signed", f"sign it again, or {RESTORE}")
 
     def _signature(self, key: str, signed: tuple[str, str]) -> Iterator[Finding]:
@@ -127,12 +128,17 @@ class ClaimInspector:
         found = check_signature(self._objects, key, subject, {})
         if found.finding not in (TRUSTED, UNKNOWN_KEY):
             yield Finding(ALTERED, key, found.reason, RESTORE)
-        elif digest not in self._records and digest not in self._ledgered.arrivals and digest not in self._ledgered.removed:
-            yield Finding(ORPHANED, key, "the ledger has neither a bundle nor a publication of this digest")
+        elif not any(digest in known for known in (self._records, self._ledgered.arrivals, self._ledgered.removed, self._ledgered.decisions)):
+            yield Finding(ORPHANED, key, "the ledger has no bundle, publication or decision of this digest")
         elif expected is None:
             yield Finding(UNLEDGERED, key, "no event knows it", "sign it again with its key: the ledger says so then")
 
+    def _is_asked(self, digest: str) -> bool:
+        return digest in self._records or digest in self._ledgered.decisions or self._chosen(digest)
+
     def _subject(self, digest: str) -> Subject | None:
+        if digest in self._ledgered.decisions:
+            return decision_subject(self._ledgered.decisions[digest])
         if digest not in self._records:
             return evidence_subject(digest)
         sha256 = self._records[digest]

@@ -15,8 +15,10 @@ from warehouse.claims.number import parse_argument
 from warehouse.claims.search import FoundCell, current_cell, find_cell
 from warehouse.claims.signing import Signings, check_number_signatures
 from warehouse.claims.specification import read_specification
-from warehouse.evidence.ledger import Event
+from warehouse.evidence.decisions import Decision, standing
+from warehouse.evidence.ledger import Event, Ledger
 from warehouse.evidence.location import open_store
+from warehouse.evidence.objects import Objects
 from warehouse.evidence.removal import removed_bundles
 from warehouse.project import Project
 
@@ -56,6 +58,7 @@ class Lineage:
     determinism: Determinism | None = None
     signings: Signings | None = None  # of its bundles and its publication, checked now
     removals: Mapping[str, Event] = field(default_factory=dict)  # of bundles that policy removed: the ledger's words
+    decisions: Mapping[str, Decision] = field(default_factory=dict)  # on those of its runs that are not admitted now
 
 
 def lineage(project: Project, argument: str) -> Lineage:
@@ -130,4 +133,11 @@ def _lineage(
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
         recorded(found.publication.record, found.cell.column) if found.publication else None,
         check_number_signatures(project, bundles, found.publication), removed_bundles(store, bundles),
+        _decisions(store.objects, runs),
     )
+
+
+def _decisions(objects: Objects, runs: tuple[Mapping[str, Any], ...]) -> dict[str, Decision]:
+    """The decisions that stand now on some runs. An event that cannot be read is for `wh ledger` to tell of."""
+    now = standing(Ledger(objects).decisions())
+    return {str(run["run_id"]): now[str(run["run_id"])] for run in runs if run["run_id"] in now}

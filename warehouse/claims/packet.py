@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
+from warehouse.claims.decisions import made_with
 from warehouse.claims.number import parse_argument
 from warehouse.claims.packet_page import page
 from warehouse.claims.publication import CONTENT, RECORD, PublishedRollup, publication_key, spec_key
@@ -135,6 +136,8 @@ def _entries(
         yield envelope, store.objects.read(envelope)
     for key in (*(publication_key(publication.digest, name) for name in (RECORD, *CONTENT)), spec_key(specification.digest)):
         yield key, store.objects.read(key)
+    for decision in made_with(project, publication):
+        yield decision["key"], store.objects.read(decision["key"])
     for digest in bundles:
         yield raw_key(digest, "manifest.json"), store.objects.read(raw_key(digest, "manifest.json"))
         for file in store.manifest(digest).files:

@@ -42,6 +42,10 @@ def _lines(found: FoundCell, specification: Specification, bundles: Sequence[str
         spans = ", ".join(f"[{offset}, {offset + length})" for offset, length in file["ranges"])
         yield f"  {file['artifact_manifest_digest']}  {printable(file['raw_path'])}"
         yield f"    bytes {spans}  sha256 {file['sha256']}"
+    if decisions := found.publication.record.get("decisions", ()):
+        yield ""
+        yield f"Decisions on runs that it was made with ({len(decisions)}), as events of the ledger:"
+        yield from (f"  {decision['sha256']}  {printable(decision['key'])}" for decision in decisions)
     yield ""
     yield f"Bundles in this archive ({len(bundles)}):"
     yield from (f"  {digest}" for digest in bundles)

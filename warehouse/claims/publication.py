@@ -157,9 +157,18 @@ def parse_record(data: bytes, digest: str) -> Mapping[str, Any]:
         record = canonical_document(data)
     except (ValueError, RecursionError) as error:
         raise _tampered(f"publication.json cannot be read: {error}", digest) from error
-    if not isinstance(record, dict) or domain_digest(PUBLICATION_DOMAIN, record) != digest or not _FIELDS <= record.keys():
+    is_whole = isinstance(record, dict) and domain_digest(PUBLICATION_DOMAIN, record) == digest and _FIELDS <= record.keys()
+    if not is_whole or not _names_decisions(record):
         raise _tampered("publication.json differs from its digest", digest)
     return record
+
+
+def _names_decisions(record: Mapping[str, Any]) -> bool:
+    """Whether a record names the decisions on runs that it was made with as `publish` does, if any."""
+    said = record.get("decisions", [])
+    return isinstance(said, list) and all(
+        isinstance(each, dict) and isinstance(each.get("key"), str) and isinstance(each.get("sha256"), str) for each in said
+    )
 
 
 def _tampered(message: str, digest: str) -> WarehouseError:

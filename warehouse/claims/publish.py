@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
 from warehouse.claims.beside_evidence import refuse_signing_state
+from warehouse.claims.decisions import check_admitted
 from warehouse.claims.freezing import Facts, FrozenRows, freeze, row_documents
 from warehouse.claims.guarantees import guarantees
 from warehouse.claims.number import exact
@@ -54,8 +55,7 @@ def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Pu
     """Freeze the current build's rollup of a query spec, and sign it with `key`.
 
     No clause of it or of a table under it may give another answer each time, no tie may decide, and nothing may depend on
-    who signed what (WH306). The untouched
-    query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes
+    who signed what (WH306). No run that it rests on may be retracted or superseded (WH313). The untouched query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes
     (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
     WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when a
     publication or spec that is there already is damaged, WH113 when a signature of its evidence does not hold, WH312 when the
@@ -94,12 +94,16 @@ def _publish(project: Project, query: str, key: "SigningKey | None") -> Publicat
         _check_evidence(project, spec.place, traces.values(), facts)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
         frozen = freeze(row_documents(spec, columns, rows, traces, facts))
+        runs = frozenset[str]().union(*(row.all_runs() for row in traces.values()))
+        # Last of all: what is decided meanwhile counts.
+        decisions = check_admitted(project, build, specification, runs, spec.place)
         about = {
             "wh": __version__,
             "engine": _engine(con),
             "guarantees": guarantees(catalog, spec),
             "ties_tried": tried,
             "columns": {name: column.document() for name, column in determined.items()},
+            **({"decisions": decisions} if decisions else {}),
         }
     finally:
         con.close()

@@ -20,6 +20,7 @@ from warehouse.claims.recorded import recorded_project, refused
 from warehouse.claims.retrace import Retraced, retrace
 from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
 from warehouse.errors import WarehouseError
+from warehouse.evidence.decisions import Decision
 from warehouse.evidence.location import open_store
 from warehouse.evidence.part import part_of
 from warehouse.landing.batches import refresh
@@ -46,12 +47,16 @@ class Replayed:
 
 
 class Replayer:
-    """One recorded query, checked once, to be run on any evidence. What its SQL establishes of it is taken from `memory`,
-    where one is given. Raises WH309 when it cannot be run here as it was: with other versions of the engine or the
+    """One recorded query, checked once, to be run on any evidence, under the `decisions` on runs that it was run under. What
+    its SQL establishes of it is taken from `memory`, where one is given. Raises WH309 when it cannot be run here as it was: with other versions of the engine or the
     ingestors."""
 
-    def __init__(self, project: Project, specification: Mapping[str, Any], memory: EstablishedMemory | None = None) -> None:
+    def __init__(
+        self, project: Project, specification: Mapping[str, Any], memory: EstablishedMemory | None = None,
+        decisions: Collection[Decision] = (),
+    ) -> None:
         self._memory = memory
+        self._decisions = decisions
         self._digest = str(specification["query_spec_digest"])
         self._established: Established | None = None
         self._store = open_store(project)
@@ -97,7 +102,7 @@ class Replayer:
         return known
 
     def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
-        return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors))
+        return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors, decisions=self._decisions))
 
 
 def _refuse_other_versions(query: str, specification: Mapping[str, Any], made: Mapping[str, Envelope]) -> None:

@@ -16,6 +16,7 @@ from warehouse.claims.signing import publication_subject
 from warehouse.claims.specification import parse_specification
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.decisions import decision_subject
 from warehouse.evidence.ledger import REMOVAL, SIGNATURE, Ledger, name_digest
 from warehouse.evidence.ledgered import read_ledgered
 from warehouse.evidence.manifest import Manifest, ManifestFile
@@ -80,6 +81,7 @@ def transfer(source: EvidenceStore, target: EvidenceStore, selection: Selection)
             yield carrier.bundle(digest)
         for publication in selection.publications:
             yield carrier.publication(publication)
+        carrier.decisions()
 
 
 class _Carrier:
@@ -171,8 +173,14 @@ class _Carrier:
         self._copy_signatures(publication_subject(digest, publication.record))
         return Moved(PUBLISHED, digest, is_new, size)
 
+    def decisions(self) -> None:
+        """What was decided of runs and noted on them: all of it, for the ledger does not say of which bundle a run is."""
+        for event in Ledger(self._source.objects).decisions():
+            self._copy_events(event.subject)
+            self._copy_signatures(decision_subject(event))
+
     def _copy_events(self, subject: str) -> bool:
-        """Copy the events of a bundle or publication; whether there are any."""
+        """Copy the events of a bundle, publication or run; whether there are any."""
         source, keys = Ledger(self._source.objects), self._events.get(subject, [])
         for key in keys:
             if name_digest(key) is None or key not in self._events_there:

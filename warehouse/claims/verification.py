@@ -8,6 +8,7 @@ from typing import Any
 
 from warehouse.claims.auditor import Auditor, equals
 from warehouse.claims.completeness import difference, evidence_then
+from warehouse.claims.decisions import decisions_then, made_with, reads_decisions
 from warehouse.claims.determinism import UNRECORDED, recorded
 from warehouse.claims.established import EstablishedMemory
 from warehouse.claims.guarantees import YES
@@ -83,6 +84,10 @@ def _incomplete(
     names gives another, `refused` where other evidence that the store had then does. For it may have been made from a build
     before that arrived."""
     grain, then = specification["document"]["contract"]["grain"], evidence_then(project, publication)
+    named = {decision["sha256"] for decision in made_with(project, publication)}
+    if reads_decisions(specification) and named != decisions_then(project, publication):
+        # Not tampered: clocks of two machines may have told the times of its making and of a decision.
+        yield Verdict(None, publication.digest, None, REFUSED, "it names other decisions on runs than the ledger has before it")
 
     def differs(bundles: frozenset[str]) -> str | None:
         given = auditor.replayed(bundles, grain)

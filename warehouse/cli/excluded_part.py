@@ -58,7 +58,8 @@ def _run(run: "Excluded") -> str:
     null = "  the condition is NULL" if run.is_null else ""
     more = f" and {len(run.witnesses) - _WITNESSES} more" if len(run.witnesses) > _WITNESSES else ""
     against = f"  against it: {', '.join(run.witnesses[:_WITNESSES])}{more}" if run.witnesses else ""
-    return printable(f"{run.run_id}{null}{against}")
+    decision = f"  {run.decision}" if run.decision else ""
+    return printable(f"{run.run_id}{decision}{null}{against}")
 
 
 def _listed(runs: list[str], indent: str) -> list[str]:

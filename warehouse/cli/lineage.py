@@ -75,6 +75,7 @@ def _document(number: "Lineage") -> dict[str, object]:
         "determinism": asdict(number.determinism) if number.determinism else None,
         "signatures": signings_document(number.signings),
         "removals": {digest: asdict(removal) for digest, removal in number.removals.items()},
+        "decisions": {run: asdict(decision) for run, decision in number.decisions.items()},
     }
 
 
@@ -112,6 +113,7 @@ def _tree(number: "Lineage", opened: "list[OpenedFile]", *, opens: bool) -> list
     if signed := signings_text(number.signings):
         lines.append(f"signatures  {signed}")
     lines += _listed([f"{digest[:12]} {removal_text(removal)}" for digest, removal in number.removals.items()], "expired     ")
+    lines += _listed([printable(f"{run}  {decision}") for run, decision in number.decisions.items()], "decided     ")
     if number.now:
         lines.append(f"now         {number.now[1]}  {number.now[0]}: the current build holds another number")
     elif number.is_gone:

@@ -1,6 +1,7 @@
-"""The ledger: append-only events, one JSON file each: what arrived, was signed, published or removed, when, by whom, from where.
+"""The ledger: append-only events, one JSON file each: what arrived, was signed, published, removed or decided of runs, when, by
+whom, from where.
 
-An event's name ends in the sha256 of its bytes, so that a change of any of them is found. Events of before this rule have names
+An event's name has the sha256 of its bytes, so that a change of any of them is found. Events of before this rule have names
 without one: they are read, and nothing protects them.
 """
 
@@ -11,7 +12,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -25,19 +26,23 @@ ARRIVAL = "arrival"
 PUBLICATION = "publication"
 REMOVAL = "removed"
 SIGNATURE = "signed"
-_NAME = re.compile(r"[0-9A-Z]{26}(?:-(?P<sha256>[0-9a-f]{64}))?\.json")
+_DECIDED = ".decision.json"
+_NAME = re.compile(r"[0-9A-Z]{26}(?:-(?P<sha256>[0-9a-f]{64}))?(?:\.decision)?\.json")
 
 
 @dataclass(frozen=True)
 class Event:
-    """One line of history. `subject` is the digest it is about (a manifest's, a publication's); `at` is UTC with
-    microseconds; `detail` depends on the kind."""
+    """One line of history. `subject` is the digest it is about (a manifest's, a publication's), or the run; `at` is UTC with
+    microseconds; `detail` depends on the kind; `key`, `sha256` and `bytes` are those of its file in the store."""
 
     kind: str
     subject: str
     at: str
     detail: Mapping[str, Any]
     by: str = ""  # user and host, as the machine says
+    key: str = ""
+    sha256: str = ""
+    bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,8 @@ class History:
 
 
 class Ledger:
-    """The events under `<store>/ledger/<yyyy>/<mm>/<dd>/<ulid>-<sha256>.json`."""
+    """The events under `<store>/ledger/<yyyy>/<mm>/<dd>/<ulid>-<sha256>.json`; those of runs end in `.decision.json`, so that the
+    few of them are found without reading the others."""
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
@@ -82,8 +88,25 @@ class Ledger:
 
     def keyed_events(self) -> Iterator[tuple[str, Event]]:
         """Likewise, each with its key."""
+        return self._read(self.keys())
+
+    def decided(self, kind: str, run_id: str, detail: Mapping[str, Any]) -> Event:
+        """Record what was decided of a run now (`evidence.decisions`). Raises WH109."""
+        return self._append(kind, run_id, dict(detail), _DECIDED)
+
+    def decision_stamps(self) -> list[str]:
+        """What tells that an event of a run came, went or changed; nothing is read."""
+        return [f"{entry.key} {entry.stamp}" for entry in self.objects.entries("ledger") if entry.key.endswith(_DECIDED)]
+
+    def decisions(self) -> list[Event]:
+        """The events of runs, read as `events` does; of those within one millisecond the names do not tell which came first,
+        their times do."""
+        keys = self._keys(f"ledger/*/*/*/*{_DECIDED}")
+        return sorted((event for _, event in self._read(keys)), key=lambda event: datetime.fromisoformat(event.at))
+
+    def _read(self, keys: Iterable[str]) -> Iterator[tuple[str, Event]]:
         self.damaged = []
-        for key in self.keys():
+        for key in keys:
             try:
                 event = self.event(key)
             except WarehouseError as error:
@@ -95,7 +118,10 @@ class Ledger:
 
     def keys(self) -> list[str]:
         """The keys of all events, the oldest first."""
-        return sorted(self.objects.matching("ledger/*/*/*/*.json"), key=lambda key: key.rpartition("/")[2])
+        return self._keys("ledger/*/*/*/*.json")
+
+    def _keys(self, pattern: str) -> list[str]:
+        return sorted(self.objects.matching(pattern), key=lambda key: key.rpartition("/")[2])
 
     def event(self, key: str) -> Event:
         """The event under a key. Raises WH107 where it cannot be read, WH105 where it is not what its name says, WH114."""
@@ -104,7 +130,7 @@ class Ledger:
             if name_digest(key) not in (None, bytes_digest(data)):
                 message = "a ledger event differs from the digest in its name"
                 raise WarehouseError("WH105", message, f"{self.objects.url}/{key}", "restore the store from a copy", ExitCode.TAMPERED)
-            return _parse_event(data)
+            return parse_event(key, data)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise WarehouseError("WH107", f"a ledger event cannot be read: {error}", f"{self.objects.url}/{key}") from error
 
@@ -133,7 +159,7 @@ class Ledger:
                 arrivals.pop(event.subject, None)
         return History(arrivals, removals)
 
-    def _append(self, kind: str, digest: str, detail: dict[str, Any]) -> None:
+    def _append(self, kind: str, digest: str, detail: dict[str, Any], suffix: str = ".json") -> Event:
         from ulid import ULID
 
         now = datetime.now(UTC)
@@ -146,11 +172,12 @@ class Ledger:
             "detail": detail,
         }
         data = canonical_json(document)
-        key = f"{event_folder(now)}/{identity}-{bytes_digest(data)}.json"
+        key = f"{event_folder(now)}/{identity}-{bytes_digest(data)}{suffix}"
         try:
             self.objects.create(key, data)
         except OSError as error:
             raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", f"{self.objects.url}/{key}") from error
+        return parse_event(key, data)
 
 
 def event_folder(at: datetime) -> str:
@@ -169,9 +196,13 @@ def name_digest(key: str) -> str | None:
     return found["sha256"] if found else None
 
 
-def _parse_event(data: bytes) -> Event:
+def parse_event(key: str, data: bytes) -> Event:
+    """The event in the file `key` of these bytes. Raises ValueError, KeyError, TypeError or RecursionError for none."""
     document = json.loads(data)
-    event = Event(document["kind"], document["subject"], document["at"], document["detail"], str(document.get("by", "")))
+    event = Event(
+        document["kind"], document["subject"], document["at"], document["detail"], str(document.get("by", "")),
+        key, bytes_digest(data), len(data),
+    )
     if not all(isinstance(value, str) for value in (event.kind, event.subject)) or not isinstance(event.detail, dict):
         raise ValueError("its kind, subject or detail is none")
     if datetime.fromisoformat(event.at).tzinfo is None:

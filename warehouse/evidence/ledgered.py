@@ -7,20 +7,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from warehouse.errors import WarehouseError
+from warehouse.evidence.decisions import is_of_run
 from warehouse.evidence.finding import ALTERED, RESTORE, UNLEDGERED, UNPROTECTED, Finding
-from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, REMOVAL, SIGNATURE, Ledger, event_folder, name_digest
+from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, REMOVAL, SIGNATURE, Event, Ledger, event_folder, name_digest
 from warehouse.evidence.objects import UNREACHABLE, Objects
 
 
 @dataclass(frozen=True)
 class Ledgered:
     """The last word on bundles (digest to when they arrived, UTC; those that policy removed), on publications, and on
-    signatures (subject and key id to the envelope's sha256). A few hundred bytes of memory an event."""
+    signatures (subject and key id to the envelope's sha256); and the events of runs by their sha256. A few hundred bytes of memory an event."""
 
     arrivals: Mapping[str, str]
     removed: frozenset[str]
     published: frozenset[str]
     signatures: Mapping[tuple[str, str], str]
+    decisions: Mapping[str, Event] = field(default_factory=dict)
     findings: tuple[Finding, ...] = field(default=())
 
 
@@ -32,6 +34,7 @@ def read_ledgered(objects: Objects) -> Ledgered:
     ever_arrived: set[str] = set()
     published: set[str] = set()
     signatures: dict[tuple[str, str], str] = {}
+    decisions: dict[str, Event] = {}
     findings: list[Finding] = []
     for key in ledger.keys():
         try:
@@ -58,4 +61,6 @@ def read_ledgered(objects: Objects) -> Ledgered:
             published.add(event.subject)
         elif event.kind == SIGNATURE:
             signatures[event.subject, str(event.detail.get("key_id"))] = str(event.detail.get("sha256"))
-    return Ledgered(arrivals, frozenset(removed), frozenset(published), signatures, tuple(findings))
+        elif is_of_run(event):
+            decisions[event.sha256] = event
+    return Ledgered(arrivals, frozenset(removed), frozenset(published), signatures, decisions, tuple(findings))

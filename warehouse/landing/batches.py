@@ -7,7 +7,7 @@ version and its bundles, so the same evidence parsed by the same code has the sa
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +25,7 @@ from warehouse.landing.contract import ISSUE_TABLE, Ingestor
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from warehouse.evidence.decisions import Decision
     from warehouse.evidence.keys import PublicKey
     from warehouse.landing.registry import Source
 
@@ -32,6 +33,7 @@ BUNDLE_TABLE = "evidence_bundle"
 FILE_TABLE = "evidence_file"
 DECLARATION_TABLE = "evidence_declaration"
 SIGNING_TABLE = "evidence_signing"
+DECISION_TABLE = "run_decision"
 _ENGINE_VERSION = 1  # of the tables above; raised when their rows change
 ENGINE_PARSER = f"warehouse {_ENGINE_VERSION}"
 
@@ -65,11 +67,11 @@ class Landing:
     schemas: Mapping[str, "pa.Schema"]
     parsers: Mapping[str, str]  # landing table to the ingestor and version that fill it
     damaged: tuple[WarehouseError, ...]
-    signing: LandingFile | None = None  # of no batch: what the bundles' signatures are now
+    own: tuple[LandingFile, ...] = ()  # of no batch: what the bundles' signatures are now, and which runs are not admitted
 
     def files(self, table: str) -> list[LandingFile]:
         """The Parquet files of a table, in an order that does not depend on when they were made."""
-        files = [file for batch in self.batches for file in batch.files] + ([self.signing] if self.signing else [])
+        files = [*(file for batch in self.batches for file in batch.files), *self.own]
         return [file for file in files if file.table == table]
 
 
@@ -79,13 +81,14 @@ def refresh(
     on_bundle: Callable[[int, int], None] = lambda done, all: None,
     sources: Mapping[str, "Source"] = MappingProxyType({}),
     trusted: "Mapping[str, PublicKey] | None" = None,
+    decisions: "Collection[Decision]" = (),
 ) -> Landing:
     """Parse every bundle that no current batch holds, and return all current batches. With `sources`, from which other
     processes can load the ingestors, all cores are used where that is quicker; the batches are the same.
 
     A bundle whose stored bytes are damaged, or that the ledger knows and the store has no more though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
-    them nothing is said of signatures, as in a replay. Raises WH124 when a parsing process is killed; what is parsed by then
+    them nothing is said of signatures, as in a replay. `decisions` are those that stand on runs. Raises WH124 when a parsing process is killed; what is parsed by then
     stays.
     """
     stored = store.digests()
@@ -113,7 +116,8 @@ def refresh(
             if outcome.batch:
                 current[outcome.batch.name] = outcome.batch
     batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
-    return Landing(batches, schemas(ingestors), _parsers(ingestors), tuple(damaged), _signing(store, batches, trusted))
+    own = (_signing(store, batches, trusted), _deciding(store, decisions))
+    return Landing(batches, schemas(ingestors), _parsers(ingestors), tuple(damaged), tuple(file for file in own if file))
 
 
 def _signing(store: EvidenceStore, batches: Iterable[Batch], trusted: "Mapping[str, PublicKey] | None") -> LandingFile | None:
@@ -122,6 +126,12 @@ def _signing(store: EvidenceStore, batches: Iterable[Batch], trusted: "Mapping[s
     if trusted is None:
         return None
     return write_signing(store, (digest for batch in batches for digest in batch.bundles), trusted)
+
+
+def _deciding(store: EvidenceStore, decisions: "Collection[Decision]") -> LandingFile | None:
+    from warehouse.landing.decisions import write_decisions
+
+    return write_decisions(store, decisions)
 
 
 def _missing(arrivals: Mapping[str, str], stored: Iterable[str]) -> list[WarehouseError]:
@@ -145,11 +155,11 @@ def _usable(batches: Iterable[Batch], stored: frozenset[str]) -> Iterable[Batch]
 
 def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
     """The schema of every landing table by name. Raises WH121 when two ingestors give one name two schemas."""
-    from warehouse.landing.rows import BUNDLE_SCHEMA, DECLARATION_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, SIGNING_SCHEMA
+    from warehouse.landing.rows import BUNDLE_SCHEMA, DECISION_SCHEMA, DECLARATION_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, SIGNING_SCHEMA
 
     found = {
         BUNDLE_TABLE: BUNDLE_SCHEMA, FILE_TABLE: FILE_SCHEMA, DECLARATION_TABLE: DECLARATION_SCHEMA,
-        ISSUE_TABLE: ISSUE_SCHEMA, SIGNING_TABLE: SIGNING_SCHEMA,
+        ISSUE_TABLE: ISSUE_SCHEMA, SIGNING_TABLE: SIGNING_SCHEMA, DECISION_TABLE: DECISION_SCHEMA,
     }
     for ingestor in ingestors.values():
         for table, schema in ingestor.tables.items():
@@ -159,7 +169,7 @@ def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
 
 
 def _parsers(ingestors: Mapping[str, Ingestor]) -> dict[str, str]:
-    engine = dict.fromkeys((BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE), ENGINE_PARSER)
+    engine = dict.fromkeys((BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, DECISION_TABLE), ENGINE_PARSER)
     return engine | {
         table: f"{ingestor.name} {ingestor.version}" for ingestor in ingestors.values() for table in ingestor.tables
     }

@@ -13,8 +13,8 @@ from typing import Any
 from warehouse.digest import canonical_document, file_digest
 from warehouse.evidence.finding import ALTERED, LEFTOVER, MISSING, ORPHANED, UNLEDGERED, UNPROTECTED, Finding
 from warehouse.evidence.ledgered import Ledgered
-from warehouse.landing.batches import SIGNING_TABLE, batch_name
-from warehouse.landing.signing import SIGNING_NAME
+from warehouse.landing.batches import DECISION_TABLE, SIGNING_TABLE, batch_name
+from warehouse.landing.own_table import OWN_NAME
 
 _AGAIN = "delete the landing folder: wh build makes it again"
 _UNFINISHED = re.compile(r"\..+\.json\.\d+")  # of `replace_durably`
@@ -76,7 +76,7 @@ def _inspect_file(landing: Path, file: dict[str, Any]) -> Iterator[Finding]:
 
 
 def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Finding]:
-    """What lies in the folder and is of no batch: what signatures were found to be, and strays. `in_use` are the files that a
+    """What lies in the folder and is of no batch: what signatures were found to be, which runs are not admitted, and strays. `in_use` are the files that a
     build rests on: those that are not there are missed, unless none is: the folder may be deleted, and the build may be from
     elsewhere."""
     batches = {path.stem for path in (landing / "batches").glob("*.json")}
@@ -87,8 +87,8 @@ def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Fin
             continue
         if table == "batches" and _UNFINISHED.fullmatch(path.name):
             yield Finding(LEFTOVER, key, "a record that was not finished", _AGAIN)
-        elif table == SIGNING_TABLE:
-            yield from _inspect_signing(path, key)
+        elif table in (SIGNING_TABLE, DECISION_TABLE):
+            yield from _inspect_own(path, key)
         elif path.suffix != ".parquet" or path.stem not in batches:
             yield Finding(ORPHANED, key, "no batch lists it", _AGAIN)
     gone = sorted(path for path in in_use if not path.exists())
@@ -97,8 +97,8 @@ def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Fin
             yield Finding(MISSING, f"landing/{path.relative_to(landing).as_posix()}", "the current build rests on it", _AGAIN)
 
 
-def _inspect_signing(path: Path, key: str) -> Iterator[Finding]:
-    if not path.name.startswith(SIGNING_NAME):
+def _inspect_own(path: Path, key: str) -> Iterator[Finding]:
+    if not path.name.startswith(OWN_NAME):
         yield Finding(UNPROTECTED, key, "of an earlier version: its name commits to no bytes", _AGAIN)
         return
     try:
@@ -106,5 +106,5 @@ def _inspect_signing(path: Path, key: str) -> Iterator[Finding]:
     except OSError as error:
         yield Finding(ALTERED, key, f"cannot be read: {error.strerror}", _AGAIN)
         return
-    if path.name != f"{SIGNING_NAME}{found}.parquet":
+    if path.name != f"{OWN_NAME}{found}.parquet":
         yield Finding(ALTERED, key, f"sha256 is {found}", _AGAIN)

@@ -7,24 +7,17 @@ a replay has none of it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from warehouse.digest import file_digest
-from warehouse.errors import WarehouseError
-from warehouse.evidence.durable import make_folder, scratch_folder
 from warehouse.evidence.keys import PublicKey
 from warehouse.evidence.signatures import check_signatures, evidence_subject
 from warehouse.evidence.store import EvidenceStore, raw_key
 from warehouse.landing.batches import SIGNING_TABLE, LandingFile
+from warehouse.landing.own_table import write_own_table
 from warehouse.landing.rows import SIGNING_SCHEMA
-
-
-SIGNING_NAME = "sha256-"  # and then that
 
 
 def write_signing(store: EvidenceStore, bundles: Iterable[str], trusted: Mapping[str, PublicKey]) -> LandingFile | None:
@@ -32,18 +25,7 @@ def write_signing(store: EvidenceStore, bundles: Iterable[str], trusted: Mapping
     rows = [_row(store, digest, trusted) for digest in sorted(bundles)]
     if not rows:
         return None
-    folder = store.landing / SIGNING_TABLE
-    try:
-        with scratch_folder(store.scratch) as scratch:
-            file = scratch / "signing.parquet"
-            pq.write_table(pa.Table.from_pylist(rows, SIGNING_SCHEMA), file, compression="zstd")
-            sha256 = file_digest(file)
-            path = folder / f"{SIGNING_NAME}{sha256}.parquet"
-            make_folder(folder)
-            os.replace(file, path)
-    except OSError as error:
-        raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", str(folder)) from error
-    return LandingFile(SIGNING_TABLE, path, sha256, len(rows))
+    return write_own_table(store, SIGNING_TABLE, pa.Table.from_pylist(rows, SIGNING_SCHEMA))
 
 
 def _row(store: EvidenceStore, digest: str, trusted: Mapping[str, PublicKey]) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from warehouse import __version__
 from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import WarehouseError
-from warehouse.evidence.signatures import signature_stamps
+from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store
+from warehouse.evidence.signatures import signature_stamps
 from warehouse.evidence.store import EvidenceStore
 from warehouse.project import KINDS, Project
 from warehouse.project_file import PROJECT_FILE
@@ -103,13 +104,14 @@ def _files_now(project: Project, current: Build | None) -> tuple[FileSet, ...]:
 
 
 def _evidence_fingerprint(project: Project, store: EvidenceStore) -> str:
-    """A digest of which evidence and which signatures there are, of what parses the one and the keys that check the other,
-    cheap to take: nothing heavy is imported and no evidence is read."""
+    """A digest of which evidence, signatures and decisions on runs there are, of what parses the first and the keys that check
+    the second, cheap to take: nothing heavy is imported and no evidence is read."""
     from importlib.metadata import version
 
     versions = {"wh": __version__, "form": FORM, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
     signing = [signature_stamps(store.objects), dict(project.trusted_keys)]
-    return domain_digest("wh/evidence/2", [_digests(project, "ingest", ".py"), store.digests(), signing, versions])
+    decisions = Ledger(store.objects).decision_stamps()
+    return domain_digest("wh/evidence/3", [_digests(project, "ingest", ".py"), store.digests(), signing, decisions, versions])
 
 
 def _texts_fingerprint(project: Project, evidence: str) -> str:
@@ -149,6 +151,7 @@ def _gather(
 def _landing(
     project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress
 ) -> "LandingTables":
+    from warehouse.evidence.decisions import standing
     from warehouse.evidence.keys import public_keys
     from warehouse.landing.batches import refresh
     from warehouse.landing.registry import find_ingestors
@@ -161,7 +164,8 @@ def _landing(
         return no_evidence()
     ingestors = {name: each.ingestor for name, each in found.items()}
     sources = {name: each.source for name, each in found.items()}
-    return landing_tables(refresh(store, ingestors, progress.parsed, sources, public_keys(project.trusted_keys)))
+    decisions = standing(Ledger(store.objects).decisions()).values()  # of one that cannot be read the refresh tells
+    return landing_tables(refresh(store, ingestors, progress.parsed, sources, public_keys(project.trusted_keys), decisions))
 
 
 def _build(

@@ -57,6 +57,11 @@ _ENGINE_TABLES = {
         ("signing_state", "string", "VARCHAR"), ("key_id", "string", "VARCHAR"), ("key_name", "string", "VARCHAR"),
         ("reason", "string", "VARCHAR"), *_LINEAGE,
     ),
+    "run_decision": (
+        ("run_id", "string", "VARCHAR"), ("state", "string", "VARCHAR"), ("reason", "string", "VARCHAR"),
+        ("superseded_by", "string", "VARCHAR"), ("decided_at", "timestamp[us, tz=UTC]", "TIMESTAMP WITH TIME ZONE"),
+        ("decided_by", "string", "VARCHAR"), *_LINEAGE,
+    ),
 }
 
 
@@ -109,6 +114,18 @@ def from_json(document: Mapping[str, Any], landing: Path) -> LandingTables:
             for name, entry in document.items()
         }
     )
+
+
+def built_rows(document: Mapping[str, Any], landing: Path, table: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Some columns of a landing table as a build had it, by what `as_json` wrote. Raises WH123."""
+    known = from_json(document, landing).tables
+    rows: list[dict[str, Any]] = []
+    for file in known[table].files if table in known else ():
+        import pyarrow.parquet as pq
+
+        check_landing_file(file)
+        rows += pq.read_table(file.path, columns=list(columns)).to_pylist()
+    return rows
 
 
 def no_evidence() -> LandingTables:

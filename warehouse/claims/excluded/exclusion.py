@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.search import current_cell
 from warehouse.errors import WarehouseError
+from warehouse.landing.batches import DECISION_TABLE
 from warehouse.project import Project
 
 if TYPE_CHECKING:
+    import duckdb
     from sqlglot import exp
 
     from warehouse.claims.catalog import BuiltModel, Catalog
@@ -28,7 +30,7 @@ class Excluded:
     `reason` is the kind of the clause (`where`, `inner join`, `anti join`, `qualify`, ...), or `not determined`. `clause` is
     its text and `place` its file and line. `is_null`: the condition was NULL for the run, not false. `witnesses` are the runs
     whose rows stood against it, or were taken in its stead. `is_of_row`: whether it would have been in this number's row by
-    its grain; None where that cannot be told.
+    its grain; None where that cannot be told. `decision` is why it is not admitted, None where it is.
     """
 
     run_id: str
@@ -38,6 +40,7 @@ class Excluded:
     is_null: bool
     witnesses: tuple[str, ...]
     is_of_row: bool | None
+    decision: str | None
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,12 @@ def excluded_by(project: Project, number: "Lineage") -> Exclusion:
                 rows.setdefault(run, set()).update(found)
         own |= {run for run, found in rows.items() if now.rowid in found}
         grains = survival.grains()
+        decisions = _decisions(con, catalog)
     finally:
         con.close()
     elsewhere = {run: found for run, found in sorted(rows.items()) if run not in own}
     return Exclusion(
-        build.digest, tables, len(population), len(own & population), _excluded(losses, own | rows.keys()),
+        build.digest, tables, len(population), len(own & population), _excluded(losses, own | rows.keys(), decisions),
         tuple(Elsewhere(run, grains[min(found)], len(found)) for run, found in elsewhere.items()),
     )
 
@@ -115,7 +119,15 @@ def _table_of_runs(table: "exp.Table", catalog: "Catalog") -> str | None:
     return name if "run_id" in catalog.columns.get(name, ()) else None
 
 
-def _excluded(losses: "list[Loss]", contributing: set[str]) -> tuple[Excluded, ...]:
+def _decisions(con: "duckdb.DuckDBPyConnection", catalog: "Catalog") -> dict[str, str]:
+    """Why runs are not admitted, as the build has it."""
+    if DECISION_TABLE not in catalog.landing_types:  # a build of an earlier version
+        return {}
+    stand_in = "coalesce(' by ' || superseded_by, '')"
+    return dict(con.execute(f"select run_id, state || {stand_in} || ': ' || reason from {DECISION_TABLE}").fetchall())
+
+
+def _excluded(losses: "list[Loss]", contributing: set[str], decisions: Mapping[str, str]) -> tuple[Excluded, ...]:
     """The losses of runs that no reading kept, each reason once, those of the number's own row first. What two readings say
     differently of one reason is told as the one that is nearer to the row does."""
     order = {True: 0, None: 1, False: 2}
@@ -126,7 +138,7 @@ def _excluded(losses: "list[Loss]", contributing: set[str]) -> tuple[Excluded, .
     return tuple(
         Excluded(
             loss.run_id, loss.clause.kind if loss.is_determined else NOT_DETERMINED, loss.clause.text, loss.clause.place,
-            loss.is_null, loss.witnesses, loss.is_of_row,
+            loss.is_null, loss.witnesses, loss.is_of_row, decisions.get(loss.run_id),
         )
         for loss in found.values()
     )

@@ -1,0 +1,255 @@
+"""Decisions on runs: what a retraction does to numbers, what it leaves alone, and how a number keeps the decisions it was made with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from conftest import Wh, WhOn
+from samples import mlperf_training
+from samples.values import take_in, value_files, values_project
+
+from warehouse.claims.deciding import note, reinstate, retract
+from warehouse.claims.excluded import excluded_by
+from warehouse.claims.lineage import lineage
+from warehouse.claims.packet import verify_packet, write_packet
+from warehouse.claims.publish import publish
+from warehouse.claims.rollup import build
+from warehouse.claims.verification import verify_all, verify_number
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.ledger import PUBLICATION, Ledger
+from warehouse.evidence.location import open_store
+from warehouse.evidence.objects import Objects
+from warehouse.project import Project, init_project
+from warehouse.transform.builds import current_build
+from warehouse.transform.query import run_query
+
+# Runs are lines `<group><number>=value`; two of them lie in one bundle.
+RUN = """/*
+materialized: incremental
+key: [run_id]
+*/
+select
+    value.key as run_id,
+    left(value.key, 1) as series,
+    value.value,
+    coalesce(run_decision.state, 'admitted') as state,
+    run_decision.reason as state_reason,
+    run_decision.superseded_by
+from value
+left join run_decision
+    on run_decision.run_id = value.key
+"""
+CLAIM = "select series, sum(value) as total from run where state = 'admitted' group by series"
+ALL_OF_THEM = "select series, sum(value) as total from run group by series"
+CELL = "claim[series=a].total"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Runs a1 = 1 and a2 = 2 in one bundle, a3 = 4 and b1 = 8 in bundles of their own; `claim` adds up the admitted ones."""
+    project = values_project(tmp_path / "project", CLAIM, grain="series")
+    (project.root / "models" / "run.sql").write_text(RUN)
+    (project.root / "queries" / "unfiltered.sql").write_text(f"/*\ngrain: [series]\n*/\n{ALL_OF_THEM}")
+    take_in(project, value_files(tmp_path / "in", "a1=1\na2=2\n", "a3=4\n", "b1=8\n"))
+    build(project)
+    return project
+
+
+def rows(project: Project, sql: str) -> list[tuple[object, ...]]:
+    with run_query(current_build(project).path, sql) as result:
+        return sorted(result.fetchall())
+
+
+def totals(project: Project) -> dict[object, object]:
+    return {series: total for series, total in rows(project, "select series, total from rollup.claim")}
+
+
+def objects_of(project: Project) -> Objects:
+    return open_store(project).objects
+
+
+def states(project: Project) -> list[str]:
+    return sorted({verdict.state for verdict in verify_all(project)})
+
+
+def test_a_retraction_takes_a_run_out_of_numbers_and_reinstatement_brings_it_back(project: Project) -> None:
+    before = current_build(project).digest
+    assert totals(project) == {"a": 7, "b": 8}
+    retract(project, "a2", "the clock was wrong")
+    report = build(project)
+    assert totals(project) == {"a": 5, "b": 8}
+    assert rows(project, "select run_id, state, state_reason from run where state <> 'admitted'") == [
+        ("a2", "retracted", "the clock was wrong")
+    ]
+    [run] = [result for result in report.models if result.name == "main.run"]
+    assert (run.action, run.keys) == ("update", 1)
+    assert not build(project).is_new
+
+    reinstate(project, "a2", "it was right after all")
+    build(project)
+    assert totals(project) == {"a": 7, "b": 8}
+    assert current_build(project).digest == before
+
+
+def test_what_was_published_stays_true_and_is_stale(project: Project, wh: Wh) -> None:
+    first = publish(project, "claim")
+    number = lineage(project, CELL).number_id
+    retract(project, "a2", "the clock was wrong")
+    build(project)
+    verdict = verify_number(project, str(number))
+    assert verdict.state == "stale" and "equal" in verdict.reason
+    assert {run: (found.state, found.reason) for run, found in lineage(project, str(number)).decisions.items()} == {
+        "a2": ("retracted", "the clock was wrong")
+    }
+    assert "decided     a2  retracted on " in wh("lineage", str(number))[1]
+
+    second = publish(project, "claim")
+    assert second.digest != first.digest
+    assert {run["run_id"] for run in lineage(project, CELL).runs} == {"a1", "a3"}
+    reinstate(project, "a2", "it was right after all")
+    build(project)
+    assert publish(project, "claim").digest == first.digest
+    # The one that was made under the retraction is replayed under it, whatever was decided since.
+    assert states(project) == ["stale", "verified"]
+
+
+def test_the_runs_left_out_are_named_with_the_clause(project: Project) -> None:
+    retract(project, "a2", "the clock was wrong")
+    build(project)
+    excluded = excluded_by(project, lineage(project, CELL)).excluded
+    assert [(run.run_id, run.reason, run.clause, run.decision) for run in excluded] == [
+        ("a2", "where", "state = 'admitted'", "retracted: the clock was wrong")
+    ]
+
+
+def test_what_rests_on_a_run_that_is_not_admitted_is_not_published(project: Project) -> None:
+    publish(project, "unfiltered")
+    retract(project, "a2", "the clock was wrong")
+    with pytest.raises(WarehouseError, match="(?s)WH313.*1 run that is not admitted:\n  a2  retracted on .* by .*: the clock was wrong\n.*wh build"):
+        publish(project, "claim")
+    build(project)
+    publish(project, "claim")
+    with pytest.raises(WarehouseError, match="(?s)WH313.*a2  retracted.*where state = 'admitted'"):
+        publish(project, "unfiltered")
+    reinstate(project, "a2", "it was right after all")
+    with pytest.raises(WarehouseError, match="(?s)WH313.*other decisions on runs than the ledger.*wh build"):
+        publish(project, "claim")
+    build(project)
+    publish(project, "unfiltered")
+
+
+def test_another_run_stands_in_its_stead(project: Project) -> None:
+    retract(project, "a1", "measured again", superseded_by="a3")
+    build(project)
+    assert rows(project, "select run_id, state, superseded_by from run where state <> 'admitted'") == [("a1", "superseded", "a3")]
+    assert totals(project) == {"a": 6, "b": 8}
+    for stand_in, why in (("a2", "its own stead"), ("a1", "superseded by a3"), ("a9", "no run of the current build")):
+        with pytest.raises(WarehouseError, match=f"WH314.*{why}"):
+            retract(project, "a2", "measured again", superseded_by=stand_in)
+    assert len(Ledger(objects_of(project)).decisions()) == 1
+
+
+def test_what_cannot_be_decided(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(WarehouseError, match="(?s)WH314 a22: no run of the current build has this id.*similar: a2") as caught:
+        retract(project, "a22", "wrong")
+    assert caught.value.exit_code == ExitCode.NOT_FOUND
+    with pytest.raises(WarehouseError, match="WH314 a2: it is admitted"):
+        reinstate(project, "a2", "right")
+    with pytest.raises(WarehouseError, match="WH314 a2: it needs a reason"):
+        retract(project, "a2", " ")
+    take_in(project, value_files(tmp_path / "later", "c1=16\n"))
+    with pytest.raises(WarehouseError, match="(?s)WH314 c1.*1 bundle is in the store and not built yet: run wh build"):
+        retract(project, "c1", "wrong")
+    assert Ledger(objects_of(project)).decisions() == []
+
+
+def test_a_decision_that_was_altered_or_is_gone_is_found(project: Project) -> None:
+    event = retract(project, "a2", "the clock was wrong")
+    build(project)
+    publish(project, "claim")
+    file = project.store_root / event.key
+    data = file.read_bytes()
+    file.unlink()
+    assert states(project) == ["missing"]
+    file.write_bytes(data.replace(b"clock", b"watch"))
+    assert states(project) == ["tampered"]
+    file.write_bytes(b"{")
+    with pytest.raises(WarehouseError, match="WH107.*a ledger event cannot be read"):
+        publish(project, "claim")
+    assert [damage.code for damage in build(project).damaged] == ["WH107"]
+    file.write_bytes(data)
+    build(project)
+    assert states(project) == ["verified"]
+
+
+def test_a_publication_that_names_other_decisions_than_the_ledger_had_is_doubted(project: Project) -> None:
+    retract(project, "a2", "the clock was wrong")
+    build(project)
+    publish(project, "claim")
+    assert states(project) == ["verified"]
+    # As if the word that brought the run back had been there before it, and was left aside.
+    [made] = [event for event in Ledger(objects_of(project)).events() if event.kind == PUBLICATION]
+    path = project.store_root / reinstate(project, "a2", "it was right after all").key
+    before = (datetime.fromisoformat(made.at) - timedelta(microseconds=1)).isoformat(timespec="microseconds")
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), "at": before}))
+    assert [(verdict.state, verdict.reason) for verdict in verify_all(project) if verdict.number_id is None] == [
+        ("refused", "it names other decisions on runs than the ledger has before it")
+    ]
+
+
+def test_notes_decide_nothing_and_the_ledger_lists_all(project: Project, wh: Wh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "conf"))
+    assert wh("keygen", "nightly")[0] == 0
+    note(project, "a2", "the fan was loud")
+    assert not build(project).is_new
+    status, out, err = wh("retract", "a2", "--reason", "the clock was wrong", "--sign", "nightly")
+    assert status == 0 and out.strip().endswith(".decision.json") and "a2 is retracted" in err
+    status, out, err = wh("ledger", "a2", "--json")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [(line["kind"], line["detail"], line["signing_state"]) for line in lines] == [
+        ("note", {"reason": "the fan was loud"}, "unsigned"), ("retraction", {"reason": "the clock was wrong"}, "valid"),
+    ]
+    assert wh("ledger")[1].count("  arrival  ") == 3
+    assert wh("reinstate", "a2", "--reason", "right after all", "--json")[0] == 0
+    assert wh("note", "a2", "quiet now")[0] == 0
+    assert len(wh("ledger", "a2")[1].splitlines()) == 4
+    assert wh("ledger", "a9")[0] == ExitCode.NOT_FOUND
+    assert wh("retract", "a9", "--reason", "x")[0] == ExitCode.NOT_FOUND
+
+
+# --- the standard project ----------------------------------------------------------------------------------------
+
+
+def test_the_standard_project_honours_it_down_to_the_packet(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project")
+    runs = [mlperf_training.Run(minutes=minutes, seed=number) for number, minutes in enumerate((10, 11, 12, 13))]
+    mlperf_training.write_set(tmp_path / "in", runs, benchmark="retinanet")
+    take_in(project, tmp_path / "in")
+    build(project)
+    # Of four, the times of 11 and 12 minutes count; without the slowest it is the median of the other three.
+    [(repeat_set, minutes)] = rows(project, "select repeat_set, official_minutes from mlperf_training_results")
+    [(slowest,)] = rows(project, "select arg_max(run_id, time_to_train_ms) from mlperf_training_submission")
+    assert minutes == pytest.approx(11.5)
+    status, _, err = wh_on(project, "retract", str(slowest), "--reason", "a node was throttled")
+    assert status == 0, err
+    build(project)
+    assert rows(project, "select official_minutes from mlperf_training_results") == [(pytest.approx(11),)]
+    assert rows(
+        project, "select run_id, state, state_reason, state_since is not null, superseded_by from benchmark_run_fact where state <> 'admitted'"
+    ) == [(slowest, "retracted", "a node was throttled", True, None)]
+
+    publish(project, "mlperf_training_results")
+    cell = f"mlperf_training_results[repeat_set={repeat_set}].official_minutes"
+    out = wh_on(project, "lineage", cell, "--excluded")[1]
+    assert "where run.state = 'admitted'  " in out and f"{slowest}  retracted: a node was throttled" in out
+    packet = tmp_path / "minutes.tar"
+    assert write_packet(project, cell, packet).state == "verified"
+    # All runs of the set lie in one bundle: without the decision, or with what was decided later, it would be the other number.
+    reinstate(project, str(slowest), "the throttling was of another node")
+    shutil.rmtree(project.root)
+    verdict = verify_packet(packet)
+    assert (verdict.state, verdict.value) == ("verified", pytest.approx(11))

@@ -1,0 +1,130 @@
+"""Deciding on runs: retract one, have another stand in its stead, take it back, or note something of it. And the ledger, read.
+
+Only runs that the current build knows are decided on: a run id that was mistyped would leave the one that was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.claims.signing import trusted_keys
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.decisions import (
+    NOTE, REINSTATEMENT, RETRACTION, SUPERSESSION, Decision, decide, decision_subject, is_of_run, standing_now,
+)
+from warehouse.evidence.ledger import Event, Ledger
+from warehouse.evidence.location import open_store
+from warehouse.evidence.signatures import Signing, check_signatures
+from warehouse.project import Project
+from warehouse.transform.builds import Build, current_build
+from warehouse.transform.digests import RUN_TABLE
+
+if TYPE_CHECKING:
+    from warehouse.evidence.keys import SigningKey
+
+_SIMILAR = 5
+_DIGEST_CHARACTERS = 8  # of a digest, at least, name what begins so
+
+
+def retract(
+    project: Project, run_id: str, reason: str, superseded_by: str | None = None, key: "SigningKey | None" = None
+) -> Event:
+    """Say that a run counts no more, or with `superseded_by` that an admitted run stands in its stead. Raises WH314 for a run
+    that the build does not know or that cannot stand in, WH211, WH107, WH109, WH113."""
+    now = _checked(project, run_id, reason)
+    if superseded_by is None:
+        return decide(open_store(project).objects, RETRACTION, run_id, reason, key=key)
+    _check_known(project, superseded_by)
+    if superseded_by == run_id:
+        raise WarehouseError("WH314", "it cannot stand in its own stead", printable(run_id))
+    if superseded_by in now:
+        raise WarehouseError("WH314", f"it cannot stand in: {now[superseded_by]}", printable(superseded_by), "name an admitted run")
+    return decide(open_store(project).objects, SUPERSESSION, run_id, reason, superseded_by, key)
+
+
+def reinstate(project: Project, run_id: str, reason: str, key: "SigningKey | None" = None) -> Event:
+    """Take back that a run was retracted or superseded. Raises WH314 where it was not, and what `retract` raises."""
+    if run_id not in _checked(project, run_id, reason):
+        raise WarehouseError("WH314", "it is admitted: nothing is to be taken back", printable(run_id))
+    return decide(open_store(project).objects, REINSTATEMENT, run_id, reason, key=key)
+
+
+def note(project: Project, run_id: str, text: str, key: "SigningKey | None" = None) -> Event:
+    """Keep a word on a run, which decides nothing. Raises what `retract` raises."""
+    _checked(project, run_id, text)
+    return decide(open_store(project).objects, NOTE, run_id, text, key=key)
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """An event, and what the signatures of one that is of a run are now; None for another, which has none."""
+
+    event: Event
+    signing: Signing | None
+
+
+def ledger_lines(project: Project, subject: str | None, damaged: list[WarehouseError]) -> Iterator[LedgerLine]:
+    """The ledger's events, oldest first: all, or those of a run or of the digest that begins so. Events that cannot be read
+    (WH107) go to `damaged`."""
+    objects, trusted = open_store(project).objects, trusted_keys(project)
+    ledger = Ledger(objects)
+    for event in ledger.events():
+        if subject in (None, event.subject) or (len(subject) >= _DIGEST_CHARACTERS and not is_of_run(event) and event.subject.startswith(subject)):
+            yield LedgerLine(event, check_signatures(objects, decision_subject(event), trusted) if is_of_run(event) else None)
+    damaged += ledger.damaged
+
+
+def _checked(project: Project, run_id: str, reason: str) -> dict[str, Decision]:
+    """The decisions that stand now, where something may be decided on a run."""
+    if not reason.strip():
+        raise WarehouseError("WH314", "it needs a reason", printable(run_id))
+    now = standing_now(open_store(project).objects)
+    if run_id not in now:  # decided on before, it may have no evidence any more
+        _check_known(project, run_id)
+    return now
+
+
+def _check_known(project: Project, run_id: str) -> None:
+    build = current_build(project)
+    is_known, similar = _look_up(build, run_id)
+    if is_known:
+        return
+    hint = f"similar: {', '.join(map(printable, similar))}" if similar else None
+    if waiting := set(open_store(project).digests()) - _built_bundles(project, build):
+        count = len(waiting)
+        hint = f"{count} bundle{'s are' if count > 1 else ' is'} in the store and not built yet: run wh build" + (f"; {hint}" if hint else "")
+    raise WarehouseError("WH314", "no run of the current build has this id", printable(run_id), hint, ExitCode.NOT_FOUND)
+
+
+def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
+    """Whether a build knows a run, and if not, the ids most like it. Of a project without the table of runs, every table with
+    a run_id tells of runs."""
+    from warehouse.transform.duck import quoted, text_literal
+    from warehouse.transform.query import run_query
+
+    wanted = text_literal(run_id)
+    sql = (
+        "select distinct column_info.table_schema || '.' || column_info.table_name from information_schema.columns as column_info"
+        " inner join catalog.model as model on model.schema_name = column_info.table_schema and model.name = column_info.table_name"
+        " where column_info.column_name = 'run_id' order by 1"
+    )
+    with run_query(build.path, sql) as result:
+        tables = [row[0] for row in result.fetchall()]
+    tables = [f"main.{RUN_TABLE}"] if f"main.{RUN_TABLE}" in tables else tables
+    if not tables:
+        return False, []
+    runs = " union ".join(f"select run_id::varchar as run_id from {quoted(table)}" for table in tables)
+    ranked = f"order by run_id <> {wanted}, not contains(run_id, {wanted}), levenshtein(run_id, {wanted}), run_id"
+    with run_query(build.path, f"select run_id from ({runs}) where run_id is not null {ranked} limit {_SIMILAR}") as result:
+        found = [row[0] for row in result.fetchall()]
+    return found[:1] == [run_id], found
+
+
+def _built_bundles(project: Project, build: Build) -> set[str]:
+    from warehouse.landing.batches import BUNDLE_TABLE
+    from warehouse.transform.landing_tables import built_rows
+
+    column = "artifact_manifest_digest"
+    return {row[column] for row in built_rows(build.landing, open_store(project).landing, BUNDLE_TABLE, [column])}

@@ -1,0 +1,53 @@
+"""`wh ledger`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from warehouse.cli.output import notice, print_json_line
+from warehouse.errors import ExitCode, WarehouseError, printable
+
+if TYPE_CHECKING:
+    from warehouse.claims.deciding import LedgerLine
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("subject", metavar="WHAT", nargs="?", help="only events of this run, or of the bundle or publication whose digest begins so")
+    parser.add_argument("--json", action="store_true", help="print the events as JSON, one a line")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.claims.deciding import ledger_lines
+    from warehouse.project import find_project
+
+    damaged: list[WarehouseError] = []
+    count = 0
+    for line in ledger_lines(find_project(), args.subject, damaged):
+        count += 1
+        if args.json:
+            print_json_line(_document(line))
+        else:
+            print(_text(line))
+    for damage in damaged:
+        print(damage, file=sys.stderr)
+    if damaged:
+        return ExitCode.FAILED
+    if args.subject and not count:
+        notice(f"the ledger has nothing of {printable(args.subject)}")
+        return ExitCode.NOT_FOUND
+    return ExitCode.OK
+
+
+def _document(line: "LedgerLine") -> dict[str, Any]:
+    event, signing = line.event, line.signing
+    document = {"at": event.at, "kind": event.kind, "subject": event.subject, "by": event.by, "detail": dict(event.detail)}
+    return document | {"event": event.key, "sha256": event.sha256} | ({"signing_state": signing.state} if signing else {})
+
+
+def _text(line: "LedgerLine") -> str:
+    event, signing = line.event, line.signing
+    detail = ", ".join(f"{name}: {value}" for name, value in event.detail.items())
+    signed = f"  [{signing.state}: {signing.reason}]" if signing and signing.signatures else "  [unsigned]" if signing else ""
+    return printable(f"{event.at}  {event.kind}  {event.subject}  {event.by}  {detail}{signed}")

@@ -19,6 +19,7 @@ from warehouse.claims.packet import verify_packet, write_packet
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all, verify_number
+from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger import PUBLICATION, Ledger
 from warehouse.evidence.location import open_store
@@ -178,9 +179,9 @@ def test_a_decision_that_was_altered_or_is_gone_is_found(project: Project) -> No
     file.write_bytes(data.replace(b"clock", b"watch"))
     assert states(project) == ["tampered"]
     file.write_bytes(b"{")
-    with pytest.raises(WarehouseError, match="WH107.*a ledger event cannot be read"):
+    with pytest.raises(WarehouseError, match="WH105.*a ledger event differs from the digest in its name"):
         publish(project, "claim")
-    assert [damage.code for damage in build(project).damaged] == ["WH107"]
+    assert [damage.code for damage in build(project).damaged] == ["WH105"]
     file.write_bytes(data)
     build(project)
     assert states(project) == ["verified"]
@@ -195,7 +196,9 @@ def test_a_publication_that_names_other_decisions_than_the_ledger_had_is_doubted
     [made] = [event for event in Ledger(objects_of(project)).events() if event.kind == PUBLICATION]
     path = project.store_root / reinstate(project, "a2", "it was right after all").key
     before = (datetime.fromisoformat(made.at) - timedelta(microseconds=1)).isoformat(timespec="microseconds")
-    path.write_text(json.dumps({**json.loads(path.read_bytes()), "at": before}))
+    event = canonical_json({**json.loads(path.read_bytes()), "at": before})
+    path.with_name(f"{path.name.partition('-')[0]}-{bytes_digest(event)}.decision.json").write_bytes(event)
+    path.unlink()
     assert [(verdict.state, verdict.reason) for verdict in verify_all(project) if verdict.number_id is None] == [
         ("refused", "it names other decisions on runs than the ledger has before it")
     ]

@@ -18,6 +18,7 @@ from warehouse.claims.rollup import build
 from warehouse.claims.signing import publication_subject
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.finding import Finding
+from warehouse.evidence.decisions import RETRACTION, decide
 from warehouse.evidence.keys import load_signing_key, make_key
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store
@@ -34,7 +35,7 @@ GONE = "cd" * 32
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A store with an object of every kind: three bundles, one of two files, one signed by a key that nobody trusts, one
-    removed by policy; landing tables of two batches; a signed publication; a build."""
+    removed by policy; a signed decision on a run; landing tables of two batches; a signed publication; a build."""
     folder = tmp_path_factory.mktemp("whole")
     project = values_project(folder / "project", SQL)
     make_key(folder / "stranger.pem")
@@ -51,6 +52,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Project:
     sign(ledger, evidence_subject(store.digests()[0]), key)
     [published] = publications(project)
     sign(ledger, publication_subject(published.digest, published.record), key)
+    decide(store.objects, RETRACTION, "run 7", "the clock was wrong", key=key)
+    build(project)
     push_build(current_build(project), store)
     ledger.arrived(GONE, "values", "here")
     ledger.removed(GONE, {"policy": "retention"})

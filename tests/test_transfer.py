@@ -25,6 +25,7 @@ from warehouse.claims.signing import publication_subject
 from warehouse.claims.transfer import Moved, select, transfer
 from warehouse.claims.verification import verify_all
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.decisions import NOTE, RETRACTION, decide
 from warehouse.evidence.keys import load_signing_key, make_key
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.leftovers import remove_leftovers
@@ -38,7 +39,7 @@ SQL = "select key, sum(value) as total from reading where key = 'a' group by key
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Three bundles, the first signed; a signed publication of that one; built."""
+    """Three bundles, the first signed; a signed publication of that one; a signed decision on a run, and a note on it; built."""
     folder = tmp_path_factory.mktemp("made")
     project = values_project(folder / "project", SQL)
     take_in(project, value_files(folder / "in", "a=1\n", "b=2\n", "c=3\n"))
@@ -50,6 +51,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     [published] = publications(project)
     sign(ledger, publication_subject(published.digest, published.record), key)
     sign(ledger, evidence_subject(needed(project)), key)
+    decide(ledger.objects, RETRACTION, "run 7", "the clock was wrong", key=key)
+    decide(ledger.objects, NOTE, "run 7", "seen again")
     return project
 
 

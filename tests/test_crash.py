@@ -22,6 +22,7 @@ from processes import killed_after
 from samples import mlperf_inference as sample
 from stored import root_of
 
+from warehouse.claims.fsck import Scope, check_store
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode
 from warehouse.evidence.ledger import Ledger
@@ -156,6 +157,7 @@ def complete_the_ingest(project: Project, evidence: Path) -> None:
     ledger = Ledger(store.objects)
     assert (sorted(ledger.arrivals()), ledger.damaged) == (store.digests(), [])
     assert staged(store) == []
+    assert list(check_store(project, Scope()).findings) == []
 
 
 @pytest.mark.parametrize("point", range(POINTS))

@@ -97,6 +97,18 @@ def test_a_query_that_does_not_read_the_table_of_runs_is_replayed_with_it(tmp_pa
     assert publish(project, "claim").query_spec_digest != first.query_spec_digest
 
 
+def test_a_table_of_runs_without_their_digests_tells_nothing_of_them(tmp_path: Path) -> None:
+    project = values_project(tmp_path / "project", "select run_id, sum(value) as total from reading group by run_id", "run_id")
+    write(project, {
+        "models/reading.sql": "select key as run_id, value from value",
+        "models/benchmark_run_fact.sql": "select distinct key as run_id from value",
+    })
+    take_in(project, value_files(tmp_path / "in", *FILES))
+    build(project)
+    publish(project, "claim")
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}
+
+
 # The column of `BOTH` below, how far off its value of 7.75 or 4 is forged, and the state.
 OFF = {
     "a sum, by less than the tolerance": ("total", 7.75 * (1 + 5e-10), "stale"),

@@ -56,7 +56,7 @@ class Auditor:
         self._traced = traced
         self._store = LocalStore(project.store_root)
         self._specification = specification
-        self._replayer: Replayer | None = None
+        self._found_replayer: Replayer | None = None
         self._problems: dict[str, tuple[WarehouseError, ...]] = {}
         self._signings: dict[str, Signing] = {}
         self._files: dict[str, int] = {}
@@ -80,6 +80,10 @@ class Auditor:
         files = sum(self._files[digest] for digest in claim.bundles)
         if not claim.bundles:
             return told(REFUSED, "it rests on no evidence")
+        try:
+            self._replayer()
+        except WarehouseError as error:  # on any evidence, there or not
+            return told(REFUSED, error.message, error)
         gave: list[Any] = []
         doubts: list[Doubt] = []
         failed: list[WarehouseError] = []
@@ -133,13 +137,17 @@ class Auditor:
     def replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> _Replay:
         """The query over these bundles. Raises what `Replayer.replay` raises."""
         if bundles not in self._replays:
-            from warehouse.claims.replay import Replayer
-
-            self._replayer = self._replayer or Replayer(self._project, self._specification, self._memory)
-            found = self._replayer.replay(bundles, self._traced)
+            found = self._replayer().replay(bundles, self._traced)
             rows = {row_key({name: row[name] for name in grain}): row for row in found.rows}
             self._replays[bundles] = _Replay(rows, found.retraced)
         return self._replays[bundles]
+
+    def _replayer(self) -> "Replayer":
+        """The query to be replayed. Raises WH309 when it cannot be here, on whatever evidence."""
+        from warehouse.claims.replay import Replayer
+
+        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, self._memory)
+        return self._found_replayer
 
 
 def equals(form: Any, claimed: Any, determinism: Determinism) -> str | None:

@@ -205,6 +205,12 @@ def test_a_row_of_missing_values_rests_on_the_files_that_miss_them(tmp_path: Pat
     assert told == {key: (value, "verified", 1) for key, value in values.items()}
 
 
+def test_a_number_is_verified_where_nothing_can_be_remembered(tmp_path: Path) -> None:
+    project = published(tmp_path, SUMS)
+    (project.builds / ".established.json").mkdir()  # as on a disk that is only read, also to a superuser
+    assert verify_number(project, "claim[key=a].total").state == "verified"
+
+
 def test_a_missing_key_is_not_the_word_for_it(tmp_path: Path) -> None:
     sql = "select nullif(key, 'none') as key, max(value) as top from reading group by all"
     project = published(tmp_path, sql, ("none=1\nNULL=2\n",))

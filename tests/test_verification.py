@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,13 @@ def test_a_number_is_verified_where_nothing_can_be_remembered(tmp_path: Path) ->
     project = published(tmp_path, SUMS)
     (project.builds / ".established.json").mkdir()  # as on a disk that is only read, also to a superuser
     assert verify_number(project, "claim[key=a].total").state == "verified"
+
+
+def test_threads_verify_side_by_side(tmp_path: Path) -> None:
+    project = published(tmp_path, SUMS)
+    with ThreadPoolExecutor(3) as pool:
+        verdicts = pool.map(lambda key: verify_number(project, key), ("claim[key=a].total", "claim[key=b].total", "claim[key=a].total"))
+        assert {verdict.state for verdict in verdicts} == {"verified"}
 
 
 def test_a_missing_key_is_not_the_word_for_it(tmp_path: Path) -> None:

@@ -113,6 +113,10 @@ CHANGES: dict[str, tuple[Callable[[str, bytes], tuple[str, bytes] | None], str]]
     "a file less": (lambda name, data: None if name.endswith("mlperf_log_detail.txt") else (name, data), "tampered"),
     "another number": (lambda name, data: (name, data.replace(b'"n-', b'"n-2') if name == "packet.json" else data), "tampered"),
     "a path out of it": (lambda name, data: ("../out.txt", data) if name == "README.txt" else (name, data), "tampered"),
+    "whose the spec is": (
+        lambda name, data: (name, data.replace(b'"query_spec_digest"', b'"query_spec_digesT"') if name.startswith("specs/") else data),
+        "tampered",
+    ),
     "no record": (lambda name, data: None if name == "packet.json" else (name, data), "tampered"),
 }
 
@@ -129,6 +133,16 @@ def test_what_is_no_packet_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / "a.tar").write_text("hello")
     done = wh(tmp_path, "verify", "a.tar")
     assert done.returncode == ExitCode.TAMPERED and "it is no packet" in done.stdout and "Traceback" not in done.stderr
+
+
+def test_an_ingestor_that_is_not_here_is_no_loss_of_evidence(tmp_path: Path) -> None:
+    project = values_project(tmp_path / "project", "select key, sum(value) as total from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n", "b=2.5\n"))
+    build(project)
+    publish(project, "claim")
+    write_packet(project, "claim[key=a].total", tmp_path / "a.tar")  # without the evidence of b
+    verdict = verify_packet(tmp_path / "a.tar")
+    assert verdict.state == "refused" and "no model, feed or landing table is named value" in verdict.reason
 
 
 def test_only_a_published_number_that_verifies_is_packed(tmp_path: Path) -> None:

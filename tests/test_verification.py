@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,18 @@ def test_a_query_that_does_not_read_the_table_of_runs_is_replayed_with_it(tmp_pa
     path.write_text(path.read_text().replace("md5(key)", "sha256(key)"))
     build(project)
     assert publish(project, "claim").query_spec_digest != first.query_spec_digest
+
+
+def test_a_table_of_runs_without_their_digests_tells_nothing_of_them(tmp_path: Path) -> None:
+    project = values_project(tmp_path / "project", "select run_id, sum(value) as total from reading group by run_id", "run_id")
+    write(project, {
+        "models/reading.sql": "select key as run_id, value from value",
+        "models/benchmark_run_fact.sql": "select distinct key as run_id from value",
+    })
+    take_in(project, value_files(tmp_path / "in", *FILES))
+    build(project)
+    publish(project, "claim")
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}
 
 
 # The column of `BOTH` below, how far off its value of 7.75 or 4 is forged, and the state.
@@ -192,6 +205,19 @@ def test_a_row_of_missing_values_rests_on_the_files_that_miss_them(tmp_path: Pat
     told = {verdict.key: (verdict.value, verdict.state, verdict.files_checked) for verdict in verify_all(project)}
     values = {"claim[key=a].n": 0, "claim[key=b].high": 2.0, "claim[key=b].n": 1}
     assert told == {key: (value, "verified", 1) for key, value in values.items()}
+
+
+def test_a_number_is_verified_where_nothing_can_be_remembered(tmp_path: Path) -> None:
+    project = published(tmp_path, SUMS)
+    (project.builds / ".established.json").mkdir()  # as on a disk that is only read, also to a superuser
+    assert verify_number(project, "claim[key=a].total").state == "verified"
+
+
+def test_threads_verify_side_by_side(tmp_path: Path) -> None:
+    project = published(tmp_path, SUMS)
+    with ThreadPoolExecutor(3) as pool:
+        verdicts = pool.map(lambda key: verify_number(project, key), ("claim[key=a].total", "claim[key=b].total", "claim[key=a].total"))
+        assert {verdict.state for verdict in verdicts} == {"verified"}
 
 
 def test_a_missing_key_is_not_the_word_for_it(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ class Auditor:
         self._traced = traced
         self._store = open_store(project)
         self._specification = specification
-        self._replayer: Replayer | None = None
+        self._found_replayer: Replayer | None = None
         self._problems: dict[str, tuple[WarehouseError, ...]] = {}
         self._signings: dict[str, Signing] = {}
         self._files: dict[str, int] = {}
@@ -84,6 +84,10 @@ class Auditor:
         files = sum(self._files[digest] for digest in claim.bundles)
         if not claim.bundles:
             return told(REFUSED, "it rests on no evidence")
+        try:
+            self._replayer()
+        except WarehouseError as error:  # on any evidence, there or not
+            return told(REFUSED, error.message, error)
         gave: list[Any] = []
         doubts: list[Doubt] = []
         failed: list[WarehouseError] = []
@@ -139,13 +143,17 @@ class Auditor:
         if bundles not in self._replays:
             for problem in self._undecided:
                 raise problem
-            from warehouse.claims.replay import Replayer
-
-            self._replayer = self._replayer or Replayer(self._project, self._specification, self._memory, self._decisions)
-            found = self._replayer.replay(bundles, self._traced)
+            found = self._replayer().replay(bundles, self._traced)
             rows = {row_key({name: row[name] for name in grain}): row for row in found.rows}
             self._replays[bundles] = _Replay(rows, found.retraced)
         return self._replays[bundles]
+
+    def _replayer(self) -> "Replayer":
+        """The query to be replayed. Raises WH309 when it cannot be here, on whatever evidence."""
+        from warehouse.claims.replay import Replayer
+
+        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, self._memory, self._decisions)
+        return self._found_replayer
 
 
 def equals(form: Any, claimed: Any, determinism: Determinism) -> str | None:

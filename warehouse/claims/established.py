@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,13 +60,14 @@ class EstablishedMemory:
         return found if found and found.columns.keys() >= set(columns) else None
 
     def keep(self, query_spec_digest: str, established: Established) -> None:
-        """Remember, beside the builds; more columns of a query are added to those known."""
+        """Remember, beside the builds if these can be written; more columns of a query are added to those known."""
         before = self._known.get(query_spec_digest)
         more = replace(established, columns={**(before.columns if before else {}), **established.columns})
         if more != before and self._folder.is_dir():
             self._known[query_spec_digest] = more
             document = {"made_by": _made_by(), "known": {digest: asdict(found) for digest, found in self._known.items()}}
-            replace_durably(self._folder / _FILE, json.dumps(document).encode())
+            with suppress(OSError):  # on a disk that is full or only read, or while another thread writes: the verdict stands
+                replace_durably(self._folder / _FILE, json.dumps(document).encode())
 
     def _read(self) -> dict[str, Established]:
         try:

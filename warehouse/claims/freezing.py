@@ -100,15 +100,13 @@ def freeze(rows: RowDocuments) -> FrozenRows:
 
 
 def _run_documents(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", runs: Sequence[str]) -> dict[str, Run]:
-    """For each run its identifying digests; none in a project that has no table of runs."""
-    if f"main.{RUN_TABLE}" not in catalog.models:
+    """For each run its identifying digests; none in a project that has no table of runs, or one that tells no such digests."""
+    names = ("run_id", "workload_spec_digest", "artifact_manifest_digest")
+    if not {*names} <= {*catalog.columns.get(f"main.{RUN_TABLE}", ())}:
         return {}
     found = con.execute(
-        f"select run_id, workload_spec_digest, artifact_manifest_digest from {RUN_TABLE}"
-        " where run_id in (select unnest(?::varchar[]))",
-        [list(runs)],
+        f"select {', '.join(names)} from {RUN_TABLE} where run_id in (select unnest(?::varchar[]))", [list(runs)]
     ).fetchall()
-    names = ("run_id", "workload_spec_digest", "artifact_manifest_digest")
     return {row[0]: dict(zip(names, row, strict=True)) for row in found}
 
 

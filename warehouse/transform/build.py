@@ -6,7 +6,6 @@ A failed build leaves the last good one untouched. The same inputs give the same
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +31,7 @@ from warehouse.transform.builds import (
     remove_leftovers,
     switch_to,
 )
+from warehouse.transform.current_folder import inside
 from warehouse.transform.sources import FileSet, file_set
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def bring_up_to_date(
     """Bring a database up to date, or fill a new one, and test it; a test that passed on the same rows is not run again.
     What is good in it stays there when something fails."""
     # The engine looks for a path without a pattern in the current folder first.
-    with chdir(material.root):
+    with inside(material.root):
         return _bring_up_to_date(database.resolve(), material, write_rollup, progress)
 
 

@@ -7,7 +7,6 @@ analyst's own line and column, and what a model yields is compared with what its
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from warehouse.transform.check_inputs import key_plans
 from warehouse.transform.check_memory import CheckMemory, read_memory
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.contract import contract_types
+from warehouse.transform.current_folder import inside
 from warehouse.transform.data_tests import SqlTest, data_tests, load_sql_tests
 from warehouse.transform.duck import connect
 from warehouse.transform.feeds import FEED_SCHEMA, with_feeds
@@ -107,7 +107,7 @@ def inspect(
     fault is not looked at: what it would be told is a consequence. Paths of files are from `root`; `unreadable` names
     files that are no models for now; what `memory` knows is taken from there."""
     # The engine looks for a path without a pattern in the current folder first.
-    with chdir(root):
+    with inside(root):
         return _inspect(models, queries, landing, root, sql_tests, unreadable, memory or CheckMemory())
 
 

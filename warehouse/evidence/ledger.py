@@ -75,9 +75,9 @@ class Ledger:
         WH114."""
         return self._read("ledger/*/*/*/*.json")
 
-    def decision_stamps(self) -> list[str]:
-        """What tells that an event of a run came, went or changed; nothing is read."""
-        return [f"{entry.key} {entry.stamp}" for entry in self._objects.entries("ledger") if entry.key.endswith(_DECIDED)]
+    def decision_keys(self) -> list[str]:
+        """The keys of the events of runs; nothing is read."""
+        return self._objects.matching(f"ledger/*/*/*/*{_DECIDED}")
 
     def decisions(self) -> list[Event]:
         """The events of runs, read as `events` does; of those within one millisecond the names do not tell which came first,

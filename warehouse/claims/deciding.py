@@ -71,9 +71,14 @@ def ledger_lines(project: Project, subject: str | None, damaged: list[WarehouseE
     objects, trusted = open_store(project).objects, trusted_keys(project)
     ledger = Ledger(objects)
     for event in ledger.events():
-        if subject in (None, event.subject) or (len(subject) >= _DIGEST_CHARACTERS and not is_of_run(event) and event.subject.startswith(subject)):
+        if subject is None or _is_of(event, subject):
             yield LedgerLine(event, check_signatures(objects, decision_subject(event), trusted) if is_of_run(event) else None)
     damaged += ledger.damaged
+
+
+def _is_of(event: Event, subject: str) -> bool:
+    is_digest = len(subject) >= _DIGEST_CHARACTERS and not is_of_run(event)
+    return event.subject == subject or (is_digest and event.subject.startswith(subject))
 
 
 def _checked(project: Project, run_id: str, reason: str) -> dict[str, Decision]:
@@ -91,11 +96,15 @@ def _check_known(project: Project, run_id: str) -> None:
     is_known, similar = _look_up(build, run_id)
     if is_known:
         return
-    hint = f"similar: {', '.join(map(printable, similar))}" if similar else None
+    hints = []
     if waiting := set(open_store(project).digests()) - _built_bundles(project, build):
         count = len(waiting)
-        hint = f"{count} bundle{'s are' if count > 1 else ' is'} in the store and not built yet: run wh build" + (f"; {hint}" if hint else "")
-    raise WarehouseError("WH314", "no run of the current build has this id", printable(run_id), hint, ExitCode.NOT_FOUND)
+        hints.append(f"{count} bundle{'s are' if count > 1 else ' is'} in the store and not built yet: run wh build")
+    if similar:
+        hints.append(f"similar: {', '.join(map(printable, similar))}")
+    raise WarehouseError(
+        "WH314", "no run of the current build has this id", printable(run_id), "; ".join(hints) or None, ExitCode.NOT_FOUND
+    )
 
 
 def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.publication import PublishedRollup
 from warehouse.errors import WarehouseError
-from warehouse.evidence.decisions import Decision, standing, standing_now
+from warehouse.evidence.decisions import Decision, named_decisions, standing, standing_now
 from warehouse.evidence.ledger import PUBLICATION, Ledger
 from warehouse.evidence.location import open_store
 from warehouse.landing.batches import DECISION_TABLE
@@ -36,9 +36,12 @@ def check_admitted(
     project: Project, build: "Build", specification: Mapping[str, Any], runs: Iterable[str], place: str
 ) -> Sequence[Reference]:
     """The decisions that a publication from a build must name: none where its query does not read them. Raises WH313 where it
-    rests on runs that are not admitted now, or the build knows other decisions than the ledger."""
-    now = standing_now(open_store(project).objects)
-    built = _of_build(project, build)
+    rests on runs that are not admitted now, or the build knows other decisions than the ledger; WH105, WH106 or WH107 where an
+    event was altered, is gone or cannot be read."""
+    objects = open_store(project).objects
+    now, built = standing_now(objects), _of_build(project, build)
+    for problem in named_decisions(objects, built)[1]:
+        raise problem
     known = {reference["sha256"] for reference in built}
     if refused := [now[run] for run in sorted(set(runs) & now.keys())]:
         raise _not_admitted(refused, known, place)

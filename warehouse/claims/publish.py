@@ -55,11 +55,13 @@ def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Pu
     """Freeze the current build's rollup of a query spec, and sign it with `key`.
 
     No clause of it or of a table under it may give another answer each time, no tie may decide, and nothing may depend on
-    who signed what (WH306). No run that it rests on may be retracted or superseded (WH313). The untouched query is run again on the build and must give the rollup's rows (WH303); its rows are traced to their runs and bytes
-    (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are re-hashed (WH105,
-    WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made, WH307 when a
-    publication or spec that is there already is damaged, WH113 when a signature of its evidence does not hold, WH312 when the
-    project requires signatures and some evidence has none by a trusted key, WH109, WH211.
+    who signed what (WH306). No run that it rests on may be retracted or superseded, and the build must be of the decisions on
+    runs that the ledger has (WH313). The untouched query is run again on the build and must give the rollup's rows (WH303); its
+    rows are traced to their runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are
+    re-hashed (WH105, WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made,
+    WH307 when a publication or spec that is there already is damaged, WH107 when an event of the ledger is, WH113 when a signature
+    of its evidence does not hold, WH312 when the project requires signatures and some evidence has none by a trusted key, WH109,
+    WH211.
     """
     with open_store(project).keeping():  # or what is checked may be gone when it is published
         return _publish(project, query, key)

@@ -48,8 +48,8 @@ class Replayed:
 
 class Replayer:
     """One recorded query, checked once, to be run on any evidence, under the `decisions` on runs that it was run under. What
-    its SQL establishes of it is taken from `memory`, where one is given. Raises WH309 when it cannot be run here as it was: with other versions of the engine or the
-    ingestors."""
+    its SQL establishes of it is taken from `memory`, where one is given. Raises WH309 when it cannot be run here as it was: with
+    other versions of the engine or the ingestors."""
 
     def __init__(
         self, project: Project, specification: Mapping[str, Any], memory: EstablishedMemory | None = None,

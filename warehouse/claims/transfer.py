@@ -177,6 +177,7 @@ class _Carrier:
         """What was decided of runs and noted on them: all of it, for the ledger does not say of which bundle a run is."""
         for event in Ledger(self._source.objects).decisions():
             self._copy_events(event.subject)
+            self._copy_events(event.sha256)  # that it was signed
             self._copy_signatures(decision_subject(event))
 
     def _copy_events(self, subject: str) -> bool:

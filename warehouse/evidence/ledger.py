@@ -94,15 +94,14 @@ class Ledger:
         """Record what was decided of a run now (`evidence.decisions`). Raises WH109."""
         return self._append(kind, run_id, dict(detail), _DECIDED)
 
-    def decision_stamps(self) -> list[str]:
-        """What tells that an event of a run came, went or changed; nothing is read."""
-        return [f"{entry.key} {entry.stamp}" for entry in self.objects.entries("ledger") if entry.key.endswith(_DECIDED)]
+    def decision_keys(self) -> list[str]:
+        """The keys of the events of runs, the oldest first; nothing is read."""
+        return self._keys(f"ledger/*/*/*/*{_DECIDED}")
 
     def decisions(self) -> list[Event]:
         """The events of runs, read as `events` does; of those within one millisecond the names do not tell which came first,
         their times do."""
-        keys = self._keys(f"ledger/*/*/*/*{_DECIDED}")
-        return sorted((event for _, event in self._read(keys)), key=lambda event: datetime.fromisoformat(event.at))
+        return sorted((event for _, event in self._read(self.decision_keys())), key=lambda event: datetime.fromisoformat(event.at))
 
     def _read(self, keys: Iterable[str]) -> Iterator[tuple[str, Event]]:
         self.damaged = []

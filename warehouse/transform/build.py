@@ -110,7 +110,7 @@ def _evidence_fingerprint(project: Project, store: EvidenceStore) -> str:
 
     versions = {"wh": __version__, "form": FORM, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
     signing = [signature_stamps(store.objects), dict(project.trusted_keys)]
-    decisions = Ledger(store.objects).decision_stamps()
+    decisions = Ledger(store.objects).decision_keys()
     return domain_digest("wh/evidence/3", [_digests(project, "ingest", ".py"), store.digests(), signing, decisions, versions])
 
 

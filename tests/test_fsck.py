@@ -45,6 +45,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for name in ("one.txt", "two.txt"):
         (folder / "notes" / name).write_text(f"of no family: {name}\n")
     take_in(project, folder / "notes")
+    decide(open_store(project).objects, RETRACTION, "run 7", "the clock was wrong", key=key)
     build(project)
     publish(project, "claim")
     store = open_store(project)
@@ -52,8 +53,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Project:
     sign(ledger, evidence_subject(store.digests()[0]), key)
     [published] = publications(project)
     sign(ledger, publication_subject(published.digest, published.record), key)
-    decide(store.objects, RETRACTION, "run 7", "the clock was wrong", key=key)
-    build(project)
     push_build(current_build(project), store)
     ledger.arrived(GONE, "values", "here")
     ledger.removed(GONE, {"policy": "retention"})

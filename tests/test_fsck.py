@@ -82,7 +82,8 @@ def objects_of(project: Project) -> list[Path]:
 def kind_of(project: Project, path: Path) -> str:
     """What an object is, by where it lies."""
     parts = path.relative_to(project.store_root).parts
-    return f"{parts[0]}/{path.name}" if parts[0] == "publications" else f"{parts[0]}/{path.parent.name if parts[0] == 'landing' else path.suffix}"
+    detail = {"publications": path.name, "landing": path.parent.name}.get(parts[0], path.suffix)
+    return f"{parts[0]}/{detail}"
 
 
 def event(project: Project, kind: str, subject: str | None = None) -> Path:

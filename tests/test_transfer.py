@@ -31,7 +31,6 @@ from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.leftovers import remove_leftovers
 from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import evidence_subject, sign
-from warehouse.evidence.store import EvidenceStore
 from warehouse.project import Project, project_of_place, read_project
 
 SQL = "select key, sum(value) as total from reading where key = 'a' group by key"

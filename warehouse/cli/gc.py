@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 from warehouse.cli.output import notice, print_json_line, size
@@ -30,9 +31,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     for leftover in remove_leftovers(store, older_than) if args.apply else find_leftovers(store, older_than):
         count, total = count + 1, total + leftover.bytes
         if args.json:
-            print_json_line(
-                {"kind": leftover.kind, "key": leftover.key, "bytes": leftover.bytes, "modified_at": leftover.modified_at, "is_removed": args.apply}
-            )
+            print_json_line({**asdict(leftover), "is_removed": args.apply})
         else:
             print(f"{leftover.key}  {leftover.kind}, {size(leftover.bytes)}, {leftover.modified_at:%Y-%m-%d %H:%M} UTC", flush=True)
     done = "removed" if args.apply else "can go: wh gc --apply removes"

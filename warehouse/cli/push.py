@@ -7,7 +7,7 @@ import argparse
 from warehouse.cli.output import notice, print_json_line, size
 from warehouse.errors import ExitCode, WarehouseError
 
-_ALL = ""  # of --build without a digest
+_LAST = ""  # of --build without a digest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bundles and publications, by the beginning of their digests; a publication with its bundles (all that there is)",
     )
     parser.add_argument(
-        "--build", nargs="?", const=_ALL, metavar="ID", help="a build, by the beginning of its digest (the last one); alone, if no DIGEST is given"
+        "--build", nargs="?", const=_LAST, metavar="ID",
+        help="a build, by the beginning of its digest (the last one); alone, if no DIGEST is given",
     )
     parser.add_argument("--json", action="store_true", help="print what was moved as JSON, one a line")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -183,3 +184,30 @@ def test_a_cell_without_a_value_is_no_damage(tmp_path: Path) -> None:
     verdict = verify_number(project, "claim[key=a].high")
     assert (verdict.value, verdict.state) == (None, "stale")
     assert {verdict.state for verdict in verify_all(project)} == {"stale"}
+
+
+def test_a_table_of_runs_that_rests_on_more_is_no_lie(tmp_path: Path) -> None:
+    """What it says of the runs of `a` depends on the bundle of `b`, which the query does not read."""
+    project = values_project(tmp_path / "project", f"{SQL.removesuffix('group by key')}where key = 'a' group by key")
+    write(project, {
+        "models/reading.sql": RUNS,
+        "models/benchmark_run_fact.sql": "select v.raw_path as run_id, md5(max(o.key)) as workload_spec_digest,"
+        " min(v.artifact_manifest_digest) as artifact_manifest_digest from value v, value o group by v.raw_path",
+    })  # fmt: skip
+    take_in(project, value_files(tmp_path / "in", *FILES))
+    build(project)
+    publish(project, "claim")
+    verdict = verify_number(project, "claim[key=a].total")
+    assert verdict.state == "refused" and "what the table of runs is made of" in verdict.reason
+
+
+@pytest.mark.parametrize("change", ['"guarantees": null', '"guarantees": {"G3": {"holds": "no"}}'])
+def test_what_is_remembered_accuses_nobody(change: str, tmp_path: Path) -> None:
+    project = published(tmp_path)
+    assert verify_number(project, "claim[key=a].total").state == "verified"
+    [memory] = project.builds.glob(".established.json")
+    document = json.loads(memory.read_text())
+    for known in document["known"].values():
+        known |= json.loads(f"{{{change}}}")
+    memory.write_text(json.dumps(document))
+    assert verify_number(project, "claim[key=a].total").state == "verified"

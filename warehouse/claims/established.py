@@ -73,7 +73,8 @@ class EstablishedMemory:
         try:
             document = json.loads((self._folder / _FILE).read_bytes())
             if document["made_by"] == _made_by():
-                return {digest: Established(**found) for digest, found in document["known"].items()}
+                known = {digest: Established(**found) for digest, found in document["known"].items()}
+                return {digest: found for digest, found in known.items() if all(isinstance(part, dict) for part in vars(found).values())}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
         return {}

@@ -22,11 +22,12 @@ from warehouse.transform.duck import quote, quoted
 
 @dataclass(frozen=True)
 class CellRecord:
-    """What a publication says of one cell beside its value: the digest of its why-set and its evidence, as `claims.freezing`
-    writes them, the guarantees, the column's exactness, the clauses that were tried for ties, and the version of wh that
-    established all of it."""
+    """What a publication says of one cell beside its value: the digest of its why-set, the ids of the runs in it, sorted, and
+    its evidence, as `claims.freezing` writes them, the guarantees, the column's exactness, the clauses that were tried for
+    ties, and the version of wh that established all of it."""
 
     why_digest: str | None
+    run_ids: tuple[str, ...]
     evidence: list[Any]
     guarantees: Any
     determinism: Any
@@ -47,6 +48,7 @@ class Retraced:
     """What a publication of the replayed rows would say: what its SQL establishes, and its rows' documents."""
 
     established: Established
+    run_ids: Mapping[str, Mapping[str, tuple[str, ...]]]  # by `row_key` and column, sorted
     documents: Mapping[str, Mapping[str, Any]]  # by `row_key`
 
     def doubt(self, record: CellRecord, grain_forms: Mapping[str, Any], column: str) -> Doubt | None:
@@ -64,6 +66,10 @@ class Retraced:
         message = f"its value is right, but its publication states other {' and '.join(others)} than its evidence gives"
         if record.wh != __version__:
             return Doubt(f"{message}; that was by wh {record.wh or 'of an unknown version'}, this is {__version__}", False)
+        if others == ["runs"] and record.run_ids == self.run_ids[row_key(grain_forms)][column]:
+            # The table of runs may rest on more than these runs; and an older spec does not hold it.
+            what = "its publication says other things of its runs, though they are the same"
+            return Doubt(f"its value is right, but {what}; what the table of runs is made of may be why", False)
         if self.established.guarantees["G3"]["holds"] == UNKNOWN and not follows.keys() & set(others):
             return Doubt(f"{message}; evidence that its publication does not name may be why (G3 is not known)", False)
         return Doubt(message, True)
@@ -86,6 +92,8 @@ def retrace(
         traces = trace(con, catalog, query, [name for name in columns if name in traced])
         rows = con.execute(f"select rowid, {', '.join(map(quote, columns))} from {quoted(spec.qualified)}").fetchall()
         found = row_documents(spec, columns, rows, traces, Facts(con, catalog, traces.values()))
-        return Retraced(establish(catalog), {row_key(row["grain"]): row for row in found.documents})
+        keys = [row_key(row["grain"]) for row in found.documents]
+        run_ids = {key: {name: traces[row[0]].runs_of(name) for name in traced} for key, row in zip(keys, rows, strict=True)}
+        return Retraced(establish(catalog), run_ids, dict(zip(keys, found.documents, strict=True)))
     finally:
         con.close()

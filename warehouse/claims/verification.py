@@ -44,7 +44,10 @@ def verify_number(project: Project, argument: str) -> Verdict:
         bundles, wider = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files}), []
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
     traced = [claim.column] if claim.record else []
-    return Auditor(project, specification, traced, found.publication, EstablishedMemory(project)).verdict(claim, [bundles, *wider])
+    verdict = Auditor(project, specification, traced, found.publication, EstablishedMemory(project)).verdict(claim, [bundles, *wider])
+    if verdict.state in (TAMPERED, REFUSED):  # what is remembered accuses nobody
+        return Auditor(project, specification, traced, found.publication).verdict(claim, [bundles, *wider])
+    return verdict
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
@@ -118,7 +121,7 @@ def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current:
         said = found.publication.record
         determinism = recorded(said, cell.column)
         record = CellRecord(
-            cell.why_digest, list(cell.evidence), said.get("guarantees"), said.get("columns", {}).get(cell.column),
+            cell.why_digest, tuple(sorted(str(run["run_id"]) for run in cell.runs)), list(cell.evidence), said.get("guarantees"), said.get("columns", {}).get(cell.column),
             said.get("ties_tried"), said.get("wh"),
         )
     return Claim(

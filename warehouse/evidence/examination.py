@@ -18,7 +18,7 @@ _SKEW_S = 60  # more, and signatures of requests fail soon after (15 minutes), a
 
 
 @dataclass(frozen=True)
-class Finding:
+class Trial:
     """One promise, what was found of it (`PROVEN`, `BROKEN`, `SAID`), and how that shows."""
 
     promise: str
@@ -26,7 +26,7 @@ class Finding:
     detail: str
 
 
-def examine(objects: Objects) -> Iterator[Finding]:
+def examine(objects: Objects) -> Iterator[Trial]:
     """Try what every store must do, one thing after another, and ask what protects its objects. What cannot be tried is
     broken; after the first such thing nothing else is tried. Raises nothing that the store does."""
     key = f"probes/{unique_name()}"
@@ -38,15 +38,15 @@ def examine(objects: Objects) -> Iterator[Finding]:
         try:
             finding = tried(objects, key)
         except (WarehouseError, OSError) as error:
-            yield Finding(promise, BROKEN, error.message if isinstance(error, WarehouseError) else str(error.strerror or error))
+            yield Trial(promise, BROKEN, error.message if isinstance(error, WarehouseError) else str(error.strerror or error))
             return
-        yield Finding(promise, *finding)
+        yield Trial(promise, *finding)
     try:
         protections = objects.protections()
     except WarehouseError as error:  # not every key may ask
         protections = {"protection": f"nobody says: {error.message}"}
     for protection, detail in protections.items():
-        yield Finding(protection, SAID, detail)
+        yield Trial(protection, SAID, detail)
 
 
 def _list(objects: Objects, key: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, spec_key
@@ -68,6 +69,7 @@ def stored_specification(project: Project, digest: str) -> Specification:
         raise _torn(str(error), place) from error
 
 
+@lru_cache(maxsize=8)  # a number's spec is asked for by several; who gets it does not change it
 def parse_specification(data: bytes, digest: str, place: str) -> Specification:
     """The spec in `data`, of which its digest covers every byte. Raises WH307 for any other bytes."""
     try:

@@ -61,7 +61,7 @@ def rows_of(text: bytes, folder: Path, company: int, block_bytes: int = 1 << 20)
         patch.setattr(alike, "_CROWD", 0 if company < NOBODY else NOBODY)
         patch.setattr(alike, "_COMPANY", company)
         patch.setattr(lines, "_BLOCK_BYTES", block_bytes)
-        return landed.parsed(INGESTOR, Bundle(manifest.digest, manifest, folder))
+        return landed.parsed(INGESTOR, Bundle(manifest.digest, manifest, lambda file: folder / file.raw_path))
 
 
 def exactly(rows: Rows) -> dict[str, list[str]]:

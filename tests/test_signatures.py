@@ -237,15 +237,26 @@ def test_one_signature_that_holds_is_enough_and_the_others_are_told(
     assert found(tmp_path, {}).state == "invalid"
 
 
-@pytest.mark.parametrize("what", ["link", "pipe", "folder"])
+@pytest.mark.parametrize("what", ["link", "pipe"])
 def test_what_is_no_file_is_neither_followed_nor_waited_for(
     what: str, tmp_path: Path, keys: dict[str, SigningKey], trusted: dict[str, PublicKey]
 ) -> None:
     sign(Ledger(LocalObjects(tmp_path)), evidence_subject(DIGEST), keys["nightly"])
     path = envelope_path(tmp_path, DIGEST, keys["nightly"])
     path.rename(tmp_path / "real")
-    {"link": lambda: path.symlink_to(tmp_path / "real"), "pipe": lambda: os.mkfifo(path), "folder": path.mkdir}[what]()
+    {"link": lambda: path.symlink_to(tmp_path / "real"), "pipe": lambda: os.mkfifo(path)}[what]()
     assert found(tmp_path, trusted).signatures[0].finding == "malformed"
+
+
+def test_a_folder_in_an_envelope_s_place_is_no_signature(
+    tmp_path: Path, keys: dict[str, SigningKey], trusted: dict[str, PublicKey]
+) -> None:
+    """As where the envelope is gone: `wh fsck` misses it."""
+    sign(Ledger(LocalObjects(tmp_path)), evidence_subject(DIGEST), keys["nightly"])
+    path = envelope_path(tmp_path, DIGEST, keys["nightly"])
+    path.unlink()
+    path.mkdir()
+    assert found(tmp_path, trusted).state == "unsigned"
 
 
 def test_stamps_tell_when_a_signature_came_or_changed(tmp_path: Path, keys: dict[str, SigningKey]) -> None:

@@ -374,7 +374,7 @@ MUTATIONS = {
         ("when scenario = 'SingleStream' and has_token_early_stopping then e2e_p90_ms", ""),
     ],
     "queries/mlperf_inference_results.sql": [
-        ("round(result.performance, 5 -", "round(result.performance, 4 -"), ("where not result.has_conflict", ""),
+        ("round(result.performance, 5 -", "round(result.performance, 4 -"), ("and not result.has_conflict", ""), ("result.state = 'admitted'", "true"),
         ("when known_round.round is null then null", "when false then null"),
         ("and token_label.scenario = result.scenario", ""),
     ],

@@ -257,7 +257,7 @@ def test_an_interrupted_check_goes_on_where_it_was(project: Project, wh_on: WhOn
     first, last = list(whole)[0], list(whole)[-1]
     check = check_store(project, Scope())
     assert next(check.findings).key == first.relative_to(project.store_root).as_posix()
-    check.findings.close()  # type: ignore[attr-defined]  # a generator
+    check.findings.close()
     note = project.root / ".wh" / "fsck.jsonl"
     note.write_text(note.read_text() + '{"key": "raw/sha256/cut sho')
     for path, data in whole.items():  # who looks again finds it mended

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from warehouse.landing.columns import Rows
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.entries import document, element_entry, landed_entries
 from warehouse.landing.json_text import json_pairs
@@ -21,7 +22,7 @@ from warehouse.landing.text import Entry, Report
 from .bundles import run_id
 from .csv_text import csv_entries
 from .raw_export import Experiment, request_rows
-from .records import Rows, record_rows
+from .records import record_rows
 from .units import MILLISECONDS, is_known
 from .workload import workload_document
 

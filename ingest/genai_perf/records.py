@@ -6,13 +6,13 @@ where it is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.landing.columns import as_column, counts, numbers, texts
+from warehouse.landing.columns import Rows, as_column, counts, never, numbers, texts
 from warehouse.landing.json_lines import json_lines
 from warehouse.landing.records import Record, shown
 from warehouse.landing.text import Data, Line, Report
@@ -23,14 +23,6 @@ _TIMES = ("time_to_first_token", "inter_token_latency", "request_latency")
 _LENGTHS = ("input_sequence_length", "output_sequence_length")
 _MOMENTS = ("request_start_ns", "request_end_ns")
 _WARM_UP = "warmup"
-
-
-class Rows(NamedTuple):
-    """Records that follow one another: the places of their bytes, and their columns."""
-
-    offsets: list[int]
-    lengths: list[int]
-    columns: Mapping[str, Any]
 
 
 def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]] | Rows]:
@@ -74,7 +66,7 @@ def _rows_of_all(several: list[tuple[Line, Any]], first: int) -> Rows | None:
         columns[key] = counts([_within(each, key).get("value") for each in metrics])
     if any(column is None for column in columns.values()):
         return None
-    errors = [_error(Record(record, _never)) if record.get("error") else _NO_ERROR for record in records]
+    errors = [_error(Record(record, never)) if record.get("error") else _NO_ERROR for record in records]
     for key in _NO_ERROR:
         columns[key] = [error[key] for error in errors]
     columns["request_index"] = np.arange(first, first + len(records))
@@ -96,10 +88,6 @@ def _milliseconds(metrics: list[dict[str, Any]]) -> Any:
     with np.errstate(over="ignore"):
         in_ms: NDArray[np.float64] = found * np.array([factors[unit] for unit in units], np.float64)
     return as_column(in_ms) if np.array_equal(np.isnan(in_ms), np.isnan(found)) else None
-
-
-def _never(code: str, message: str) -> None:
-    raise AssertionError(f"{code}: {message}")
 
 
 def _columns(record: Record) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from warehouse.landing.columns import Row
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.entries import document, element_entry, landed_entries
 from warehouse.landing.json_text import json_pairs
@@ -20,7 +21,7 @@ from warehouse.landing.yaml_text import yaml_documents, yaml_pairs
 
 from .bundles import report_of, run_id
 from .manifests import servers
-from .requests import Row, request_rows
+from .requests import request_rows
 
 _DEPTH = 8
 # What of the configuration is the workload's; hosts, keys and places of storage are not.

@@ -7,35 +7,18 @@ where it is not.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from warehouse.landing.columns import as_column, counts, numbers
+from warehouse.landing.columns import Row, Rows, as_column, counts, never, numbers
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.json_text import json_number
 from warehouse.landing.records import Record, shown
 from warehouse.landing.text import Data, Report
 
 _TIMES = "output_token_times"
-
-
-class Row(NamedTuple):
-    """One request: the place of its bytes, and its columns."""
-
-    offset: int
-    length: int
-    columns: Mapping[str, Any]
-
-
-class Rows(NamedTuple):
-    """Requests that follow one another: the same, of each."""
-
-    offsets: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    columns: Mapping[str, Any]
 
 
 def request_rows(data: Data, report: Report, starts: "array[float]") -> Iterator[Row | Rows]:
@@ -77,7 +60,7 @@ def _columns_of_all(records: list[Any], starts: "array[float]") -> dict[str, Any
     if ends is None or begun is None or ended is None or asked is None or answered is None:
         return None
     starts.frombytes(begun[~np.isnan(begun)].tobytes())
-    errors = [_error(Record(record, _never)) if record.get("error") else _NO_ERROR for record in records]
+    errors = [_error(Record(record, never)) if record.get("error") else _NO_ERROR for record in records]
     return {
         "start_time_s": as_column(begun), "end_time_s": as_column(ended),
         **{key: [error[key] for error in errors] for key in _NO_ERROR},
@@ -106,10 +89,6 @@ def _ends_of_all(times: list[Any]) -> dict[str, Any] | None:
         return None
     lengths = [len(each) if isinstance(each, list) else None for each in times]
     return {"first_token_s": as_column(first), "last_token_s": as_column(last), "token_times": lengths}
-
-
-def _never(code: str, message: str) -> None:
-    raise AssertionError(f"{code}: {message}")
 
 
 def _columns(record: Record, flag: Any) -> dict[str, Any]:

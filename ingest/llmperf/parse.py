@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from warehouse.landing.columns import Row
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.entries import document, element_entry, landed_entries
 from warehouse.landing.json_text import json_pairs
@@ -22,7 +23,7 @@ from warehouse.landing.statistics import agrees, mean, percentile, standard_devi
 from warehouse.landing.text import Entry, Report, is_non_finite
 
 from .bundles import RESPONSES, SUMMARY, run_id
-from .requests import Detail, Row, request_rows
+from .requests import Detail, request_rows
 
 _WORKLOAD_NUMBERS = (
     "mean_input_tokens", "stddev_input_tokens", "mean_output_tokens", "stddev_output_tokens", "num_concurrent_requests",

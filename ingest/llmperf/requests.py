@@ -9,12 +9,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.landing.columns import as_column, counts, numbers, texts
+from warehouse.landing.columns import Row, Rows, as_column, counts, numbers, texts
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.records import Record, shown
 from warehouse.landing.text import Data, Report
@@ -40,22 +40,6 @@ class Detail:
     values: "dict[str, array[float]]" = field(default_factory=_values)
     computed_throughput: "array[float]" = field(default_factory=lambda: array("d"))  # output tokens / end-to-end latency
     wrong_throughputs: int = 0
-
-
-class Row(NamedTuple):
-    """One request: the place of its bytes, and its columns."""
-
-    offset: int
-    length: int
-    columns: Mapping[str, Any]
-
-
-class Rows(NamedTuple):
-    """Requests that follow one another: the same, of each."""
-
-    offsets: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    columns: Mapping[str, Any]
 
 
 def request_rows(data: Data, report: Report, detail: Detail) -> Iterator[Row | Rows]:

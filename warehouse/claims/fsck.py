@@ -5,7 +5,7 @@ Two listings of the store and one reading of each object; memory is a few hundre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
@@ -49,7 +49,7 @@ class Check:
 
     scope: Scope
     resumed: int
-    findings: Iterator[Finding]
+    findings: Generator[Finding, None, None]
 
 
 def check_store(project: Project, scope: Scope, *, is_resumed: bool = False, on_bundle: Progress = lambda done, all: None) -> Check:
@@ -66,7 +66,9 @@ def check_store(project: Project, scope: Scope, *, is_resumed: bool = False, on_
     return Check(scope, len(note.done), _checked(project, store, scope, note, on_bundle))
 
 
-def _checked(project: Project, store: EvidenceStore, scope: Scope, note: CheckNote, on_bundle: Progress) -> Iterator[Finding]:
+def _checked(
+    project: Project, store: EvidenceStore, scope: Scope, note: CheckNote, on_bundle: Progress
+) -> Generator[Finding, None, None]:
     ledgered = read_ledgered(store.objects)
     chosen = _chooser(store, scope, ledgered)
     claims = ClaimInspector(store.objects, ledgered, chosen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -47,8 +48,8 @@ def _bucket_store(
     url: str, endpoint: str | None, region: str | None, work: Path, lock_days: int, variables: tuple[tuple[str, str], ...]
 ) -> EvidenceStore:
     try:
-        import botocore  # noqa: F401  # asked for here so that the reason is told once, and how to mend it
-        import obstore  # noqa: F401
+        for client in ("botocore", "obstore"):  # asked for here so that the reason is told once, and how to mend it
+            import_module(client)
     except ImportError as error:
         raise WarehouseError("WH006", f"a store in S3 takes a client: {error}", url, "pip install 'perf-warehouse[s3]'") from error
     from warehouse.evidence.s3_objects import S3Objects

@@ -6,8 +6,8 @@ The values must be of standard JSON: a float that is NaN stands for none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,22 @@ from warehouse.landing.records import Record
 _NUMBERS = frozenset({float, int, type(None)})
 _COUNTS = frozenset({int, type(None)})
 _TEXTS = frozenset({str, int, type(None)})
+
+
+class Row(NamedTuple):
+    """One request: the place of its bytes, and its columns."""
+
+    offset: int
+    length: int
+    columns: Mapping[str, Any]
+
+
+class Rows(NamedTuple):
+    """Requests that follow one another: the same, of each."""
+
+    offsets: NDArray[np.int64] | list[int]
+    lengths: NDArray[np.int64] | list[int]
+    columns: Mapping[str, Any]
 
 
 def numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
@@ -44,7 +60,7 @@ def texts(values: Sequence[Any]) -> list[str | None] | None:
     """`Record.text` of each."""
     if not _TEXTS.issuperset(map(type, values)):
         return None
-    read = {value: Record({"text": value}, _never).text("text") for value in set(values)}
+    read = {value: Record({"text": value}, never).text("text") for value in set(values)}
     return [read[value] for value in values]
 
 
@@ -53,5 +69,6 @@ def as_column(found: NDArray[np.float64]) -> pa.Array:
     return pa.array(found, from_pandas=True)
 
 
-def _never(code: str, message: str) -> None:
+def never(code: str, message: str) -> None:
+    """For a `Record` of which nothing can be told: what it states was looked at before."""
     raise AssertionError(f"{code}: {message}")

@@ -95,7 +95,7 @@ def main() -> None:
         import warehouse.landing.ingest
 
         with suppress(ImportError):  # a folder takes no client
-            import botocore.session
+            import_module("botocore.session")
             import_module("obstore.store")
     began = time.perf_counter()
     STEPS[step](Path(source), target)

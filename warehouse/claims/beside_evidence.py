@@ -19,12 +19,12 @@ def refuse_signing_state(
     documents = [specification["document"], *specification["models"].values()]
     if not any(leaf["table"] == _TABLE for document in documents for leaf in document["landing"]):
         return
-    from warehouse.claims.recorded import recorded_project
+    from warehouse.claims.recorded import sound_project
     from warehouse.transform.columns import column_graph
     from warehouse.transform.derived import ROWS, ColumnRef
 
     table = f"rollup.{query}"
-    graph = column_graph(recorded_project(specification, landing_types), landing_types)
+    graph = column_graph(sound_project(specification, landing_types), landing_types)
     for column in (*graph.columns[table], ROWS):
         for edge in graph.walk(ColumnRef(table, column)):
             if edge.source.table == _TABLE and edge.source.column in _COLUMNS:

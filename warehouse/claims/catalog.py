@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ class Catalog:
         """The qualified name of a table as some SQL names it; a landing table's own name."""
         return reference if reference in self.models else self._by_name.get(reference, reference)
 
-    @property
+    @cached_property
     def _by_name(self) -> dict[str, str]:
         return {model.name: name for name, model in self.models.items()}
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.lineage import Lineage
@@ -35,24 +33,18 @@ def recorded_specification(project: Project, number: Lineage) -> Mapping[str, An
     return specification
 
 
-def recorded_project(specification: Mapping[str, Any], landing_types: Mapping[str, Mapping[str, str]]) -> "CheckedProject":
-    """A recorded query and every model under it, checked on landing tables of these types (column to type). Raises WH309
-    when they do not bind to these any more."""
-    from warehouse.transform.check import inspect
-    from warehouse.transform.digests import recorded_model
-    from warehouse.transform.feeds import FEED_SCHEMA
+def sound_project(
+    specification: Mapping[str, Any], landing_types: Mapping[str, Mapping[str, str]], *, is_bound: bool = True
+) -> "CheckedProject":
+    """A recorded query and every model under it, on landing tables of these types (column to type), bound again or taken as
+    recorded (`transform.recorded`). Raises WH309 when it is not sound any more."""
+    from warehouse.transform.recorded import recorded_project
 
-    query = recorded_model(specification["document"])
-    # As the check keys them: models read feeds by their whole names.
-    models = {
-        model.qualified if model.schema == FEED_SCHEMA else model.name: model
-        for model in map(recorded_model, specification["models"].values())
-    }
-    with TemporaryDirectory(prefix="wh-recorded-") as empty:
-        checked, faults = inspect(models, {query.name: query}, landing_types, Path(empty))
-    if faults:
-        raise refused(query.name, f"a recorded model is not sound any more: {faults[0]}")
-    return checked
+    try:
+        return recorded_project(specification, landing_types, is_bound=is_bound)
+    except WarehouseError as fault:
+        query = str(specification["document"]["name"]).partition(".")[2]
+        raise refused(query, f"a recorded model is not sound any more: {fault}") from fault
 
 
 def recorded_columns(project: Project, number: Lineage) -> "tuple[ColumnGraph, ColumnRef]":
@@ -63,7 +55,7 @@ def recorded_columns(project: Project, number: Lineage) -> "tuple[ColumnGraph, C
     from warehouse.transform.landing_tables import project_landing_types
 
     types = project_landing_types(project)
-    graph = column_graph(recorded_project(recorded_specification(project, number), types), types, project.root)
+    graph = column_graph(sound_project(recorded_specification(project, number), types), types, project.root)
     return graph, ColumnRef(f"rollup.{number.query}", number.column)
 
 

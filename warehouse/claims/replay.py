@@ -16,7 +16,7 @@ from typing import Any
 from warehouse.claims.catalog import Catalog
 from warehouse.claims.established import Established, EstablishedMemory, establish
 from warehouse.claims.number import exact
-from warehouse.claims.recorded import recorded_project, refused
+from warehouse.claims.recorded import refused, sound_project
 from warehouse.claims.retrace import Retraced, retrace
 from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
 from warehouse.errors import WarehouseError
@@ -27,11 +27,12 @@ from warehouse.landing.batches import refresh
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.transform.build import bring_up_to_date
-from warehouse.transform.digests import Envelope, envelopes, recorded_model
+from warehouse.transform.digests import engine_leaf, recorded_model
 from warehouse.transform.duck import connect, quoted
 from warehouse.transform.landing_tables import LandingTables, landing_tables
 from warehouse.transform.material import Material, landing_inputs, landing_leaves
 from warehouse.transform.model import Model
+from warehouse.transform.recorded import recorded_envelopes
 from warehouse.transform.state import Inputs, logics
 
 # One row: every column's exact form (`claims.number.exact`).
@@ -65,9 +66,10 @@ class Replayer:
         self._tolerances = specification["document"]["contract"].get("tolerances", {})
         with TemporaryDirectory(prefix="wh-replay-") as empty:
             landing = self._parse(Path(empty), ())
-        self._checked = recorded_project(specification, landing.types)
-        self._made = envelopes(self._checked, landing_leaves(landing))
-        _refuse_other_versions(self._query, specification, self._made)
+        _refuse_other_versions(self._query, specification, landing_leaves(landing))
+        # What is remembered of a query rests on its digest as well: where nothing is, neither are its columns taken as recorded.
+        self._checked = sound_project(specification, landing.types, is_bound=memory is None)
+        self._made = recorded_envelopes(specification)
 
     def replay(self, bundles: Iterable[str], traced: Collection[str] = ()) -> Replayed:
         """The query over these bundles, by manifest digest; the value columns `traced` also traced. Raises what reading them
@@ -105,24 +107,24 @@ class Replayer:
         return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors, decisions=self._decisions))
 
 
-def _refuse_other_versions(query: str, specification: Mapping[str, Any], made: Mapping[str, Envelope]) -> None:
-    """What runs must be what was recorded, down to the leaves: then their digests are equal."""
-    if made[query].digest == specification["query_spec_digest"]:
-        return
-    then, now = specification["document"], made[query].document
-    if then["engine"] != now["engine"]:
-        versions = [f"{engine['name']} {engine['version']}" for engine in (then["engine"], now["engine"])]
+def _refuse_other_versions(
+    query: str, specification: Mapping[str, Any], leaves: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """What runs must be what was recorded, down to the leaves (`transform.digests.landing_leaf`)."""
+    then = specification["document"]["engine"]
+    now = engine_leaf()
+    if then != now:
+        versions = [f"{engine['name']} {engine['version']}" for engine in (then, now)]
         raise refused(query, f"it was made with {versions[0]} and its settings; this is {versions[1]}")
-    recorded = _parsers([then, *specification["models"].values()])
-    for table, parsed_by in _parsers([envelope.document for envelope in made.values()]).items():
-        if recorded.get(table, parsed_by) != parsed_by:
-            raise refused(query, f"{table} was parsed by {recorded[table]}, and is by {parsed_by} now")
-    raise refused(query, "its digest is another here, and neither the engine nor an ingestor is why")
-
-
-def _parsers(documents: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Who parses each landing table that some models read."""
-    return {leaf["table"]: leaf["parsed_by"] for document in documents for leaf in document["landing"]}
+    for document in (specification["document"], *specification["models"].values()):
+        for leaf in document["landing"]:
+            table, here = leaf["table"], leaves.get(leaf["table"])
+            if here is None:
+                raise refused(query, f"{table} was parsed by {leaf['parsed_by']}, and no ingestor here gives it")
+            if here["parsed_by"] != leaf["parsed_by"]:
+                raise refused(query, f"{table} was parsed by {leaf['parsed_by']}, and is by {here['parsed_by']} now")
+            if here != leaf:
+                raise refused(query, f"{table} had other columns by the same version of its ingestor, {leaf['parsed_by']}")
 
 
 def _rows(database: Path, query: Model) -> list[Row]:

@@ -34,6 +34,11 @@ def landing_leaf(table: str, version: str, columns: Mapping[str, str]) -> dict[s
     return {"table": table, "parsed_by": version, "columns": [[name, kind] for name, kind in columns.items()]}
 
 
+def engine_leaf() -> dict[str, Any]:
+    """What runs the SQL: the engine, its version and the settings of every session."""
+    return {"name": "duckdb", "version": engine_version(), "settings": dict(PINNED_SETTINGS)}
+
+
 def envelopes(checked: CheckedProject, leaves: Mapping[str, Mapping[str, Any]]) -> dict[str, Envelope]:
     """One envelope a model, feed and query, keyed as the graph is. `leaves` are those of `landing_leaf` by table."""
     made: dict[str, Envelope] = {}
@@ -53,7 +58,7 @@ def envelopes(checked: CheckedProject, leaves: Mapping[str, Mapping[str, Any]]) 
             "landing": [dict(leaves[table]) for table in sorted(checked.graph.landing[name])],
         }
         if model.schema == "rollup":
-            document["engine"] = {"name": "duckdb", "version": engine_version(), "settings": dict(PINNED_SETTINGS)}
+            document["engine"] = engine_leaf()
             document["claim"] = dict(model.claim)
             if RUN_TABLE in made and RUN_TABLE not in _under(name, checked):
                 document["runs"] = {"name": checked.models[RUN_TABLE].qualified, "digest": made[RUN_TABLE].digest}

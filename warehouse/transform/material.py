@@ -12,8 +12,7 @@ from warehouse.project import Project
 from warehouse.transform.builds import FORM
 from warehouse.transform.check import check_project
 from warehouse.transform.checked_project import CheckedProject
-from warehouse.transform.digests import Envelope, envelopes, landing_leaf
-from warehouse.transform.duck import PINNED_SETTINGS, engine_version
+from warehouse.transform.digests import Envelope, engine_leaf, envelopes, landing_leaf
 from warehouse.transform.landing_tables import LandingTables
 from warehouse.transform.sources import FileState, check_unchanged, file_set
 from warehouse.transform.state import Inputs, Logic, logics
@@ -42,7 +41,7 @@ class Material:
             "landing": [[file.table, file.path.name, file.sha256] for file in self._landing_files],
             "files": [[call, found.content] for call, found in sorted(self.inputs.files.items())],
             "form": FORM,
-            "engine": {"name": "duckdb", "version": engine_version(), "settings": dict(PINNED_SETTINGS)},
+            "engine": engine_leaf(),
             "tests": {
                 **{name: self.checked.models[name].text for name in order},
                 **{test.place: test.source.text for test in self.checked.tests if test.model is None},

@@ -82,7 +82,7 @@ def logics(checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, L
             if checked.models[parent].materialized == "view":
                 views |= {parent: found[parent].own, **found[parent].views}
         found[name] = Logic(
-            memo_digest("wh/sql/1", model.canonical_sql), memo_digest("wh/table/1", document), views
+            memo_digest("wh/sql/1", document["sql"]), memo_digest("wh/table/1", document), views
         )
     return found
 

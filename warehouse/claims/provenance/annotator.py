@@ -53,6 +53,7 @@ def annotate(
     root.demanded.update(positions)
     holder = subquery(exp.Select(), "__result")
     root.holder = holder
+    _find_support(resolver.relations, {id(root): set(positions)})
     _annotate_all(resolver.relations)
     data = [named(column("__result", name), name) for name in root.columns]
     numbers = [occurrence.number for occurrence in resolver.occurrences]
@@ -60,6 +61,18 @@ def annotate(
     if resolver.constants.expressions:
         published.set("with_", resolver.constants)
     return Annotated(written(published), tuple(resolver.occurrences), root.columns)
+
+
+def _find_support(relations: Sequence[Relation], wanted: dict[int, set[int]]) -> None:
+    """Find what the wanted columns (by relation's identity) can come from, what they rest on first: a column looks for its own
+    support in that of others, and a chain of a thousand would recurse."""
+    for relation in reversed(relations):
+        for position in sorted(wanted.get(id(relation), ())):
+            for other, read in relation.rests_on(position):
+                wanted.setdefault(id(other), set()).add(read)
+    for relation in relations:
+        for position in sorted(wanted.get(id(relation), ())):
+            relation.support(position)
 
 
 def _annotate_all(relations: Sequence[Relation]) -> None:

@@ -6,14 +6,14 @@ exactly one row. It never drops, adds or reorders a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 from sqlglot import exp
 
 from warehouse.claims.provenance import cells, windows
 from warehouse.claims.provenance.narrowing import narrow
-from warehouse.claims.provenance.relations import BaseSource, Item, Relation, Scope, Witness, repeated
+from warehouse.claims.provenance.relations import BaseSource, Item, Readable, Relation, RelationSource, Scope, Witness, position_of, repeated
 from warehouse.claims.provenance.scope import find_column, local_columns
 from warehouse.claims.provenance.values import (
     GROUPING_SETS,
@@ -64,7 +64,16 @@ class SelectBlock(Relation):
         self.columns = tuple(item.name for item in items)
         self.whys = {n: _kind(terms) for n, terms in self.why.items()}
         self.shared = {n: terms[0].shared for n, terms in self.why.items() if len(terms) == 1 and terms[0].shared is not None}
-        self.support = [tuple(cells.evidence_of(item.resolved, self, is_aggregated)) for item in items]
+
+    def _find_support(self, position: int) -> Iterable[int]:
+        return cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)
+
+    def rests_on(self, position: int) -> Iterable[tuple[Readable, int]]:
+        for read in self.items[position].resolved.find_all(exp.Column):
+            source = self.scope.sources.get(read.table.lower())
+            if isinstance(source, RelationSource) and (found := position_of(source.columns, read.name)) is not None:
+                yield source.relation, found
+        yield from ((witness.relation, 0) for witness in self.witnesses.values())
 
     @property
     def is_one_row(self) -> bool:

@@ -6,7 +6,7 @@ write out every evidence column, since the engine takes a recursive CTE's types 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -35,7 +35,9 @@ class SelfReference(Readable):
         super().__init__()
         self.columns = tuple(columns)
         self.whys = dict.fromkeys(numbers, Kind.LIST)
-        self.support = [tuple(numbers) for _ in columns]
+
+    def _find_support(self, position: int) -> Iterable[int]:
+        return self.whys
 
 
 class RecursiveBlock(Relation):
@@ -47,7 +49,10 @@ class RecursiveBlock(Relation):
     ) -> None:  # fmt: skip
         super().__init__()
         self.node, self.anchor, self.step, self.tables = node, anchor, step, tables
-        self.columns, self.whys, self.support = reference.columns, reference.whys, reference.support
+        self.columns, self.whys = reference.columns, reference.whys
+
+    def _find_support(self, position: int) -> Iterable[int]:
+        return self.whys
 
     def annotate(self) -> exp.Expression:
         if self.demanded:
@@ -67,7 +72,7 @@ class RecursiveBlock(Relation):
         evidence = [named(as_list(whys[n]) if n in whys else self._none(n), why_name(n)) for n in self.whys]
         for position in sorted(self.demanded):
             cells = relation.cell_terms("__operand", position)
-            for n in self.support[position]:
+            for n in self.support(position):
                 value = as_list(cells[n]) if n in cells else self._none(n, is_cell=True)
                 evidence.append(named(value, cell_name(position, n)))
         return select([*data, *evidence], relation.holder)

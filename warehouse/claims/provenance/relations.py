@@ -7,7 +7,7 @@ columns are written into the SQL. Nothing here reads syntax; `blocks` and `resol
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -24,23 +24,37 @@ from warehouse.claims.provenance.values import (
 )
 
 
-class Readable:
+class Readable(ABC):
     """What a reader of rows sees: their columns, and the occurrences of their why-sets."""
 
     columns: tuple[str, ...]
     whys: dict[int, Kind]
-    support: list[tuple[int, ...]]  # for each column, the occurrences its cells can come from
 
     def __init__(self) -> None:
+        self._support: dict[int, tuple[int, ...]] = {}
         self.demanded: set[int] = set()
         self.shared: dict[int, exp.Expression] = {}  # of occurrences of kind SHARED: what reads the set that a mark stands for
         self.cell_sets: set[tuple[int, int]] = set()  # column position, occurrence: lists known to repeat nothing
+
+    def support(self, position: int) -> tuple[int, ...]:
+        """The occurrences that a column's cells can come from. Found when it is asked for: most columns never are."""
+        if position not in self._support:
+            self._support[position] = tuple(self._find_support(position))
+        return self._support[position]
+
+    @abstractmethod
+    def _find_support(self, position: int) -> Iterable[int]:
+        """The same, worked out from what its rows are read from."""
+
+    def rests_on(self, position: int) -> Iterable[tuple["Readable", int]]:
+        """The columns of other relations that a column is computed from, as far as that is plain."""
+        return ()
 
     def extras(self) -> list[tuple[str, int, int | None]]:
         """Name, occurrence and column position (None for why) of every extra output column, in order."""
         names: list[tuple[str, int, int | None]] = [(why_name(n), n, None) for n in self.whys]
         for position in sorted(self.demanded):
-            names += [(cell_name(position, n), n, position) for n in self.support[position]]
+            names += [(cell_name(position, n), n, position) for n in self.support(position)]
         return names
 
     def why_terms(self, alias: str) -> Evidence:
@@ -56,11 +70,11 @@ class Readable:
         """The cells of one column of one row. The column must be demanded before the relation is annotated."""
         return {
             n: [Term(column(alias, cell_name(position, n)), Kind.SET if (position, n) in self.cell_sets else Kind.LIST)]
-            for n in self.support[position]
+            for n in self.support(position)
         }
 
 
-class Relation(Readable, ABC):
+class Relation(Readable):
     """A query block, and the node that holds its syntax."""
 
     def __init__(self) -> None:
@@ -169,7 +183,7 @@ class Witness:
         return {n: [self._read(why_name(n), Kind.SET)] for n in self.relation.whys}
 
     def cells(self) -> Evidence:
-        return {n: [self._read(cell_name(0, n), Kind.LIST)] for n in self.relation.support[0]}
+        return {n: [self._read(cell_name(0, n), Kind.LIST)] for n in self.relation.support(0)}
 
     def _read(self, name: str, kind: Kind) -> Term:
         if self.is_row_level:

@@ -6,7 +6,7 @@ united rows, so that their columns get the same types. Nothing here drops or mer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
@@ -46,26 +46,22 @@ class UnionBlock(Relation):
                 # An occurrence that two branches read stands in a CTE: its rows come once from each.
                 kind = kind.repeated if number in self.whys else kind
                 self.whys[number] = kind if self.whys.get(number, kind).repeated is kind.repeated else Kind.LIST
-        self.support = [tuple(self._support(position)) for position in range(len(self.columns))]
 
-    def _support(self, position: int) -> list[int]:
-        found = [
-            number
-            for branch in self.branches
-            if (own := self._position_in(branch, position)) is not None
-            for number in branch.support[own]
-        ]
-        return list(dict.fromkeys(found))
+    def _find_support(self, position: int) -> Iterable[int]:
+        return dict.fromkeys(number for branch, own in self.rests_on(position) for number in branch.support(own))
+
+    def rests_on(self, position: int) -> Iterable[tuple[Relation, int]]:
+        for branch in self.branches:
+            if (own := self._position_in(branch, position)) is not None:
+                yield branch, own
 
     def _position_in(self, branch: Relation, position: int) -> int | None:
         return position_of(branch.columns, self.columns[position]) if self.by_name else position
 
     def annotate(self) -> exp.Expression:
-        for branch in self.branches:
-            for position in self.demanded:
-                own = self._position_in(branch, position)
-                if own is not None:
-                    branch.demanded.add(own)
+        for position in self.demanded:
+            for branch, own in self.rests_on(position):
+                branch.demanded.add(own)
         united: exp.Expression = self._branch(0)
         for index in range(1, len(self.branches)):
             # By name even where the analyst wrote positions: each branch then names only its own evidence, and the

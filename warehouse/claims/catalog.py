@@ -84,8 +84,8 @@ def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
     }
     types: dict[str, dict[str, str]] = {}
     for schema, table, column, kind in con.execute(
-        "select table_schema, table_name, column_name, data_type from information_schema.columns"
-        " where table_catalog = current_database() order by table_schema, table_name, ordinal_position"
+        "select schema_name, table_name, column_name, data_type from duckdb_columns()"
+        " where database_name = current_database() and not internal order by schema_name, table_name, column_index"
     ).fetchall():
         types.setdefault(f"{schema}.{table}", {})[column] = kind
     landing: dict[str, dict[str, str]] = {}

@@ -24,6 +24,7 @@ _LANDING_TOKEN = (
     "\"offset\" := {alias}.raw_offset, length := {alias}.raw_length)"
 )
 _ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
+_WANTED = "getvariable('wanted')"
 # Values of a key that are written into the query; a join looks for more of them sooner than a list does.
 _LISTED_VALUES = 100
 
@@ -93,28 +94,28 @@ def hop(
 
 
 def _wanted_values(con: "duckdb.DuckDBPyConnection", model: BuiltModel, keys: Sequence[str]) -> dict[str, str]:
-    """For each key a condition on `{value}` that the wanted rows fulfil. Their values stay in the engine, in variables: so
+    """For each key a condition on `{value}` that the wanted rows fulfil. Their values stay in the engine, in a variable: so
     they keep their types, and DuckDB plans by them as by constants."""
     conditions: dict[str, str] = {}
     if not keys:
         return conditions
-    columns = [f"t.{quote(key)}" for key in keys]
-    lists = ", ".join(f"list(distinct {column}) filter ({column} is not null) as v{i}" for i, column in enumerate(columns))
-    nulls_of = ", ".join(f"count(*) filter ({column} is null) as n{i}" for i, column in enumerate(columns))
+    found = [
+        f"v{i} := list(distinct t.{quote(key)}) filter (t.{quote(key)} is not null), n{i} := count(*) filter (t.{quote(key)} is null)"
+        for i, key in enumerate(keys)
+    ]
     con.execute(
-        f"create or replace temp table wanted_values as select {lists}, {nulls_of}"
-        f" from {quoted(model.qualified)} t semi join wanted w on w.rid = t.rowid"
+        f"set variable wanted = (select struct_pack({', '.join(found)})"
+        f" from {quoted(model.qualified)} t semi join wanted w on w.rid = t.rowid)"
     )
-    counts = con.execute(f"select {', '.join(f'len(v{i}), n{i}' for i in range(len(keys)))} from wanted_values").fetchall()[0]
+    parts = ", ".join(f"len({_WANTED}.v{i}), {_WANTED}.n{i}" for i in range(len(keys)))
+    counts = con.execute(f"select {parts}").fetchall()[0]
     for index, key in enumerate(keys):
-        variable = f"wanted_{index}"
-        con.execute(f"set variable {variable} = (select v{index} from wanted_values)")
         count, nulls = counts[2 * index : 2 * index + 2]
         alternatives = ["{value} is null"] if nulls else []
         if count == 1:  # as an equality it also holds for what the key is joined with
-            alternatives.append(f"{{value}} = getvariable('{variable}')[1]")
+            alternatives.append(f"{{value}} = {_WANTED}.v{index}[1]")
         elif count:
-            alternatives.append(f"{{value}} in getvariable('{variable}')")
+            alternatives.append(f"{{value}} in {_WANTED}.v{index}")
         if alternatives and (count or 0) <= _LISTED_VALUES:
             conditions[key] = f"({' or '.join(alternatives)})"
     return conditions

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.catalog import Catalog
+from warehouse.claims.catalog import Catalog, trace_session
 from warehouse.claims.established import Established, EstablishedMemory, establish
 from warehouse.claims.number import exact
 from warehouse.claims.recorded import refused, sound_project
@@ -28,12 +28,15 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.transform.build import bring_up_to_date
 from warehouse.transform.digests import engine_leaf, recorded_model
-from warehouse.transform.duck import connect, quoted
+from warehouse.transform.duck import quoted
 from warehouse.transform.landing_tables import LandingTables, landing_tables
 from warehouse.transform.material import Material, landing_inputs, landing_leaves
 from warehouse.transform.model import Model
 from warehouse.transform.recorded import recorded_envelopes
 from warehouse.transform.state import Inputs, logics
+
+if TYPE_CHECKING:
+    import duckdb
 
 # One row: every column's exact form (`claims.number.exact`).
 Row = Mapping[str, Any]
@@ -85,14 +88,16 @@ class Replayer:
                 bring_up_to_date(root / "replay.duckdb", material, write_rollup)
             except WarehouseError as error:
                 raise refused(self._query, f"the recorded SQL fails: {error}") from error
-            rows = _rows(root / "replay.duckdb", self._checked.models[self._query])
-            if not traced:
-                return Replayed(rows, None)
 
             def established(catalog: Catalog) -> Established:
                 return self._establish(catalog, traced)
 
-            return Replayed(rows, retrace(root / "replay.duckdb", root / "store", self._query, traced, established))
+            con, catalog = trace_session(root / "replay.duckdb", root / "store")
+            try:
+                rows = _rows(con, self._checked.models[self._query])
+                return Replayed(rows, retrace(con, catalog, self._query, traced, established) if traced else None)
+            finally:
+                con.close()
 
     def _establish(self, catalog: Catalog, columns: Collection[str]) -> Established:
         known = self._established or (self._memory.recall(self._digest, columns) if self._memory else None)
@@ -127,11 +132,7 @@ def _refuse_other_versions(
                 raise refused(query, f"{table} had other columns by the same version of its ingestor, {leaf['parsed_by']}")
 
 
-def _rows(database: Path, query: Model) -> list[Row]:
-    con = connect(database, read_only=True)
-    try:
-        found = con.execute(f"select * exclude ({', '.join(RESERVED_COLUMNS)}) from {quoted(query.qualified)}")
-        names = [column[0] for column in found.description]
-        return [dict(zip(names, map(exact, row), strict=True)) for row in found.fetchall()]
-    finally:
-        con.close()
+def _rows(con: "duckdb.DuckDBPyConnection", query: Model) -> list[Row]:
+    found = con.execute(f"select * exclude ({', '.join(RESERVED_COLUMNS)}) from {quoted(query.qualified)}")
+    names = [column[0] for column in found.description]
+    return [dict(zip(names, map(exact, row), strict=True)) for row in found.fetchall()]

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
-from warehouse.claims.catalog import Catalog, rollup_columns, trace_session
+from warehouse.claims.catalog import Catalog, rollup_columns
 from warehouse.claims.established import Established
 from warehouse.claims.freezing import Facts, row_documents
 from warehouse.claims.guarantees import UNKNOWN
 from warehouse.claims.trace import trace
 from warehouse.transform.duck import quote, quoted
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 @dataclass(frozen=True)
@@ -81,19 +83,15 @@ def row_key(grain_forms: Mapping[str, Any]) -> str:
 
 
 def retrace(
-    database: Path, store_root: Path, query: str, traced: Collection[str], establish: Callable[[Catalog], Established]
+    con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str, traced: Collection[str], establish: Callable[[Catalog], Established]
 ) -> Retraced:
-    """Trace the value columns `traced` of all rows of a query in the database of its replay, whose landing lies under
-    `store_root`. Raises WH306."""
-    con, catalog = trace_session(database, store_root)
-    try:
-        spec = catalog.models[f"rollup.{query}"]
-        columns = rollup_columns(catalog, spec)
-        traces = trace(con, catalog, query, [name for name in columns if name in traced])
-        rows = con.execute(f"select rowid, {', '.join(map(quote, columns))} from {quoted(spec.qualified)}").fetchall()
-        found = row_documents(spec, columns, rows, traces, Facts(con, catalog, traces.values()))
-        keys = [row_key(row["grain"]) for row in found.documents]
-        run_ids = {key: {name: traces[row[0]].runs_of(name) for name in traced} for key, row in zip(keys, rows, strict=True)}
-        return Retraced(establish(catalog), run_ids, dict(zip(keys, found.documents, strict=True)))
-    finally:
-        con.close()
+    """Trace the value columns `traced` of all rows of a query in a session on the database of its replay
+    (`catalog.trace_session`). Raises WH306."""
+    spec = catalog.models[f"rollup.{query}"]
+    columns = rollup_columns(catalog, spec)
+    traces = trace(con, catalog, query, [name for name in columns if name in traced])
+    rows = con.execute(f"select rowid, {', '.join(map(quote, columns))} from {quoted(spec.qualified)}").fetchall()
+    found = row_documents(spec, columns, rows, traces, Facts(con, catalog, traces.values()))
+    keys = [row_key(row["grain"]) for row in found.documents]
+    run_ids = {key: {name: traces[row[0]].runs_of(name) for name in traced} for key, row in zip(keys, rows, strict=True)}
+    return Retraced(establish(catalog), run_ids, dict(zip(keys, found.documents, strict=True)))

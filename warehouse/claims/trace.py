@@ -89,18 +89,19 @@ class _Tracer:
         self._tokens = row_tokens(catalog, tells_content=keeps_landing_rows)
         self._targets: list[int] = []
         self._demanded: set[str] = set()  # models of which `demand` has rows
-        con.execute("create or replace temp table demand"
-            " (target bigint, value varchar, tab varchar, c varchar, rid bigint, is_witness boolean)")
-        con.execute(
+        self._follows_values = False
+
+    def _create_demand(self) -> None:
+        self._follows_values = True
+        self._con.execute(
+            "create or replace temp table demand"
+            " (target bigint, value varchar, tab varchar, c varchar, rid bigint, is_witness boolean);"
             "create or replace temp table evidence"
-            " (target bigint, value varchar, digest varchar, path varchar, \"offset\" bigint, length bigint)"
-        )
-        con.execute(
+            " (target bigint, value varchar, digest varchar, path varchar, \"offset\" bigint, length bigint);"
             "create or replace temp table landing_demand (tab varchar, c varchar, digest varchar, path varchar,"
-            " \"offset\" bigint, length bigint, content ubigint)"
+            " \"offset\" bigint, length bigint, content ubigint);"
+            "create or replace temp table cell_run (target bigint, value varchar, run_id varchar)"
         )
-        con.execute("create or replace temp table run_of (target bigint, run_id varchar)")
-        con.execute("create or replace temp table cell_run (target bigint, value varchar, run_id varchar)")
 
     def start(self, query: BuiltModel, columns: list[str], rows: Sequence[int] | None, *, traces_rows: bool) -> None:
         """The first hop: from rollup rows to the rows of facts and dimensions, and to their runs."""
@@ -109,13 +110,12 @@ class _Tracer:
         self._con.execute(f"create or replace temp table wanted as select rowid as rid from {table} {where}")
         self._targets = [row[0] for row in self._con.execute("select rid from wanted order by rid").fetchall()]
         annotated = hop(self._con, self._catalog, query, run_tokens(self._catalog))
-        for occurrence in annotated.occurrences:
-            self._con.execute(
-                f"insert into run_of select distinct rid, unnest(__why_{occurrence.number}) from hop"
-            )
-        self._con.execute("create or replace temp table runs as select distinct target, run_id from run_of")
+        listed = [f"select rid as target, unnest(__why_{occurrence.number}) as run_id from hop" for occurrence in annotated.occurrences]
+        of_runs = " union ".join(listed) or "select null::bigint as target, null::varchar as run_id where false"
+        self._con.execute(f"create or replace temp table runs as select distinct target, run_id from ({of_runs})")
         if not columns:
             return
+        self._create_demand()
         annotated = hop(self._con, self._catalog, query, self._tokens, columns, traces_rows)
         for occurrence in annotated.occurrences if traces_rows else ():
             row = f"struct_pack(c := '{_WHOLE_ROW}', t := unnest(__why_{occurrence.number})) as e"
@@ -201,6 +201,8 @@ class _Tracer:
         runs: dict[int, list[str]] = {target: [] for target in self._targets}
         for target, run_id in self._con.execute("select target, run_id from runs order by target, run_id").fetchall():
             runs[target].append(run_id)
+        if not self._follows_values:
+            return {target: RowTrace(tuple(runs[target]), {}) for target in self._targets}
         files: dict[int, dict[str, dict[tuple[str, str], list[tuple[int, int]]]]] = {target: {} for target in self._targets}
         for target, value, digest, path, offset, length in self._con.execute(
             "select distinct * from evidence order by target, value, digest, path, \"offset\", length"

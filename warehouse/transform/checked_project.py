@@ -39,7 +39,16 @@ class CheckedProject:
 
     def sees_layout(self, name: str) -> bool:
         """Whether a model, or a view that it reads, may tell how tables are laid out (`aggregates`)."""
-        return any(sees_layout(self.graph.trees[found]) for found in self.with_views(name))
+        return any(self._sees_layout_itself(found) for found in self.with_views(name))
+
+    def _sees_layout_itself(self, name: str) -> bool:
+        if name not in self._layout_seen:
+            self._layout_seen[name] = sees_layout(self.graph.trees[name])
+        return self._layout_seen[name]
+
+    @cached_property
+    def _layout_seen(self) -> dict[str, bool]:
+        return {}
 
     @cached_property
     def _places(self) -> dict[str, int]:

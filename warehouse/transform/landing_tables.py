@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,19 +162,25 @@ def project_landing_types(project: Project) -> dict[str, dict[str, str]]:
 
 def landing_types(schemas: Mapping[str, "pa.Schema"]) -> dict[str, dict[str, str]]:
     """The engine's types of the columns of landing tables."""
+    kinds = _engine_types(tuple(dict.fromkeys(field.type for schema in schemas.values() for field in schema)))
+    return {table: {field.name: kinds[field.type] for field in schema} for table, schema in schemas.items()}
+
+
+@lru_cache(maxsize=8)  # a replay asks for the same before and after it has parsed
+def _engine_types(types: tuple["pa.DataType", ...]) -> dict["pa.DataType", str]:
+    """The engine's type of each Arrow type."""
     import pyarrow as pa
 
     from warehouse.transform.duck import connect
 
     # One question for all: a table of every type that there is.
-    kinds = {str(field.type): field.type for schema in schemas.values() for field in schema}
     con = connect()
     try:
-        con.register("kind", pa.schema(kinds.items()).empty_table())
-        types = {row[0]: row[1] for row in con.execute("describe kind").fetchall()} if kinds else {}
+        con.register("kind", pa.schema([(str(number), kind) for number, kind in enumerate(types)]).empty_table())
+        found = [row[1] for row in con.execute("describe kind").fetchall()] if types else []
     finally:
         con.close()
-    return {table: {field.name: types[str(field.type)] for field in schema} for table, schema in schemas.items()}
+    return dict(zip(types, found, strict=True))
 
 
 def open_landing_table(

@@ -110,7 +110,7 @@ class _Tracer:
         self._con.execute(f"create or replace temp table wanted as select rowid as rid from {table} {where}")
         self._targets = [row[0] for row in self._con.execute("select rid from wanted order by rid").fetchall()]
         annotated = hop(self._con, self._catalog, query, run_tokens(self._catalog))
-        listed = [f"select rid as target, unnest(__why_{occurrence.number}) as run_id from hop" for occurrence in annotated.occurrences]
+        listed = [f"select rid as target, unnest(__why_{occurrence.number})::varchar as run_id from hop" for occurrence in annotated.occurrences]
         of_runs = " union ".join(listed) or "select null::bigint as target, null::varchar as run_id where false"
         self._con.execute(f"create or replace temp table runs as select distinct target, run_id from ({of_runs})")
         if not columns:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import random
 import re
-import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -174,7 +174,7 @@ def test_rows_of_a_family(
     write(tmp_path / "tree")
     chance = random.Random(0)
     room, _, name = careful.partition(".")
-    module = sys.modules[f"landed_{family}.{room}" if room == "arrays" else f"warehouse.landing.{room}"]
+    module = import_module(f"landed_{family}.{room}" if room == "arrays" else f"warehouse.landing.{room}")
     drafts = subject.drafts(tmp_path / "tree")
     for number in range(30):
         draft = chance.choice(drafts)

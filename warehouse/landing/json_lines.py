@@ -14,7 +14,8 @@ from warehouse.landing.json_elements import line_records
 from warehouse.landing.json_records import Decoded, Expected, Records
 from warehouse.landing.text import Data, Line, Report, decoded, lines
 
-_PIECE_BYTES = 256 << 10
+_PIECE_BYTES = 32 << 10  # that is looked at first: the file may end soon
+_LARGEST_PIECE_BYTES = 256 << 10
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,13 @@ def json_lines(data: Data, report: Report) -> Iterator[Lines]:
     infinities are floats."""
     expected = Expected()
     waiting: list[Line] = []
-    size = 0
+    size, wanted = 0, _PIECE_BYTES
     for line in lines(data, report):
         waiting.append(line)
         size += len(line.data)
-        if size >= _PIECE_BYTES:
+        if size >= wanted:
             yield from _values(waiting, expected, report)
-            waiting, size = [], 0
+            waiting, size, wanted = [], 0, min(2 * wanted, _LARGEST_PIECE_BYTES)
     yield from _values(waiting, expected, report)
 
 

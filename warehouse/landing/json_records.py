@@ -8,7 +8,8 @@ columns are the same.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, Optional
@@ -70,19 +71,27 @@ class Decoded(Records):
 
 
 class Shaped(Records):
-    """Records that are decoded into structures: their columns by path. `again` decodes them once more, as they are."""
+    """Records that are decoded into structures. `again` decodes them once more, as they are."""
 
-    def __init__(self, size: int, columns: Mapping[tuple[str, ...], list[Any]], again: Callable[[], list[Any]]) -> None:
-        self._size, self._columns, self._again = size, columns, again
+    def __init__(self, rows: list[Any], shape: _Shape, again: Callable[[], list[Any]]) -> None:
+        self._shape, self._again = shape, again
+        self._columns: dict[tuple[str, ...], list[Any]] = {(): rows}
 
     def __len__(self) -> int:
-        return self._size
+        return len(self._columns[()])
 
     def values(self) -> list[Any]:
         return self._again()
 
     def _column(self, path: tuple[str, ...]) -> list[Any] | None:
-        return self._columns.get(path) or [ABSENT] * self._size
+        shape: _Shape | None = self._shape
+        for depth, key in enumerate(path):
+            if shape is None or key not in shape.fields:
+                return [ABSENT] * len(self)
+            if path[: depth + 1] not in self._columns:
+                self._columns[path[: depth + 1]] = shape.column(self._columns[path[:depth]], key)
+            shape = shape.fields[key].shape if shape.fields[key].kind == "object" else None
+        return self._columns[path]
 
 
 class Expected:
@@ -104,29 +113,34 @@ class Expected:
     def array(self, data: bytes, pairs: int, again: Callable[[], list[Any]]) -> Shaped | None:
         """The objects of an array, between its brackets, which have so many `pairs`, however deep. None where one of them is
         of another shape, is not plain or is malformed."""
-        found = self._found(lambda kind: msgspec.json.decode(b"[%b]" % data, type=list[kind]))
-        return found.records(again) if found and found.pairs == pairs and found.are_arrays_plain() else None
+        rows = self._rows(lambda kind: msgspec.json.decode(b"[%b]" % data, type=list[kind]))
+        if rows is None:
+            return None
+        found = _Found()
+        self._shape.look(rows, found)
+        return Shaped(rows, self._shape, again) if found.pairs == pairs and found.are_arrays_plain() else None
 
     def lines(self, lines: list[bytes], again: Callable[[], list[Any]]) -> Shaped | None:
         """The objects that stand in a line each; as `array`."""
-        found = self._found(lambda kind: list(map(msgspec.json.Decoder(kind).decode, lines)))
-        return found.records(again) if found and found.are_arrays_plain() and found.is_all_of(b"\n".join(lines)) else None
-
-    def _found(self, decode: Callable[[Any], list[Any]]) -> _Found | None:
-        structure = self._made()
-        if structure is None:
+        rows = self._rows(lambda kind: list(map(msgspec.json.Decoder(kind).decode, lines)))
+        if rows is None:
             return None
+        found = _Found()
+        self._shape.look(rows, found)
+        is_plain = found.are_arrays_plain() and found.is_all_of(b"\n".join(lines), lambda: self._shape.texts(rows))
+        return Shaped(rows, self._shape, again) if is_plain else None
+
+    def _rows(self, decode: Callable[[Any], list[Any]]) -> list[Any] | None:
+        structure = self._made()
         try:
-            rows = decode(structure)
+            return decode(structure) if structure else None
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return None
-        found = _Found(len(rows))
-        self._shape.look(rows, (), found)
-        return found
 
     def _made(self) -> type[msgspec.Struct] | None:
         """The structure of an object; made when it is asked for, since a small file never asks."""
         if self._structure is None and self._unlearnt:
+            self._shape = deepcopy(self._shape)  # records that were given out are of the old one
             for value in self._unlearnt:
                 self._shape.learn(value)
             self._unlearnt = []
@@ -142,66 +156,102 @@ class _Shape:
 
     def __init__(self) -> None:
         self.fields: dict[str, _Field] = {}
+        self._learnt = 0
 
     def learn(self, value: dict[str, Any]) -> None:
+        self._learnt += 1
         for key, each in value.items():
             field = self.fields.get(key)
             if field is None:
                 field = self.fields[key] = _Field()
-            if each is not None:
-                field.learn(each)
+            field.learn(each)
 
     def count(self) -> int:
         return len(self.fields) + sum(field.shape.count() for field in self.fields.values() if field.shape)
 
     def structure(self) -> type[msgspec.Struct]:
-        fields = [
-            (f"f{index}", field.type(), msgspec.field(default=ABSENT, name=key))
-            for index, (key, field) in enumerate(self.fields.items())
-        ]
-        self._getters = [attrgetter(name) for name, *_ in fields]
-        self._structure = msgspec.defstruct("Record", fields, forbid_unknown_fields=True, gc=False)
+        fields: list[Any] = []
+        self._is_optional: dict[str, bool] = {}
+        for index, (key, field) in enumerate(self.fields.items()):
+            self._is_optional[key] = field.seen < self._learnt
+            default = ABSENT if self._is_optional[key] else msgspec.NODEFAULT
+            fields.append((f"f{index}", field.type(), msgspec.field(default=default, name=key)))
+        self._getters = {key: attrgetter(f"f{index}") for index, key in enumerate(self.fields)}
+        self._structure = msgspec.defstruct("Record", fields, forbid_unknown_fields=True, kw_only=True, gc=False)
         return self._structure
 
-    def look(self, rows: list[Any], path: tuple[str, ...], found: _Found) -> None:
-        """Add what is in some structures to what is `found`; among them may be other values, of objects that are not there."""
-        kinds = set(map(type, rows))
-        for getter, (key, field) in zip(self._getters, self.fields.items(), strict=True):
-            if kinds <= {self._structure}:
-                column = list(map(getter, rows))
-            else:
-                column = [getter(row) if type(row) is self._structure else ABSENT for row in rows]
-            found.pairs += len(column) - column.count(ABSENT)
-            found.columns[*path, key] = column
+    def column(self, rows: list[Any], key: str) -> list[Any]:
+        """What stands under a key in each of some structures; `ABSENT` in what is none."""
+        getter = self._getters[key]
+        if set(map(type, rows)) <= {self._structure}:
+            return list(map(getter, rows))
+        return [getter(row) if type(row) is self._structure else ABSENT for row in rows]
+
+    def fixed(self) -> int | None:
+        """How many pairs every such object has, however deep; None where that differs, or where it has arrays."""
+        pairs = len(self.fields)
+        for key, field in self.fields.items():
+            if field.kind == "any" and not self._is_optional[key]:
+                continue
+            within = field.shape.fixed() if field.shape and field.kind == "object" else None
+            if within is None or field.is_nullable or self._is_optional[key]:
+                return None
+            pairs += within
+        return pairs
+
+    def look(self, rows: list[Any], found: _Found) -> None:
+        """Add what is in some structures to what is `found`."""
+        fixed = self.fixed()
+        if fixed is not None:
+            found.pairs += fixed * len(rows)
+            return
+        for key, field in self.fields.items():
+            if field.kind == "any" and not self._is_optional[key]:
+                found.pairs += len(rows)
+                continue
+            stated = [each for each in map(self._getters[key], rows) if each is not ABSENT]
+            found.pairs += len(stated)
             if field.kind == "array":
-                found.arrays += [each for each in column if each is not ABSENT]
-            elif field.kind == "objects" and field.shape:
-                lists = [each for each in column if type(each) is list]
-                found.brackets += len(lists)
-                within = _Found(0)  # a column of these is none of the records
-                field.shape.look(list(chain.from_iterable(lists)), (), within)
-                found.add(within)
+                found.arrays += stated
             elif field.shape:
-                field.shape.look(column, (*path, key), found)
+                field.shape.look(field.objects(stated, found), found)
+
+    def texts(self, rows: list[Any]) -> Iterator[str]:
+        """All texts in some structures, but for those in arrays of scalars."""
+        for key, field in self.fields.items():
+            column = map(self._getters[key], rows)
+            if field.shape:
+                yield from field.shape.texts(field.objects(column, _Found()))
+            else:
+                yield from (each for each in column if type(each) is str)
 
 
 class _Field:
-    """What is expected under a key: an object, an array of scalars, an array of objects, or anything."""
+    """What is expected under a key: an object, an array of scalars (`array`), an array of `objects`, or anything."""
 
     def __init__(self) -> None:
-        self.kind: str | None = None
+        self.kind = "any"
         self.shape: _Shape | None = None
+        self.seen, self.is_nullable = 0, False
+        self._is_open = True  # nothing stood there so far
 
     def learn(self, value: Any) -> None:
+        self.seen += 1
+        if value is None:
+            self.is_nullable = True
+            return
         kind = _KINDS.get(type(value), "any")
-        if kind == "array" and value:
+        if kind == "array":
             kinds = set(map(type, value))
             kind = "objects" if kinds == {dict} else "any" if kinds & {dict, list} else "array"
-        if self.kind is None and kind in ("object", "objects"):
+            if not kinds and (self._is_open or self.kind == "objects"):
+                self.kind = "objects" if self.shape else "array"
+                return
+        if self._is_open and kind in ("object", "objects"):
             self.shape = _Shape()
-        if self.kind != kind and self.kind is not None:
+        elif not self._is_open and kind != self.kind:
             kind, self.shape = "any", None
-        self.kind = kind
+        self.kind, self._is_open = kind, False
         if self.shape:
             for each in [value] if kind == "object" else value:
                 self.shape.learn(each)
@@ -211,34 +261,28 @@ class _Field:
             return msgspec.Raw
         if self.shape is None:
             return Any
-        structure = self.shape.structure()
-        return Optional[structure if self.kind == "object" else list[structure]]  # type: ignore[valid-type]  # made at run time
+        structure: Any = self.shape.structure()
+        kind: Any = structure if self.kind == "object" else list[structure]
+        return Optional[kind] if self.is_nullable else kind
+
+    def objects(self, column: Iterable[Any], found: _Found) -> list[Any]:
+        """The structures in a column of `shape`; their arrays are `found`."""
+        stated = [each for each in column if each is not ABSENT and each is not None]
+        if self.kind == "object":
+            return stated
+        found.brackets += len(stated)
+        return list(chain.from_iterable(stated))
 
 
 _KINDS = {dict: "object", list: "array"}
 
 
 class _Found:
-    """What is in decoded structures: columns by path; pairs, arrays of objects, and other arrays, however deep."""
+    """What is in decoded structures: pairs, arrays of objects, and other arrays, however deep."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.columns: dict[tuple[str, ...], list[Any]] = {}
+    def __init__(self) -> None:
         self.pairs, self.brackets = 0, 0
         self.arrays: list[msgspec.Raw] = []
-        self.other_texts: list[str] = []
-
-    def add(self, other: _Found) -> None:
-        self.pairs += other.pairs
-        self.brackets += other.brackets
-        self.arrays += other.arrays
-        self.other_texts += other.texts()
-
-    def texts(self) -> list[str]:
-        return self.other_texts + [value for column in self.columns.values() for value in column if type(value) is str]
-
-    def records(self, again: Callable[[], list[Any]]) -> Shaped:
-        return Shaped(self.size, self.columns, again)
 
     def are_arrays_plain(self) -> bool:
         """Whether all arrays of scalars are that, and have no texts."""
@@ -249,13 +293,15 @@ class _Found:
             self.brackets += written.startswith(b"[")
         return True
 
-    def is_all_of(self, data: bytes) -> bool:
+    def is_all_of(self, data: bytes, texts: Callable[[], Iterable[str]]) -> bool:
         """Whether nothing else is in `data`: no key that stands twice, no array in an array. Every colon is behind a key or
-        in a text then, every opening bracket an array's or in a text."""
+        in one of the `texts` then, every opening bracket an array's or in a text."""
         colons, brackets = data.count(b":") - self.pairs, data.count(b"[") - self.brackets
         if colons == 0 and brackets == 0:
             return True
-        if b"\\u00" in data:  # a mark may be written otherwise
+        if b"\\u003" in data or b"\\u005" in data:  # a mark may be written by its number
             return False
-        texts = self.texts()
-        return colons == sum(text.count(":") for text in texts) and brackets == sum(text.count("[") for text in texts)
+        for text in texts():
+            colons -= text.count(":")
+            brackets -= text.count("[")
+        return colons == 0 and brackets == 0

@@ -29,7 +29,7 @@ def _record(chance: random.Random) -> dict[str, Any]:
         "g": [{"k": text}, {"k": 1}][: chance.randrange(3)],
         "h": text,
     }
-    if chance.random() < 0.01:
+    if chance.random() < 0.003:
         found[chance.choice([*found, "z"])] = chance.choice([None, 1, [], {}, "x", [[1]], ["x"], [None], {"b": 1}, 10**30])
     if chance.random() < 0.1:
         del found[chance.choice(list(found))]

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from warehouse.digest import CHUNK_BYTES, stream_digest
 from warehouse.errors import WarehouseError
-from warehouse.evidence.durable import fsync_folder, make_folder
+from warehouse.evidence.durable import make_folder
 from warehouse.landing.batches import BUNDLE_TABLE, DECLARATION_TABLE, FILE_TABLE, LandingFile
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, Ingestor
 from warehouse.landing.declaration.rows import add_declarations, without_declarations
@@ -124,8 +124,7 @@ class BatchWriter:
                 os.fsync(stream.fileno())
             final = self._landing / table / f"{self._name}.parquet"
             make_folder(final.parent)
-            os.replace(path, final)
-            fsync_folder(final.parent)
+            os.replace(path, final)  # a name that a crash loses makes its batch as if it were not: it need not be durable
             files.append(LandingFile(table, final, digest, self._rows[table]))
         self._open = {}
         return tuple(files)

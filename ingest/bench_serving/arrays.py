@@ -15,7 +15,7 @@ import simdjson
 from numpy.typing import NDArray
 
 from warehouse.landing.json_text import json_number
-from warehouse.landing.text import Data, Report, clean
+from warehouse.landing.text import Data, Report, clean, count_of
 
 from .records import Pair
 
@@ -79,7 +79,7 @@ def _plain_rows(piece: bytes, parser: simdjson.Parser) -> Gaps | None:
     except (ValueError, TypeError, RuntimeError):
         return None
     # Numbers are given from any depth: as many brackets as rows, and there is none deeper.
-    return Gaps(numbers, counts) if piece.count(b"[") == len(counts) else None
+    return Gaps(numbers, counts) if count_of(b"[", piece) == len(counts) else None
 
 
 def _unboxed(numbers: simdjson.Array) -> Numbers:

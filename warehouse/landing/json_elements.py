@@ -105,7 +105,7 @@ def _scan_flat(data: bytes) -> _Scan | None:
     starts = starts[: len(stops)]
     if not len(stops) or len(starts) < len(stops) or (starts >= stops).any() or (starts[1:] < stops[:-1]).any():
         return None
-    return starts, stops, data.count(b":", 0, int(stops[-1]))
+    return starts, stops, int(np.count_nonzero(codes[: stops[-1]] == _COLON))
 
 
 def _scan(data: bytes) -> _Scan | None:

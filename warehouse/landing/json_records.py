@@ -16,6 +16,8 @@ from typing import Any, Final, Optional
 
 import msgspec
 
+from warehouse.landing.text import count_of
+
 ABSENT: Final = msgspec.UNSET  # in a raw column: the key is not there
 _MOST_KEYS = 500  # that are expected; real records have up to a hundred
 _MOST_LESSONS = 20  # a file whose objects differ again and again is decoded into dicts
@@ -296,7 +298,7 @@ class _Found:
     def is_all_of(self, data: bytes, texts: Callable[[], Iterable[str]]) -> bool:
         """Whether nothing else is in `data`: no key that stands twice, no array in an array. Every colon is behind a key or
         in one of the `texts` then, every opening bracket an array's or in a text."""
-        colons, brackets = data.count(b":") - self.pairs, data.count(b"[") - self.brackets
+        colons, brackets = count_of(b":", data) - self.pairs, count_of(b"[", data) - self.brackets
         if colons == 0 and brackets == 0:
             return True
         if b"\\u003" in data or b"\\u005" in data:  # a mark may be written by its number

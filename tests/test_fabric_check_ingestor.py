@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections import Counter
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,8 @@ def _package() -> Any:
 
 
 INGESTOR = _package().INGESTOR
-NODES = sys.modules["test_fabric_check_package.nodes"]
-PLACE = sys.modules["test_fabric_check_package.place"]
+NODES = import_module("test_fabric_check_package.nodes")
+PLACE = import_module("test_fabric_check_package.place")
 
 
 def drafts(path: Path) -> list[BundleDraft]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import random
 import re
-import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -81,15 +81,15 @@ def test_elements(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
         data = _damaged(text.encode(), chance)
         asked: list[bool] = []
 
-        def told(piece: bytes, asked: list[bool] = asked) -> Any:
-            found = whole_elements(piece)
+        def told(piece: bytes, expected: Any, asked: list[bool] = asked) -> Any:
+            found = whole_elements(piece, expected)
             asked.append(found is not None)
             return found
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(json_stream, "whole_elements", told)
             at_once = _read(data, _elements)
-            patch.setattr(json_stream, "whole_elements", lambda piece: None)
+            patch.setattr(json_stream, "whole_elements", lambda *_: None)
             assert at_once == _read(data, _elements), data
         taken += any(asked)
     assert taken > 60
@@ -103,7 +103,7 @@ def test_lines(monkeypatch: pytest.MonkeyPatch) -> None:
         data = _damaged(text.encode(), chance)
         at_once = _read(data, _lines)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(json_lines, "decoded_lines", lambda lines: None)
+            patch.setattr(json_lines, "line_records", lambda *_: None)
             assert at_once == _read(data, _lines), data
 
 
@@ -141,7 +141,7 @@ def test_places_are_those_of_the_whole_elements() -> None:
     assert found is not None and [data[offset : offset + length] for offset, length, _ in found] == [
         rb'{"a": "}\\"}', rb'[{"b": ":\"]"}]', b"{ }"
     ]
-    assert found.values == [{"a": "}\\"}, [{"b": ':"]'}], {}]
+    assert found.records.values() == [{"a": "}\\"}, [{"b": ':"]'}], {}]
 
 
 def test_a_text_that_is_cut_is_where_to_go_on() -> None:
@@ -163,7 +163,7 @@ def _write_serving(folder: Path) -> None:
         ("inference_perf", inference_perf.write, "json_stream.whole_elements"),
         ("guidellm", guidellm.write, "json_stream.whole_elements"),
         ("genai_perf", genai_perf.write, "json_stream.whole_elements"),
-        ("genai_perf", genai_perf.write_aiperf, "json_lines.decoded_lines"),
+        ("genai_perf", genai_perf.write_aiperf, "json_lines.line_records"),
         ("bench_serving", _write_serving, "arrays._plain_rows"),
     ],
 )
@@ -174,7 +174,7 @@ def test_rows_of_a_family(
     write(tmp_path / "tree")
     chance = random.Random(0)
     room, _, name = careful.partition(".")
-    module = sys.modules[f"landed_{family}.{room}" if room == "arrays" else f"warehouse.landing.{room}"]
+    module = import_module(f"landed_{family}.{room}" if room == "arrays" else f"warehouse.landing.{room}")
     drafts = subject.drafts(tmp_path / "tree")
     for number in range(30):
         draft = chance.choice(drafts)
@@ -183,5 +183,5 @@ def test_rows_of_a_family(
         bundle = subject.stored(draft, tmp_path / "stored" / str(number), {file.raw_path: data})
         at_once = subject.parsed(bundle)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, name, lambda piece: None)
+            patch.setattr(module, name, lambda *_: None)
             assert repr(at_once) == repr(subject.parsed(bundle))

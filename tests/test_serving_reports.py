@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +154,7 @@ def test_units_that_are_converted_are_those_that_are_not_flagged() -> None:
     known = {unit: (quantity, factor) for unit, quantity, factor in duckdb.sql(sql).fetchall()}
     for name in ("genai_perf", "llm_d_report"):
         Subject(name)
-    units, report = sys.modules["landed_genai_perf.units"], sys.modules["landed_llm_d_report.parse"]
+    units, report = import_module("landed_genai_perf.units"), import_module("landed_llm_d_report.parse")
     assert {unit: known[unit] for unit in units.MILLISECONDS} == {
         unit: ("time", factor) for unit, factor in units.MILLISECONDS.items()
     }

@@ -239,11 +239,11 @@ def _llmperf_request(chance: random.Random) -> dict[str, Any]:
     }
 
 
-def genai_raw(folder: Path, size: int, chance: random.Random) -> None:
+def genai_raw(folder: Path, size: int, chance: random.Random, larger: int) -> None:
     """perf_analyzer's raw export, chat: each response an event with its own JSON, and its time."""
     written = 0
     for number in count(1):
-        requests = [_raw_request(chance, 1_730_923_333_000_000_000 + index * _SECOND_NS) for index in range(200)]
+        requests = [_raw_request(chance, 1_730_923_333_000_000_000 + index * _SECOND_NS) for index in range(200 * larger)]
         document = {
             "experiments": [{"experiment": {"mode": "concurrency", "value": number}, "requests": requests}],
             "version": "2.48.0", "service_kind": "openai", "endpoint": "v1/chat/completions",
@@ -271,12 +271,12 @@ def _raw_request(chance: random.Random, sent_ns: int) -> dict[str, Any]:
     return {**sent, "response_timestamps": times, "response_outputs": outputs}
 
 
-def aiperf(folder: Path, size: int, chance: random.Random) -> None:
+def aiperf(folder: Path, size: int, chance: random.Random, larger: int) -> None:
     """AIPerf's records: a request a line, each metric with its unit."""
     written = 0
     for number in count(1):
         home = folder / "artifacts" / f"acme-openai-chat-concurrency{number}"
-        lines = (json.dumps(_aiperf_record(chance, index)) + "\n" for index in range(10_000))
+        lines = (json.dumps(_aiperf_record(chance, index)) + "\n" for index in range(10_000 * larger))
         written += _write_lines(home / "profile_export.jsonl", lines)
         stated = {"request_latency": {"unit": "ms", "avg": 500.0}, "aiperf_version": "0.3.0"}
         written += _write_json(home / "profile_export_aiperf.json", stated)
@@ -302,12 +302,12 @@ def _aiperf_record(chance: random.Random, index: int) -> dict[str, Any]:
     }
 
 
-def inference_perf(folder: Path, size: int, chance: random.Random) -> None:
+def inference_perf(folder: Path, size: int, chance: random.Random, larger: int) -> None:
     """inference-perf's per-request report, with the times of all tokens."""
     written = 0
     for number in count():
         requests = []
-        for index in range(2000):
+        for index in range(2000 * larger):
             start = 1000 + index + chance.random()
             times = list(accumulate((chance.random() / 100 for _ in range(_TOKENS)), initial=start))[1:]
             metrics = {"output_tokens": _TOKENS, "output_token_times": times}

@@ -13,9 +13,6 @@ import pyarrow as pa
 from warehouse.landing.contract import Bundle, BundleDraft, Tree
 from warehouse.landing.rows import landing_schema
 
-from .bundles import cut
-from .parse import landed
-
 _TIME = pa.timestamp("us", tz="UTC")
 
 TABLES: Mapping[str, pa.Schema] = {
@@ -93,9 +90,13 @@ class BenchServing:
     tables = TABLES
 
     def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+        from .bundles import cut
+
         return cut(tree)
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
+        from .parse import landed
+
         return landed(bundle, TABLES)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from warehouse.landing.json_elements import brackets_in
 from warehouse.landing.json_text import Json
-from warehouse.landing.text import Data, Report, clean
+from warehouse.landing.text import Data, Report, clean, count_of
 
 MAX_PAIRS = 2_000  # of one record; real ones have under a hundred
 _WINDOW = 1 << 20
@@ -102,7 +102,7 @@ class _Walk:
         """The 1-based line of ever later positions, counted once."""
         while self._counted < position:
             stop = min(self._counted + _WINDOW, position)
-            self._lines += self._data[self._counted : stop].count(b"\n")
+            self._lines += count_of(b"\n", self._data[self._counted : stop])
             self._counted = stop
         return self._lines
 

@@ -12,8 +12,6 @@ import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, Tree
 
-from .bundles import cut
-from .parse import landed
 from .tables import TABLES
 
 
@@ -36,9 +34,13 @@ class FabricCheck:
     tables = TABLES
 
     def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+        from .bundles import cut
+
         return cut(tree)
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
+        from .parse import landed
+
         return landed(bundle, TABLES)
 
 

@@ -14,9 +14,6 @@ from warehouse.landing.contract import Bundle, BundleDraft, Tree
 from warehouse.landing.entries import ENTRY_FIELDS
 from warehouse.landing.rows import landing_schema
 
-from .bundles import cut
-from .parse import landed
-
 _RUN_ID = pa.field("run_id", pa.string(), nullable=False)
 _POINT = pa.field("point_index", pa.int64(), nullable=False)
 _REQUEST = pa.field("request_index", pa.int64(), nullable=False)
@@ -77,9 +74,13 @@ class GenaiPerf:
     tables = TABLES
 
     def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+        from .bundles import cut
+
         return cut(tree)
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
+        from .parse import landed
+
         return landed(bundle, TABLES)
 
 

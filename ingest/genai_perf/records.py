@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from warehouse.landing.columns import Rows, as_column, counts, never, numbers, texts
-from warehouse.landing.json_lines import json_lines
+from warehouse.landing.json_lines import Lines, json_lines
 from warehouse.landing.records import Record, shown
 from warehouse.landing.text import Data, Line, Report
 
@@ -49,39 +50,36 @@ def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, An
                 index += 1
 
 
-def _rows_of_all(several: list[tuple[Line, Any]], first: int) -> Rows | None:
+def _rows_of_all(several: Lines, first: int) -> Rows | None:
     """What `_columns` gives for each of the records; None where one of them is to be looked at by itself."""
-    if len(several) == 1 or {type(found) for _, found in several} != {dict}:
+    records = several.records
+    phases = texts(records.column("metadata", "benchmark_phase"))
+    if len(records) == 1 or phases is None:
         return None
-    phases = texts([_within(found, "metadata").get("benchmark_phase") for _, found in several])
-    if phases is None:
-        return None
-    kept = [line for (line, _), phase in zip(several, phases, strict=True) if phase != _WARM_UP]
-    records = [found for (_, found), phase in zip(several, phases, strict=True) if phase != _WARM_UP]
-    metadata, metrics = ([_within(record, key) for record in records] for key in ("metadata", "metrics"))
-    columns: dict[str, Any] = {key: counts([each.get(key) for each in metadata]) for key in _MOMENTS}
+    columns: dict[str, Any] = {key: counts(records.column("metadata", key)) for key in _MOMENTS}
     for key in _TIMES:
-        columns[f"{key}_ms"] = _milliseconds([_within(each, key) for each in metrics])
+        columns[f"{key}_ms"] = _milliseconds(*(records.column("metrics", key, part) for part in ("value", "unit")))
     for key in _LENGTHS:
-        columns[key] = counts([_within(each, key).get("value") for each in metrics])
+        columns[key] = counts(records.column("metrics", key, "value"))
     if any(column is None for column in columns.values()):
         return None
-    errors = [_error(Record(record, never)) if record.get("error") else _NO_ERROR for record in records]
-    for key in _NO_ERROR:
-        columns[key] = [error[key] for error in errors]
-    columns["request_index"] = np.arange(first, first + len(records))
-    return Rows([line.offset for line in kept], [len(line.data) for line in kept], columns)
+    errors: dict[str, list[str | None]] = {key: [None] * len(records) for key in _NO_ERROR}
+    if any(records.column("error") or ()):
+        for index, value in enumerate(records.values()):
+            for key, text in _error(Record(value, never)).items():
+                errors[key][index] = text
+    columns |= errors
+    kept = [index for index, phase in enumerate(phases) if phase != _WARM_UP]
+    if len(kept) < len(records):
+        columns = {key: pa.array(column).take(kept) for key, column in columns.items()}
+    columns["request_index"] = np.arange(first, first + len(kept))
+    lines = [several.lines[index] for index in kept]
+    return Rows([line.offset for line in lines], [len(line.data) for line in lines], columns)
 
 
-def _within(found: dict[str, Any], key: str) -> dict[str, Any]:
-    within = found.get(key)
-    return within if isinstance(within, dict) else {}
-
-
-def _milliseconds(metrics: list[dict[str, Any]]) -> Any:
-    """What `milliseconds` gives of each metric; None where one is to be looked at by itself."""
-    found = numbers([metric.get("value") for metric in metrics])
-    units = texts([metric.get("unit") for metric in metrics])
+def _milliseconds(values: list[Any] | None, stated: list[Any] | None) -> pa.Array | None:
+    """What `milliseconds` gives of each metric, its value and its unit; None where one is to be looked at by itself."""
+    found, units = numbers(values), texts(stated)
     if found is None or units is None:
         return None
     factors = {unit: MILLISECONDS.get((unit or "").strip(), np.nan) for unit in set(units)}

@@ -10,9 +10,11 @@ from array import array
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from warehouse.landing.columns import Row, Rows, as_column, counts, never, numbers
+from warehouse.landing.json_records import Records
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.json_text import json_number
 from warehouse.landing.records import Record, shown
@@ -26,9 +28,9 @@ def request_rows(data: Data, report: Report, starts: "array[float]") -> Iterator
     with JsonStream(data, report) as stream:
         index = 0
         for several in stream.batches():
-            together = _columns_of_all(several.values, starts)
+            together = _columns_of_all(several.records, starts)
             if together is not None:
-                stop = index + len(several.values)
+                stop = index + len(several.records)
                 yield Rows(several.offsets, several.lengths, {"request_index": np.arange(index, stop), **together})
                 index = stop
                 continue
@@ -47,20 +49,21 @@ def request_rows(data: Data, report: Report, starts: "array[float]") -> Iterator
                 index += 1
 
 
-def _columns_of_all(records: list[Any], starts: "array[float]") -> dict[str, Any] | None:
+def _columns_of_all(records: Records, starts: "array[float]") -> dict[str, Any] | None:
     """What `_columns` gives for each of the records; None where one of them is to be looked at by itself."""
-    if len(records) == 1 or set(map(type, records)) != {dict}:
+    if len(records) == 1:
         return None
-    info = [_within(record, "info") for record in records]
-    response = [_within(each, "response_metrics") for each in info]
-    request = [_within(_within(each, "request_metrics"), "text") for each in info]
-    ends = _ends_of_all(_stated(response, info, _TIMES))
-    begun, ended = (numbers([record.get(key) for record in records]) for key in ("start_time", "end_time"))
-    asked, answered = counts(_stated(request, info, "input_tokens")), counts(_stated(response, info, "output_tokens"))
+    metrics = "info", "response_metrics"
+    ends = _ends_of_all(_stated(records, (*metrics, _TIMES), ("info", _TIMES)))
+    begun, ended = numbers(records.column("start_time")), numbers(records.column("end_time"))
+    asked = counts(_stated(records, ("info", "request_metrics", "text", "input_tokens"), ("info", "input_tokens")))
+    answered = counts(_stated(records, (*metrics, "output_tokens"), ("info", "output_tokens")))
     if ends is None or begun is None or ended is None or asked is None or answered is None:
         return None
     starts.frombytes(begun[~np.isnan(begun)].tobytes())
-    errors = [_error(Record(record, never)) if record.get("error") else _NO_ERROR for record in records]
+    errors = [_NO_ERROR] * len(records)
+    if any(records.column("error") or ()):
+        errors = [_error(Record(value, never)) for value in records.values()]
     return {
         "start_time_s": as_column(begun), "end_time_s": as_column(ended),
         **{key: [error[key] for error in errors] for key in _NO_ERROR},
@@ -68,27 +71,46 @@ def _columns_of_all(records: list[Any], starts: "array[float]") -> dict[str, Any
     }
 
 
-def _within(found: dict[str, Any], key: str) -> dict[str, Any]:
-    within = found.get(key)
-    return within if isinstance(within, dict) else {}
-
-
-def _stated(first: list[dict[str, Any]], second: list[dict[str, Any]], key: str) -> list[Any]:
+def _stated(records: Records, first: tuple[str, ...], second: tuple[str, ...]) -> list[Any] | None:
     """As newer reports place it, else as older ones do."""
-    return [new[key] if key in new else old.get(key) for new, old in zip(first, second, strict=True)]
+    new, is_new = records.column(*first), records.has(*first)
+    if new is None or all(is_new):
+        return new
+    old = records.column(*second) or ()
+    return [one if is_one else other for one, is_one, other in zip(new, is_new, old, strict=True)]
 
 
-def _ends_of_all(times: list[Any]) -> dict[str, Any] | None:
+def _ends_of_all(times: list[Any] | None) -> dict[str, Any] | None:
     """What `_ends` gives of each; None where one is to be looked at by itself."""
-    whole = [each if isinstance(each, list) and each else (None,) for each in times]
-    first, last = numbers([each[0] for each in whole]), numbers([each[-1] for each in whole])
+    if times is None:
+        return None
+    parts = list(map(_ends_and_count, times))
+    first, last = numbers([part[0] for part in parts]), numbers([part[1] for part in parts])
     if first is None or last is None:
         return None
-    of_none = np.array([type(each) is tuple for each in whole], np.bool_)
+    of_none = np.array([not count for _, _, count in parts], np.bool_)
     if (np.isnan(first) != of_none).any() or (np.isnan(last) != of_none).any():
         return None
-    lengths = [len(each) if isinstance(each, list) else None for each in times]
+    lengths = [count for _, _, count in parts]
     return {"first_token_s": as_column(first), "last_token_s": as_column(last), "token_times": lengths}
+
+
+def _ends_and_count(times: Any) -> tuple[Any, Any, int | None]:
+    """The first and the last element of an array, and how many it has; of anything else, none."""
+    if isinstance(times, msgspec.Raw):  # of scalars: those in between are not decoded
+        written = bytes(times)
+        commas = written.count(b",") if written.startswith(b"[") else 0
+        if commas:
+            written = b"[%b,%b]" % (written[1 : written.index(b",")], written[written.rindex(b",") + 1 : -1])
+        try:
+            times = msgspec.json.decode(written)
+        except msgspec.DecodeError:  # a number that is too large
+            return written, written, None
+        if commas:
+            return times[0], times[-1], commas + 1
+    if not isinstance(times, list) or not times:
+        return None, None, 0 if isinstance(times, list) else None
+    return times[0], times[-1], len(times)
 
 
 def _columns(record: Record, flag: Any) -> dict[str, Any]:

@@ -13,9 +13,6 @@ from warehouse.landing.contract import Bundle, BundleDraft, Tree
 from warehouse.landing.entries import ENTRY_FIELDS
 from warehouse.landing.rows import landing_schema
 
-from .bundles import cut
-from .parse import landed
-
 TABLES: Mapping[str, pa.Schema] = {
     "llmperf_run": landing_schema(
         pa.field("run_id", pa.string(), nullable=False),
@@ -52,9 +49,13 @@ class Llmperf:
     tables = TABLES
 
     def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+        from .bundles import cut
+
         return cut(tree)
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
+        from .parse import landed
+
         return landed(bundle, TABLES)
 
 

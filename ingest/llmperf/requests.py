@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warehouse.landing.columns import Row, Rows, as_column, counts, numbers, texts
+from warehouse.landing.json_records import Records
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.records import Record, shown
 from warehouse.landing.text import Data, Report
@@ -46,7 +47,7 @@ def request_rows(data: Data, report: Report, detail: Detail) -> Iterator[Row | R
     """All requests, in their order; `detail` is filled on the way."""
     with JsonStream(data, report) as stream:
         for several in stream.batches():
-            columns = _columns_of_all(several.values, detail)
+            columns = _columns_of_all(several.records, detail)
             if columns is not None:
                 yield Rows(several.offsets, several.lengths, columns)
                 continue
@@ -61,15 +62,20 @@ def request_rows(data: Data, report: Report, detail: Detail) -> Iterator[Row | R
                 yield Row(offset, length, _columns(Record(found, flag), detail))
 
 
-def _columns_of_all(records: list[Any], detail: Detail) -> dict[str, Any] | None:
+def _columns_of_all(records: Records, detail: Detail) -> dict[str, Any] | None:
     """What `_columns` gives for each of the records; None where one of them is to be looked at by itself."""
-    if len(records) == 1 or set(map(type, records)) != {dict}:
+    if len(records) == 1:
         return None
-    stated = [name for name in _NAMES_OF_STARTS if any(name in record for record in records)]
-    if stated and not all(stated[0] in record for record in records):
+    stated = [name for name in _NAMES_OF_STARTS if any(records.has(name))]
+    if stated and not all(records.has(stated[0])):
         return None
     stated_by = {**{key: key for key in (*_NUMBERS, *_COUNTS, *_TEXTS)}, **({"started_s": stated[0]} if stated else {})}
-    found = {name: [record.get(key) for record in records] for name, key in stated_by.items()}
+    found: dict[str, list[Any]] = {}
+    for name, key in stated_by.items():
+        column = records.column(key)
+        if column is None:
+            return None
+        found[name] = column
     floats = {name: numbers(found[name]) for name in found if name not in (*_COUNTS, *_TEXTS)}
     whole = {key: counts(found[key]) for key in _COUNTS}
     codes, messages = (texts(found[key]) for key in _TEXTS)

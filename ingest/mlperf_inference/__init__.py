@@ -13,9 +13,6 @@ import pyarrow as pa
 from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
 from warehouse.landing.rows import landing_schema
 
-from .bundles import cut
-from .parse import landed
-
 _WATTS = pa.decimal128(18, 6)  # as many digits as the power daemon writes
 
 TABLES: Mapping[str, pa.Schema] = {
@@ -73,9 +70,13 @@ class MlperfInference:
     tables = TABLES
 
     def bundles(self, tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
+        from .bundles import cut
+
         return cut(tree)
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
+        from .parse import landed
+
         return landed(bundle, TABLES)
 
 

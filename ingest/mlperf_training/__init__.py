@@ -14,9 +14,6 @@ import pyarrow as pa
 from warehouse.landing.contract import Bundle, BundleDraft, Tree
 from warehouse.landing.rows import landing_schema
 
-from .bundles import cut
-from .parse import landed
-
 TABLES: Mapping[str, pa.Schema] = {
     "mlperf_training_run": landing_schema(
         pa.field("run_id", pa.string(), nullable=False),
@@ -76,9 +73,13 @@ class MlperfTraining:
     tables = TABLES
 
     def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+        from .bundles import cut
+
         return cut(tree)
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
+        from .parse import landed
+
         return landed(bundle, TABLES)
 
 

@@ -52,6 +52,8 @@ class Alike(NamedTuple):
 
     def events(self, is_wanted: Callable[[str], bool]) -> Iterator[Event]:
         """The lines with wanted keys."""
+        if not len(self.rows):
+            return
         wanted = [code for code, template in enumerate(self.templates) if is_wanted(template.key)]
         chosen = np.flatnonzero(np.isin(self.codes, wanted))
         if len(chosen):

@@ -1,7 +1,7 @@
 """Typed columns out of decoded JSON records, many values at a time: what `Record` gives of each of them, or None where one is
 to be looked at by itself, because it is of another kind than tools write or would be told of.
 
-The values must be of standard JSON: a float that is NaN stands for none.
+The values must be of standard JSON: a float that is NaN stands for none. Of None for all of them None is given.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Rows(NamedTuple):
     columns: Mapping[str, Any]
 
 
-def numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
+def numbers(values: Sequence[Any] | None) -> NDArray[np.float64] | None:
     """`Record.number` of each; NaN where nothing is stated."""
-    if not _NUMBERS.issuperset(map(type, values)):
+    if values is None or not _NUMBERS.issuperset(map(type, values)):
         return None
     try:
         return np.array(values, np.float64)
@@ -46,9 +46,9 @@ def numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
         return None
 
 
-def counts(values: Sequence[Any]) -> pa.Array | None:
+def counts(values: Sequence[Any] | None) -> pa.Array | None:
     """`Record.count` of each, where all are integers."""
-    if not _COUNTS.issuperset(map(type, values)):
+    if values is None or not _COUNTS.issuperset(map(type, values)):
         return None
     try:
         return pa.array(values, pa.int64())
@@ -56,9 +56,9 @@ def counts(values: Sequence[Any]) -> pa.Array | None:
         return None
 
 
-def texts(values: Sequence[Any]) -> list[str | None] | None:
+def texts(values: Sequence[Any] | None) -> list[str | None] | None:
     """`Record.text` of each."""
-    if not _TEXTS.issuperset(map(type, values)):
+    if values is None or not _TEXTS.issuperset(map(type, values)):
         return None
     read = {value: Record({"text": value}, never).text("text") for value in set(values)}
     return [read[value] for value in values]

@@ -113,7 +113,8 @@ def _state(stream: IO[bytes]) -> tuple[int, ...]:
 
 
 class Ingestor(Protocol):
-    """One evidence family. A module in `ingest/` exposes an instance named `INGESTOR`."""
+    """One evidence family. A module in `ingest/` exposes an instance named `INGESTOR`. Every command loads it, few call
+    it: what only a method needs is best imported there."""
 
     name: str
     version: int  # raised when parsing changes: landing rows are parsed again

@@ -15,6 +15,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from warehouse.landing.json_records import Decoded, Expected, Records
+
 _DEEPEST = 100  # the careful reader ends at the interpreter's recursion limit; records have ten levels at most
 _decode = msgspec.json.Decoder(list[Any]).decode
 _decode_value = msgspec.json.Decoder().decode
@@ -28,15 +30,15 @@ _STEPS[[ord("]"), ord("}")]] = -1
 
 @dataclass(frozen=True)
 class Elements:
-    """Elements that follow one another: offsets and lengths in bytes, int64, and the decoded values. Iterating gives the
-    three of each."""
+    """Elements that follow one another: offsets and lengths in bytes, int64, and what they are. Iterating gives offset,
+    length and value of each."""
 
     offsets: NDArray[np.int64]
     lengths: NDArray[np.int64]
-    values: list[Any]
+    records: Records
 
     def __iter__(self) -> Iterator[tuple[int, int, Any]]:
-        return zip(self.offsets.tolist(), self.lengths.tolist(), self.values, strict=True)
+        return zip(self.offsets.tolist(), self.lengths.tolist(), self.records.values(), strict=True)
 
     @property
     def stop(self) -> int:
@@ -44,33 +46,50 @@ class Elements:
         return int(self.offsets[-1] + self.lengths[-1])
 
 
-def whole_elements(data: bytes) -> Elements | None:
-    """The elements that are whole in `data`, which begins with one: its values and places. None where there is none, or
-    where one is a scalar, is not plain, or is malformed."""
+def whole_elements(data: bytes, expected: Expected | None = None) -> Elements | None:
+    """The elements that are whole in `data`, which begins with one: what they are, and their places. None where there is
+    none, or where one is a scalar, is not plain, or is malformed. With `expected`, objects are decoded as those before them
+    were, and those that come unexpected teach it."""
     for scan in (_scan_flat, _scan):
         found = scan(data)
         if found is None:
             continue
         starts, stops, pairs = found
+        taken = data[: stops[-1]]
+
+        def decoded(taken: bytes = taken) -> list[Any]:
+            return _decode(b"[%b]" % taken)
+
+        records = expected.array(taken, pairs, decoded) if expected else None
+        # Fewer values than brackets: a text between them.
+        if records is not None and len(records) == len(starts):
+            return Elements(starts, stops - starts, records)
         try:
-            values = _decode(b"[%b]" % data[: stops[-1]])
+            values = decoded()
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             continue
-        # Fewer values than brackets: a text between them. Fewer keys than colons: one stands twice in an object.
+        # Fewer keys than colons: one stands twice in an object.
         if len(values) == len(starts) and _has_pairs(values, pairs):
-            return Elements(starts, stops - starts, values)
+            if expected:
+                expected.learn(values)
+            return Elements(starts, stops - starts, Decoded(values))
     return None
 
 
-def decoded_lines(lines: list[bytes]) -> list[Any] | None:
-    """The values of JSON lines; None where one of them is not plain, or is malformed."""
+def line_records(lines: list[bytes], expected: Expected) -> Records | None:
+    """The values of JSON lines, as `whole_elements` gives them; None where one of them is not plain, or is malformed."""
+    records = expected.lines(lines, lambda: list(map(_decode_value, lines)))
+    if records is not None:
+        return records
     try:
         values = [_decode_value(line) for line in lines]
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     brackets = brackets_in(b"\n".join(lines))
-    is_plain = np.cumsum(brackets.steps, dtype=np.int32).max(initial=0) <= _DEEPEST and _has_pairs(values, len(brackets.colons))
-    return values if is_plain else None
+    if np.cumsum(brackets.steps, dtype=np.int32).max(initial=0) > _DEEPEST or not _has_pairs(values, len(brackets.colons)):
+        return None
+    expected.learn(values)
+    return Decoded(values)
 
 
 _Scan = tuple[NDArray[np.int64], NDArray[np.int64], int]  # where elements start and stop, and how many keys are in them
@@ -86,7 +105,7 @@ def _scan_flat(data: bytes) -> _Scan | None:
     starts = starts[: len(stops)]
     if not len(stops) or len(starts) < len(stops) or (starts >= stops).any() or (starts[1:] < stops[:-1]).any():
         return None
-    return starts, stops, data.count(b":", 0, int(stops[-1]))
+    return starts, stops, int(np.count_nonzero(codes[: stops[-1]] == _COLON))
 
 
 def _scan(data: bytes) -> _Scan | None:

@@ -7,33 +7,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from warehouse.landing.json_elements import decoded_lines
+from warehouse.landing.json_elements import line_records
+from warehouse.landing.json_records import Decoded, Expected, Records
 from warehouse.landing.text import Data, Line, Report, decoded, lines
 
-_PIECE_BYTES = 256 << 10
-Lines = list[tuple[Line, Any]]  # and their values
+_PIECE_BYTES = 32 << 10  # that is looked at first: the file may end soon
+_LARGEST_PIECE_BYTES = 256 << 10
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines that follow one another, and what they are. Iterating gives each with its value."""
+
+    lines: list[Line]
+    records: Records
+
+    def __iter__(self) -> Iterator[tuple[Line, Any]]:
+        return zip(self.lines, self.records.values(), strict=True)
 
 
 def json_lines(data: Data, report: Report) -> Iterator[Lines]:
-    """The lines that are not blank, each with its value: some at a time where they are plain, else one, whose NaN and
+    """The lines that are not blank, with their values: some at a time where they are plain, else one, whose NaN and
     infinities are floats."""
+    expected = Expected()
     waiting: list[Line] = []
-    size = 0
+    size, wanted = 0, _PIECE_BYTES
     for line in lines(data, report):
         waiting.append(line)
         size += len(line.data)
-        if size >= _PIECE_BYTES:
-            yield from _values(waiting, report)
-            waiting, size = [], 0
-    yield from _values(waiting, report)
+        if size >= wanted:
+            yield from _values(waiting, expected, report)
+            waiting, size, wanted = [], 0, min(2 * wanted, _LARGEST_PIECE_BYTES)
+    yield from _values(waiting, expected, report)
 
 
-def _values(waiting: list[Line], report: Report) -> Iterator[Lines]:
-    values = decoded_lines([line.data for line in waiting])
-    if values is not None:
-        yield list(zip(waiting, values, strict=True))
+def _values(waiting: list[Line], expected: Expected, report: Report) -> Iterator[Lines]:
+    records = line_records([line.data for line in waiting], expected)
+    if records is not None:
+        yield Lines(waiting, records)
         return
     for line in waiting:  # with care
         try:
@@ -41,7 +55,7 @@ def _values(waiting: list[Line], report: Report) -> Iterator[Lines]:
         except (ValueError, RecursionError) as error:
             report.at("malformed-json", str(error)[:200], line, "error")
             continue
-        yield [(line, value)]
+        yield Lines([line], Decoded([value]))
 
 
 def _object(pairs: list[tuple[str, Any]], report: Report, line: Line) -> dict[str, Any]:

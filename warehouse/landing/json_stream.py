@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warehouse.landing.json_elements import Elements, whole_elements
+from warehouse.landing.json_records import Decoded, Expected
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
@@ -56,6 +57,7 @@ class JsonStream:
         self._duplicates: list[str] = []
         self._decoder = json.JSONDecoder(object_pairs_hook=self._object)
         self._pending = False  # a value stands at the cursor that nobody has taken
+        self._expected = Expected()  # what the elements of arrays are
 
     def __enter__(self) -> "JsonStream":
         self._fill(0, _WINDOW_BYTES)
@@ -146,22 +148,25 @@ class JsonStream:
             self._step()
 
     def batches(self) -> Iterator[Elements]:
-        """All elements of the array at the cursor, decoded, as many at a time as the window has. As `elements` and `value`
-        give them, one by one; so they are taken where something is odd."""
-        size = _PIECE_BYTES
-        for offset in self.elements():
-            while (several := self._several(offset, size)) is None and self._bytes:
-                size *= 2
-            if several is None:
-                value = self.value()
-                several = Elements(np.array([offset]), np.array([self.offset - offset]), [value])
-            size = min(2 * size, _LARGEST_PIECE_BYTES)
-            yield several
+        """All elements of the array at the cursor, as many at a time as the window has, to be read by columns."""
+        return self._batches(self._expected)
 
     def values(self) -> Iterator[tuple[int, int, Any]]:
         """(offset, length, value) of each element of the array at the cursor."""
-        for several in self.batches():
+        for several in self._batches(None):
             yield from several
+
+    def _batches(self, expected: Expected | None) -> Iterator[Elements]:
+        """As `elements` and `value` give them, one by one; so they are taken where something is odd."""
+        size = _PIECE_BYTES
+        for offset in self.elements():
+            while (several := self._several(offset, size, expected)) is None and self._bytes:
+                size *= 2
+            if several is None:
+                value = self.value()
+                several = Elements(np.array([offset]), np.array([self.offset - offset]), Decoded([value]))
+            size = min(2 * size, _LARGEST_PIECE_BYTES)
+            yield several
 
     def value(self) -> Any:
         """The value at the cursor, decoded; NaN and infinities as floats. Duplicate keys within it are reported."""
@@ -176,12 +181,12 @@ class JsonStream:
             self._duplicates.clear()
         return found
 
-    def _several(self, offset: int, size: int) -> Elements | None:
+    def _several(self, offset: int, size: int, expected: Expected | None) -> Elements | None:
         """The elements from the cursor on that the next `size` bytes hold, and the cursor after them. None where they are
         not plain or none is whole; once that is so for all of the window, its bytes are gone."""
         start = offset - self._base
         piece = self._bytes[start : start + size]
-        found = whole_elements(piece)
+        found = whole_elements(piece, expected)
         if found is None:
             if start + size >= len(self._bytes):
                 self._bytes = b""
@@ -190,7 +195,7 @@ class JsonStream:
         self._position += found.stop if taken.isascii() else len(taken.decode())
         self._counted, self._counted_bytes = self._position, start + found.stop
         self._pending = False
-        return Elements(found.offsets + offset, found.lengths, found.values)
+        return Elements(found.offsets + offset, found.lengths, found.records)
 
     def skip(self) -> None:
         """Step over the value at the cursor, however large, without holding it."""

@@ -12,11 +12,14 @@ import pyarrow.parquet as pq
 
 from warehouse.digest import CHUNK_BYTES, stream_digest
 from warehouse.errors import WarehouseError
-from warehouse.evidence.durable import fsync_folder, make_folder
+from warehouse.evidence.durable import make_folder
 from warehouse.landing.batches import BUNDLE_TABLE, DECLARATION_TABLE, FILE_TABLE, LandingFile
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, Ingestor
 from warehouse.landing.declaration.rows import add_declarations, without_declarations
 from warehouse.landing.rows import BATCH_ROWS, BUNDLE_SCHEMA, DECLARATION_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, RowBuffer, parse_utc
+
+_FEW_ROWS = 500  # of a chunk: to write fewer takes up to four times as long as to join them first, more a tenth less
+_DICTIONARY_BYTES = 64 << 10  # texts of more are mostly all different: to look for equal ones took half of their time
 
 
 class BatchWriter:
@@ -106,7 +109,9 @@ class BatchWriter:
         self._waiting_rows[table] = 0
         batches = self._waiting.pop(table, [])
         if batches:
-            self._open[table][1].write_table(pa.Table.from_batches(batches).combine_chunks())
+            rows = pa.Table.from_batches(batches)
+            is_scattered = rows.num_rows < _FEW_ROWS * len(batches)
+            self._open[table][1].write_table(rows.combine_chunks() if is_scattered else rows)
 
     def finish(self) -> tuple[LandingFile, ...]:
         """Close, fsync and name the files; sorted by table."""
@@ -119,8 +124,7 @@ class BatchWriter:
                 os.fsync(stream.fileno())
             final = self._landing / table / f"{self._name}.parquet"
             make_folder(final.parent)
-            os.replace(path, final)
-            fsync_folder(final.parent)
+            os.replace(path, final)  # a name that a crash loses makes its batch as if it were not: it need not be durable
             files.append(LandingFile(table, final, digest, self._rows[table]))
         self._open = {}
         return tuple(files)
@@ -131,4 +135,7 @@ def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     its bytes, since most measured numbers are all different."""
     texts = [field.name for field in schema if pa.types.is_string(field.type)]
     integers = {field.name: "DELTA_BINARY_PACKED" for field in schema if pa.types.is_integer(field.type)}
-    return pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=texts, column_encoding=integers)
+    return pq.ParquetWriter(
+        path, schema, compression="zstd", use_dictionary=texts, dictionary_pagesize_limit=_DICTIONARY_BYTES,
+        column_encoding=integers,
+    )

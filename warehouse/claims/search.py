@@ -188,7 +188,6 @@ def _by_literal(project: Project, published: Sequence[PublishedRollup], argument
 
 def _built_rows(project: Project, query: str | None = None) -> Iterator[tuple[str, PublishedRow, int]]:
     """The rows of the current build's rollups, untraced: (query, row, row id)."""
-    from warehouse.claims.catalog import read_catalog
     from warehouse.transform.query import open_build
 
     build = find_current(project)
@@ -196,9 +195,10 @@ def _built_rows(project: Project, query: str | None = None) -> Iterator[tuple[st
         return
     con = open_build(build.path)
     try:
-        for model in read_catalog(con).models.values():
-            if model.schema == "rollup" and query in (None, model.name):
-                yield from _rollup_rows(con, model.name, model.grain)
+        rollups = con.execute("select name, grain from catalog.model where schema_name = 'rollup' order by rowid").fetchall()
+        for name, grain in rollups:
+            if query in (None, name):
+                yield from _rollup_rows(con, name, tuple(grain))
     finally:
         con.close()
 

@@ -14,6 +14,8 @@ from warehouse.transform.build import build as build_tables
 from warehouse.transform.builds import Build
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import duckdb
     import pyarrow as pa
 
@@ -28,9 +30,10 @@ _EXACT_TYPES = re.compile(
 )
 
 
-def build(project: Project, progress: Progress = Progress(), *, is_retry: bool = False) -> BuildReport:
-    """`wh build`: all tables and all rollups; with `is_retry` from where the last build stopped. Raises WH2xx, WH302."""
-    return build_tables(project, write_rollup, progress, is_retry=is_retry)
+def build(project: Project, progress: Progress = Progress(), *, is_retry: bool = False, now: datetime | None = None) -> BuildReport:
+    """`wh build`: all tables and all rollups, detail as old as it is `now` (UTC); with `is_retry` from where the last build
+    stopped. Raises WH2xx, WH302."""
+    return build_tables(project, write_rollup, progress, is_retry=is_retry, now=now)
 
 
 def check(project: Project) -> Findings:

@@ -64,6 +64,18 @@ def conflicted_runs(built: Build) -> list[str]:
         con.close()
 
 
+def runs_without_detail(built: Build) -> dict[str, int]:
+    """How many runs the tables of a build are without for their age (`transform.warm_tier`), by qualified name."""
+    from warehouse.transform.away import runs_away
+    from warehouse.transform.query import open_build
+
+    con = open_build(built.path)
+    try:
+        return runs_away(con)
+    finally:
+        con.close()
+
+
 def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Envelope") -> None:
     """Create `rollup.<spec>` in the session's database: the query's own columns, then `query_spec_digest` and a struct
     `number_ids` with one field a value column. Raises WH302 when two rows have the same grain."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
 from warehouse.digest import canonical_json
+from warehouse.transform.away import create_away_view
 from warehouse.transform.digests import specification
 from warehouse.transform.duck import PINNED_SETTINGS, engine_version, quote
 from warehouse.transform.material import Material
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _TABLES: Mapping[str, Mapping[str, Any]] = {
-    "build": dict.fromkeys(("build_digest", "wh_version", "engine", "settings", "warm_horizon"), "VARCHAR"),
+    "build": dict.fromkeys(("build_digest", "wh_version", "engine", "settings", "warm_horizon"), "VARCHAR") | {"warm_days": "BIGINT"},
     "model": {
         **dict.fromkeys(
             ("name", "schema_name", "materialized", "digest", "place", "description", "sql"), "VARCHAR"
@@ -52,7 +53,7 @@ def write_catalog(
     rows: dict[str, Iterable[Sequence[Any]]] = {
         "build": [(
             material.digest, __version__, f"duckdb {engine_version()}", canonical_json(dict(PINNED_SETTINGS)).decode(),
-            material.tier.horizon.isoformat() if material.tier else None,
+            material.tier.horizon.isoformat() if material.tier else None, material.tier.days if material.tier else None,
         )],
         "model": [_model(name, material) for name in material.checked.graph.order],
         "detail_table": [
@@ -74,6 +75,7 @@ def write_catalog(
     }
     for table, columns in _TABLES.items():
         _write(con, table, columns, [dict(zip(columns, row, strict=True)) for row in rows[table]])
+    create_away_view(con)
 
 
 def _model(name: str, material: Material) -> tuple[Any, ...]:

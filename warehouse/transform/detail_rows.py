@@ -1,7 +1,6 @@
 """Rows of detail tables on their way out of a build's database and back into it (`warm_tier`).
 
-What is left out stands in `state.away`, by table, run and bundle, written in the transaction that takes the rows: so that no
-answer without them passes for an answer over all, and so that they can be found again when they are asked for.
+What is left out is recorded (`away`) in the transaction that takes the rows.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warehouse.transform.away import AWAY
 from warehouse.transform.content import HASH_SUM, ROW, ROWS, Content, content_by_key
 from warehouse.transform.duck import execute, quote, quoted, text_literal
 from warehouse.transform.incremental import AFFECTED, delta_name
@@ -19,7 +19,6 @@ from warehouse.transform.warm_tier import WarmTier
 if TYPE_CHECKING:
     import duckdb
 
-AWAY = "state.away"
 _PAST, _LEAVING = '"wh past"', '"wh leaving"'
 
 
@@ -29,10 +28,6 @@ class Left:
 
     runs: int
     content: Content
-
-
-def create_away_table(con: "duckdb.DuckDBPyConnection") -> None:
-    con.execute(f"create table if not exists {AWAY} (model varchar, {RUN_COLUMN} varchar, {BUNDLE_COLUMN} varchar)")
 
 
 def left_out(con: "duckdb.DuckDBPyConnection", name: str, tier: WarmTier | None) -> str:

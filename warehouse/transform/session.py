@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
 from warehouse.transform import detail_rows, incremental
+from warehouse.transform.away import create_away_table
 from warehouse.transform.check import create_schemas
 from warehouse.transform.content import EMPTY, Content, content_of
 from warehouse.transform.digests import Envelope
@@ -85,7 +86,7 @@ class Session:
         order = self._checked.graph.order
         self._con.execute("begin")
         create_state_table(self._con)
-        detail_rows.create_away_table(self._con)
+        create_away_table(self._con)
         create_schemas(self._con)
         results = [self._drop(name) for name in sorted(self._before.keys() - set(order))]
         self._commit()
@@ -212,8 +213,8 @@ class Session:
         before, content, layout, keys = self._before[name], self._before[name].content, self._now[name].layout, 0
         left_out = detail_rows.left_out(self._con, name, self._material.tier)
         returning = detail_rows.returning(self._con, model, left_out) if model.retention_tier else ""
-        leaves = self._changed_leaves(plan, before) if plan else None if returning else {}
-        if leaves is None or content is None:
+        leaves = self._changed_leaves(plan, before) if plan else {}
+        if leaves is None or content is None or (returning and not (plan and plan.can_narrow)):
             return None
         if plan and (leaves or returning):
             updated = self._updated(name, plan, content, leaves, returning)

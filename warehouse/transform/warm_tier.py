@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from warehouse.digest import memo_digest
 from warehouse.project import Retention
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.data_tests import DataTest
+from warehouse.transform.digests import RUN_TABLE
 
 # Tests of a table that hold of some of its rows when they hold of all.
 _TESTS_OF_ANY_ROWS = ("not_null", "unique", "accepted_values", "range", "relationships")
@@ -42,7 +44,7 @@ class WarmTier:
     kept: tuple[str, ...]
     tables: Mapping[str, DetailTable]
 
-    @property
+    @cached_property
     def past(self) -> list[str]:
         return sorted(digest for digest, arrived in self.arrivals.items() if arrived < self.horizon)
 
@@ -52,11 +54,8 @@ class WarmTier:
 
     def content_ids(self) -> dict[str, str]:
         """By the name of its input (`age_of`), what every table of the tier is made without."""
-        found = {}
-        for name in self.tables:
-            left_out = self.leaves_out(name)
-            found[age_of(name)] = memo_digest("wh/warm-tier/1", [left_out, sorted(self.kept) if left_out else []])
-        return found
+        whole, past = memo_digest("wh/warm-tier/1", [[], []]), memo_digest("wh/warm-tier/1", [self.past, list(self.kept)])
+        return {age_of(name): past if self.leaves_out(name) else whole for name in self.tables}
 
     def stands_until(self, bundles: Collection[str]) -> datetime | None:
         """When the first row of these bundles, which are in the database, will be past the horizon; None: never."""
@@ -93,6 +92,7 @@ def detail_tables(checked: CheckedProject) -> dict[str, DetailTable]:
     for name in reversed(names):  # whoever reads it is known then
         others = [reader for reader in readers[name] if not _follows(name, reader, checked, found)]
         needed_by = [checked.models[reader].qualified for reader in others]
+        needed_by += ["every publication"] * (name == RUN_TABLE)
         needed_by += [f"test {test.name}" for test in checked.tests if _needs_all(test, name, checked)]
         read_by = tuple(reader for reader in readers[name] if reader in found)
         found[name] = DetailTable(name, checked.models[name].qualified, tuple(needed_by), read_by)

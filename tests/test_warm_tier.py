@@ -213,6 +213,16 @@ def test_whatever_happens_it_is_what_a_build_from_nothing_makes(seed: int, proje
             assert not set(runs(kept, name)) & set(away(kept, name))
 
 
+def test_a_run_that_a_younger_bundle_states_too_is_not_away(project: Project, tmp_path: Path) -> None:
+    write_model(project, "models/facts/fact.sql", f"{FACT}select {COLUMNS} from row where value <> 1")
+    arrive(project, value_files(tmp_path / "again", "a=4\n"), days(-10))
+    build(project, now=days(81))
+    assert rows(project, "select value from fact order by all") == [(3.0,), (4.0,)] and away(project, "main.fact") == []
+    assert away(project, "staging.row") == away(project, "main.step") == ["a"]
+    build(project, now=days(300))
+    assert away(project, "main.fact") == ["a", "b"]
+
+
 def test_a_run_whose_evidence_is_of_unknown_arrival_stays(project: Project) -> None:
     for event in (project.store_root / "ledger").rglob("*.json"):
         event.unlink()
@@ -260,13 +270,14 @@ def test_the_commands_tell_what_is_away(project: Project, wh_on: WhOn) -> None:
 
 def test_an_answer_without_rows_says_so(project: Project, wh_on: WhOn) -> None:
     build(project, now=days(81))
-    for query in ("select count(*) from fact", "with f as (select * from main.fact) select count(*) from f"):
+    for query in ("select count(*) from FACT", "with f as (select * from main.fact) select count(*) from f"):
         status, out, err = wh_on(project, "sql", query)
-        assert (status, out.splitlines()[1]) == (0, "1") and "without the rows of 1 runs in main.fact" in err
+        assert (status, out.splitlines()[1]) == (0, "1") and "without the rows of 1 run in main.fact:" in err
         assert "retention.keep_detail" in err
-    for query in ("select count(*) from total", "select 1"):
+    assert "1 run in staging.row:" in wh_on(project, "sql", "from row")[2]
+    for query in ("select count(*) from total", "select count(*) from whole", "select 1"):
         assert wh_on(project, "sql", query)[2] == ""
-    with pytest.warns(UserWarning, match="1 runs in main.fact"):
+    with pytest.warns(UserWarning, match="1 run in main.fact"):
         assert Warehouse(project).sql("select run_id from fact").to_pylist() == [{"run_id": "b"}]
     kept = keep_detail(project, "a", "nobody")
     states = {(found.table, found.state): found.runs for found in plan_detail(kept, days(81)).aged}

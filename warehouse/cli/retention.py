@@ -52,7 +52,7 @@ def _tell_detail(project: "Project", found: "DetailPlan", *, as_json: bool) -> N
         else:
             rows = "" if aged.rows is None else f"  {aged.rows:,} rows"
             by = f" by {', '.join(aged.needed_by)}" if aged.needed_by else ""
-            print(f"{aged.table}  {aged.runs:,} runs{rows}  {aged.state}{by}")
+            print(f"{aged.table}  {aged.runs:,} run{'s' * (aged.runs != 1)}{rows}  {aged.state}{by}")
     if found.unknown_runs:
         shown = ", ".join(map(printable, found.unknown_runs))
         notice(f"retention.keep_detail names runs of which there is no detail: {shown}")

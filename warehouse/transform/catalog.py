@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
 from warehouse.digest import canonical_json
-from warehouse.transform.away import create_away_view
+from warehouse.transform.away import write_away
 from warehouse.transform.digests import specification
 from warehouse.transform.duck import PINNED_SETTINGS, engine_version, quote
 from warehouse.transform.material import Material
@@ -49,6 +49,7 @@ def write_catalog(
     con.execute("drop schema if exists catalog cascade")
     con.execute("create schema catalog")
     landing = material.landing.tables.values()
+    tables = [*material.tier.tables.values()] if material.tier else []
     ran = {found.name: found for found in tests}
     rows: dict[str, Iterable[Sequence[Any]]] = {
         "build": [(
@@ -56,10 +57,7 @@ def write_catalog(
             material.tier.horizon.isoformat() if material.tier else None, material.tier.days if material.tier else None,
         )],
         "model": [_model(name, material) for name in material.checked.graph.order],
-        "detail_table": [
-            (table.qualified, list(table.needed_by), [material.checked.models[name].qualified for name in table.read_by])
-            for table in (material.tier.tables.values() if material.tier else ())
-        ],
+        "detail_table": [(table.qualified, list(table.needed_by), list(table.read_by)) for table in tables],
         "landing_column": [
             (table.name, place, *item) for table in landing for place, item in enumerate(table.types.items())
         ],
@@ -75,7 +73,7 @@ def write_catalog(
     }
     for table, columns in _TABLES.items():
         _write(con, table, columns, [dict(zip(columns, row, strict=True)) for row in rows[table]])
-    create_away_view(con)
+    write_away(con, tables)
 
 
 def _model(name: str, material: Material) -> tuple[Any, ...]:

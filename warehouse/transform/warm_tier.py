@@ -25,7 +25,7 @@ _TESTS_OF_ANY_ROWS = ("not_null", "unique", "accepted_values", "range", "relatio
 @dataclass(frozen=True)
 class DetailTable:
     """A table of the tier. `needed_by`: what would be other than it is without all of its rows, so that it stays whole;
-    `read_by`: the tables of the tier that read it, by model name."""
+    `read_by`: the tables of the tier that read it. All by qualified name."""
 
     name: str
     qualified: str
@@ -94,7 +94,7 @@ def detail_tables(checked: CheckedProject) -> dict[str, DetailTable]:
         needed_by = [checked.models[reader].qualified for reader in others]
         needed_by += ["every publication"] * (name == RUN_TABLE)
         needed_by += [f"test {test.name}" for test in checked.tests if _needs_all(test, name, checked)]
-        read_by = tuple(reader for reader in readers[name] if reader in found)
+        read_by = tuple(found[reader].qualified for reader in readers[name] if reader in found)
         found[name] = DetailTable(name, checked.models[name].qualified, tuple(needed_by), read_by)
     return {name: found[name] for name in names}
 

@@ -227,10 +227,10 @@ class Session:
         left = detail_rows.leave(self._con, model, types, left_out, has_delta=name in self._deltas)
         if left.runs:
             self._deltas.add(name)
-            content, layout = Content(content.rows - left.content.rows, content.hash_sum - left.content.hash_sum), PATCHED
+            content = Content(content.rows - left.content.rows, content.hash_sum - left.content.hash_sum)
         if plan:
-            content_id = content.id(types, order_of(model, types))
-        else:
+            content_id, layout = content.id(types, order_of(model, types)), PATCHED if left.runs else layout
+        else:  # its rows lie as they lay, so what is left follows from what was there
             content_id = memo_digest("wh/left/1", [before.content_id, vars(left.content)]) if left.runs else before.content_id
         self._made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name), content_id, content, self._files_of(name), layout,

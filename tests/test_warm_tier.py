@@ -115,7 +115,9 @@ def test_what_is_past_its_age_leaves_and_nothing_else_changes(project: Project, 
 def test_a_build_stands_until_the_next_row_is_past_its_age(project: Project) -> None:
     build(project, now=NOW)
     assert find_current(project).stands_until == days(80).isoformat()
-    assert not build(project, now=days(79)).is_new and build(project, now=days(81)).is_new
+    just_before = days(80) - timedelta(microseconds=1)
+    assert not build(project, now=just_before).is_new and build(project, now=days(80)).is_new
+    assert find_current(project).stands_until == days(130).isoformat()
     assert not build(project, now=days(129)).is_new and build(project, now=days(131)).is_new
     assert find_current(project).stands_until == "" and not build(project, now=days(4000)).is_new
     horizon, warm_days = rows(project, "select warm_horizon, warm_days from catalog.build")[0]
@@ -134,7 +136,7 @@ def test_it_comes_back_for_the_runs_that_are_named(project: Project, tmp_path: P
     assert away(kept, "main.fact") == away(kept, "main.step") == ["b"]
     assert tables_unlike_from_nothing(kept, tmp_path, days(201)) == []
     assert not build(kept, now=days(300)).is_new
-    longer = keep_detail(project, warm_days=400)
+    longer = keep_detail(project, warm_days=401)
     build(longer, now=days(300))
     assert {table: rows(longer, f"select * from {table} order by all") for table in before} == before
     assert rows(longer, "select count(*) from catalog.away") == [(0,)]

@@ -57,7 +57,7 @@ def plan_detail(project: Project, now: datetime | None = None) -> DetailPlan:
         return DetailPlan((), ())
     horizon = (now or datetime.now(UTC)) - timedelta(days=project.retention.warm_days)
     arrivals = Ledger(open_store(project).objects).arrivals()
-    past = frozenset(digest for digest, time in arrivals.items() if datetime.fromisoformat(time) < horizon)
+    past = frozenset(digest for digest, time in arrivals.items() if datetime.fromisoformat(time) <= horizon)
     kept = frozenset(project.retention.kept_detail)
     known: set[str] = set()
     aged: list[AgedDetail] = []

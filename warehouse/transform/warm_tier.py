@@ -35,7 +35,7 @@ class DetailTable:
 
 @dataclass(frozen=True)
 class WarmTier:
-    """What a build leaves out: rows of `tables` (by model name) from the bundles `past`, which arrived before the `horizon`
+    """What a build leaves out: rows of `tables` (by model name) from the bundles `past`, which arrived no later than the `horizon`
     (UTC), but for those of the runs `kept`. `arrivals` has every bundle's time; one of unknown arrival is never past."""
 
     horizon: datetime
@@ -46,7 +46,7 @@ class WarmTier:
 
     @cached_property
     def past(self) -> list[str]:
-        return sorted(digest for digest, arrived in self.arrivals.items() if arrived < self.horizon)
+        return sorted(digest for digest, arrived in self.arrivals.items() if arrived <= self.horizon)
 
     def leaves_out(self, name: str) -> list[str]:
         """The bundles whose rows a table is made without; none where something needs them."""
@@ -59,7 +59,7 @@ class WarmTier:
 
     def stands_until(self, bundles: Collection[str]) -> datetime | None:
         """When the first row of these bundles, which are in the database, will be past the horizon; None: never."""
-        times = [self.arrivals[digest] for digest in bundles if digest in self.arrivals and self.arrivals[digest] >= self.horizon]
+        times = [self.arrivals[digest] for digest in bundles if digest in self.arrivals and self.arrivals[digest] > self.horizon]
         return min(times) + timedelta(days=self.days) if times else None
 
 

@@ -142,6 +142,27 @@ def test_it_comes_back_for_the_runs_that_are_named(project: Project, tmp_path: P
     assert rows(longer, "select count(*) from catalog.away") == [(0,)]
 
 
+def test_one_of_many_comes_back_and_leaves_again(project: Project, tmp_path: Path) -> None:
+    arrive(project, value_files(tmp_path / "many", "".join(f"{run}=1\n" for run in "cdef")), days(-10))
+    build(project, now=NOW)
+    build(project, now=days(81))
+    for now, kept, gone in ((81, ["a"], []), (131, [], ["a", "b"])):
+        report = build(keep_detail(project, *kept), now=days(now))
+        assert actions(report)["main.step"] == actions(report)["main.fact"] == "update"
+        for name in ("main.fact", "main.step"):
+            assert away(project, name) == gone and runs(project, name) == sorted({*"abcdef"} - {*gone})
+
+
+def test_what_another_of_the_tier_reads_over_all_runs_stays_whole(project: Project, tmp_path: Path) -> None:
+    write_model(project, "models/facts/fact.sql", (
+        f"{FACT}select w.run_id, w.artifact_manifest_digest, count(p.value) as smaller from whole as w\n"
+        "left join row as p on p.value < w.value group by all"
+    ))
+    build(project, now=days(81))
+    assert rows(project, "select * exclude (artifact_manifest_digest) from fact") == [("b", 2)]
+    assert runs(project, "staging.row") == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("path", "text", "needed_by"),
     [

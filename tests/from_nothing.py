@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 from warehouse.claims.rollup import write_rollup
@@ -12,10 +13,10 @@ from warehouse.transform.duck import connect, text_literal
 from warehouse.transform.equivalence import Comparison, compare_tables
 
 
-def tables_unlike_from_nothing(project: Project, folder: Path) -> list[Comparison]:
-    """The tables of the current build that a build from nothing, made in `folder`, has otherwise: other rows, or another
+def tables_unlike_from_nothing(project: Project, folder: Path, now: datetime | None = None) -> list[Comparison]:
+    """The tables of the current build that a build from nothing `now`, made in `folder`, has otherwise: other rows, or another
     order of a table that is not incremental."""
-    material = gather_material(project)
+    material = gather_material(project, now=now)
     full = folder / "full.duckdb"
     full.unlink(missing_ok=True)
     bring_up_to_date(full, material, write_rollup)

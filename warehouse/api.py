@@ -6,6 +6,7 @@ Each raises `WarehouseError` with the codes that its docstring names, WH3xx of n
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from warehouse.claims.verdict import Verdict
 from warehouse.claims.verification import verify_all, verify_number
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, find_project
+from warehouse.transform.away import told_away
 from warehouse.transform.builds import current_build, find_build
 from warehouse.transform.query import read_arrow, run_query
 
@@ -45,10 +47,12 @@ class Warehouse:
 
     def sql(self, query: str, *, build: str | None = None) -> pa.Table:
         """The result of one query on the current build, or on the kept build whose digest begins with `build`. The session
-        is read-only and reaches nothing but the build. Raises WH211 (there is no such build), WH213 (the query cannot be
+        is read-only and reaches nothing but the build. Warns when tables that it reads are without old detail. Raises WH211 (there is no such build), WH213 (the query cannot be
         run: with its place), WH218 (the build is damaged)."""
         found = current_build(self.project) if build is None else find_build(self.project, build)
         with run_query(found.path, query) as result:
+            if told := told_away(result, query):
+                warnings.warn(told, UserWarning, stacklevel=2)
             return read_arrow(result)
 
     def pl(self, query: str, *, build: str | None = None) -> polars.DataFrame:

@@ -45,11 +45,12 @@ keep = {keep}  # how many of the last builds stay
 @dataclass(frozen=True)
 class Retention:
     """How many days each tier is kept, by the contract's defaults: metrics at hand, detail in the serving database, raw
-    evidence."""
+    evidence; and the runs whose detail stays in the database whatever its age, sorted."""
 
     hot_days: int = 30
     warm_days: int = 180
     cold_days: int = 730
+    kept_detail: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -247,14 +248,17 @@ def _trusted_keys(file: ProjectFile) -> dict[str, str]:
 
 
 def _retention(file: ProjectFile) -> Retention:
-    defaults = vars(Retention())
-    days = {key: file.value("retention", key, int, default) for key, default in defaults.items()}
-    tiers = list(defaults)
+    tiers = ["hot_days", "warm_days", "cold_days"]
+    days = {key: file.value("retention", key, int, getattr(Retention, key)) for key in tiers}
     for key, before in zip(tiers, [None, *tiers], strict=False):
         if days[key] < (days[before] if before else 1):
             told = f"at least {before}, {days[before]}" if before else "at least 1"
             raise file.fault("retention", key, f"retention.{key} must be {told}", "a colder tier is kept as long as a hotter one")
-    return Retention(**days)
+    kept = file.section("retention").get("keep_detail", [])
+    if not (isinstance(kept, list) and all(isinstance(run_id, str) for run_id in kept)):
+        hint = 'write it so: keep_detail = ["RUN_ID"]'
+        raise file.fault("retention", "keep_detail", "retention.keep_detail is a list of runs", hint)
+    return Retention(**days, kept_detail=tuple(sorted(set(kept))))
 
 
 def source_fault(root: Path, name: str, code: str, message: str, hint: str | None) -> WarehouseError:

@@ -21,7 +21,7 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "sources": frozenset(),  # its keys are names of tables
     "trusted_keys": frozenset(),  # and these names of keys
     "publication": frozenset({"require_signatures"}),
-    "retention": frozenset({"hot_days", "warm_days", "cold_days"}),
+    "retention": frozenset({"hot_days", "warm_days", "cold_days", "keep_detail"}),
 }
 _FREE = frozenset({"sources", "trusted_keys"})  # sections whose keys are names
 _WRITTEN = {int: "a whole number", str: "text in quotes", bool: "true or false"}

@@ -6,6 +6,7 @@ materialized: incremental
 key: [run_id]
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s, request_index]
 collects: request
+retention_tier: warm
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}

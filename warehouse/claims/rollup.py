@@ -14,6 +14,8 @@ from warehouse.transform.build import build as build_tables
 from warehouse.transform.builds import Build
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import duckdb
     import pyarrow as pa
 
@@ -28,9 +30,10 @@ _EXACT_TYPES = re.compile(
 )
 
 
-def build(project: Project, progress: Progress = Progress(), *, is_retry: bool = False) -> BuildReport:
-    """`wh build`: all tables and all rollups; with `is_retry` from where the last build stopped. Raises WH2xx, WH302."""
-    return build_tables(project, write_rollup, progress, is_retry=is_retry)
+def build(project: Project, progress: Progress = Progress(), *, is_retry: bool = False, now: datetime | None = None) -> BuildReport:
+    """`wh build`: all tables and all rollups, detail as old as it is `now` (UTC); with `is_retry` from where the last build
+    stopped. Raises WH2xx, WH302."""
+    return build_tables(project, write_rollup, progress, is_retry=is_retry, now=now)
 
 
 def check(project: Project) -> Findings:
@@ -57,6 +60,18 @@ def conflicted_runs(built: Build) -> list[str]:
         ).fetchall()
         rows = con.execute("select run_id from benchmark_run_fact where has_conflict order by 1").fetchall() if columns else []
         return [row[0] for row in rows]
+    finally:
+        con.close()
+
+
+def runs_without_detail(built: Build) -> dict[str, int]:
+    """How many runs the tables of a build are without for their age (`transform.warm_tier`), by qualified name."""
+    from warehouse.transform.away import runs_away
+    from warehouse.transform.query import open_build
+
+    con = open_build(built.path)
+    try:
+        return runs_away(con)
     finally:
         con.close()
 

@@ -80,13 +80,18 @@ def _build(args: argparse.Namespace, *, is_retry: bool) -> ExitCode:
 
 
 def _tell_doubts(report: "BuildReport") -> None:
-    from warehouse.claims.rollup import conflicted_runs
+    from warehouse.claims.rollup import conflicted_runs, runs_without_detail
 
     for error in report.damaged:
         notice(str(error))
     for test in report.tests:
         if test.status == "warn":
             notice(test.told())
+    done = {model.name for model in report.models if model.action != "keep"}
+    away = runs_without_detail(report.build) if done else {}
+    if touched := done & away.keys():
+        told = ", ".join(f"{name} ({away[name]:,} run{'s' * (away[name] != 1)})" for name in sorted(touched))
+        notice(f"without detail past the warm tier's age, which wh retention plan tells: {told}")
     has_runs = any(model.name == "main.benchmark_run_fact" and model.action != "keep" for model in report.models)
     conflicts = conflicted_runs(report.build) if has_runs else []
     if conflicts:

@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
+    from warehouse.transform.away import told_away
     from warehouse.transform.builds import current_build, find_build
     from warehouse.transform.query import run_query, write_result
     from warehouse.transform.run_tests import failures_path
@@ -36,5 +37,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     else:
         path = (current_build(project) if args.build is None else find_build(project, args.build)).path
     with run_query(path, text) as result:
+        if told := told_away(result, text):
+            notice(told)
         write_result(result, form, sys.stdout)
     return ExitCode.OK

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,10 +66,13 @@ class Progress:
 
 
 def build(
-    project: Project, write_rollup: "RollupWriter", progress: Progress = Progress(), *, is_retry: bool = False
+    project: Project, write_rollup: "RollupWriter", progress: Progress = Progress(), *, is_retry: bool = False,
+    now: datetime | None = None,
 ) -> BuildReport:
     """Bring the warehouse up to date with its evidence, files and models; with `is_retry`, from where the last build
-    failed or was interrupted. Raises WH2xx; then the last build stays current."""
+    failed or was interrupted. Detail has the age that it has `now` (UTC), when the build begins. Raises WH2xx; then the last
+    build stays current."""
+    now = now or datetime.now(UTC)
     with builder_lock(project):
         progress.began("look")
         store = open_store(project)
@@ -76,17 +80,18 @@ def build(
         evidence = _evidence_fingerprint(project, store)
         texts = _texts_fingerprint(project, evidence)
         current = find_current(project)
-        if current and current.fingerprint == _fingerprint(texts, _files_now(project, current)):
+        if current and current.stands_at(now) and current.fingerprint == _fingerprint(texts, _files_now(project, current)):
             if _has_landing(store, current):
                 remove_leftovers(project)
                 return BuildReport(current, is_new=False)
-        return _build(project, store, evidence, texts, current, write_rollup, progress, is_retry)
+        return _build(project, store, evidence, texts, current, write_rollup, progress, is_retry, now)
 
 
-def gather_material(project: Project, progress: Progress = Progress()) -> "Material":
-    """What a build of the project as it is now would be made from."""
+def gather_material(project: Project, progress: Progress = Progress(), now: datetime | None = None) -> "Material":
+    """What a build of the project as it is `now` (UTC) would be made from."""
     store = open_store(project)
-    return _gather(project, store, _evidence_fingerprint(project, store), find_current(project), progress)
+    evidence = _evidence_fingerprint(project, store)
+    return _gather(project, store, evidence, find_current(project), progress, now or datetime.now(UTC))
 
 
 def texts_fingerprint(project: Project) -> str:
@@ -137,7 +142,7 @@ def _has_landing(store: EvidenceStore, build: Build) -> bool:
 
 
 def _gather(
-    project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress
+    project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress, now: datetime
 ) -> "Material":
     from warehouse.transform.material import gather
 
@@ -145,7 +150,7 @@ def _gather(
     progress.began("parse")
     landing = _landing(project, store, evidence, current, progress)
     progress.began("check")
-    return gather(project, landing, known)
+    return gather(project, landing, known, now)
 
 
 def _landing(
@@ -170,9 +175,9 @@ def _landing(
 
 def _build(
     project: Project, store: EvidenceStore, evidence: str, texts: str, current: Build | None, write_rollup: "RollupWriter",
-    progress: Progress, is_retry: bool,
+    progress: Progress, is_retry: bool, now: datetime,
 ) -> BuildReport:
-    material = _gather(project, store, evidence, current, progress)
+    material = _gather(project, store, evidence, current, progress, now)
     damaged = material.landing.damaged
     files = tuple(material.inputs.files[call] for call in sorted(material.inputs.files))
     build = Build(
@@ -183,7 +188,7 @@ def _build(
     )
     finished = finished_build(project, build.digest)
     if finished:
-        build = replace(build, sha256=finished.sha256)
+        build = replace(build, sha256=finished.sha256, stands_until=finished.stands_until)
         switch_to(project, build)
         remove_leftovers(project)
         is_restored = current is None or current.digest != build.digest
@@ -201,16 +206,18 @@ def _build(
     keep_failures(project.builds, done.tests)
     refuse_failures(done.tests, len(material.checked.tests))
     material.check_unchanged()
-    build = publish_build(project, shadow, build)
+    build = publish_build(project, shadow, replace(build, stands_until=done.stands_until))
     return BuildReport(build, is_new=True, models=done.models, damaged=damaged, tests=done.tests)
 
 
 @dataclass(frozen=True)
 class Done:
-    """What bringing a database up to date came to: every model, and the tests that had to be run."""
+    """What bringing a database up to date came to: every model, the tests that had to be run, and until when (UTC) it holds
+    what its inputs give ("": for ever)."""
 
     models: "tuple[ModelResult, ...]"
     tests: "tuple[TestResult, ...]"
+    stands_until: str
 
 
 def bring_up_to_date(
@@ -229,6 +236,7 @@ def _bring_up_to_date(
     import duckdb
 
     from warehouse.transform.catalog import write_catalog
+    from warehouse.transform.detail_rows import bundles_present
     from warehouse.transform.duck import connect
     from warehouse.transform.engine_faults import message_of
     from warehouse.transform.run_tests import run_tests
@@ -264,9 +272,10 @@ def _bring_up_to_date(
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)
         write_catalog(con, material, models, tests)
         con.execute("commit")
+        until = material.tier.stands_until(bundles_present(con, material.tier)) if material.tier else None
         con.execute("checkpoint")
     except duckdb.Error as error:
         raise WarehouseError("WH209", message_of(error), str(database), "is there room on the disk?") from error
     finally:
         con.close()
-    return Done(tuple(models), tests)
+    return Done(tuple(models), tests, until.isoformat() if until else "")

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from warehouse.project import Project
 from warehouse.transform.sources import FileSet, FileState, file_stamp
 
 POINTER = "current.duckdb"
-FORM = 6  # of a build's database and of how its tables are made: raised with either, and then all is built anew
+FORM = 7  # of a build's database and of how its tables are made: raised with either, and then all is built anew
 FAILURES = "failures.duckdb"  # the rows that broke tests of the last build
 FAILURES_SCRATCH = ".failures-"
 _SHADOW = ".shadow.duckdb"
@@ -41,6 +42,11 @@ class Build:
     evidence: str = ""  # fingerprint of the evidence and of what parsed it
     landing: Mapping[str, Any] = field(default_factory=dict)  # the landing tables (`landing_tables.from_json`)
     stamp: str = ""  # of the database file, once it has its name
+    stands_until: str = ""  # when (UTC) detail in it will be past the warm tier's horizon; "": never
+
+    def stands_at(self, now: datetime) -> bool:
+        """Whether the same inputs still give it at a time (UTC)."""
+        return not self.stands_until or now < datetime.fromisoformat(self.stands_until)
 
     def check(self) -> None:
         """Raise WH218 when the database file is not the one that was built: its numbers would be somebody else's."""
@@ -124,7 +130,7 @@ def build_of(record: Mapping[str, Any], path: Path) -> Build:
     files = tuple(FileSet(tuple(patterns), tuple(FileState(*file) for file in found)) for patterns, found in record["files"])
     return Build(
         record["build_digest"], path, record["fingerprint"], record["sha256"], files, record["evidence"], record["landing"],
-        record.get("stamp", ""),
+        record.get("stamp", ""), record.get("stands_until", ""),
     )
 
 
@@ -137,6 +143,7 @@ def record_of(build: Build) -> dict[str, Any]:
         "bytes": build.path.stat().st_size,
         "evidence": build.evidence,
         "landing": build.landing,
+        "stands_until": build.stands_until,
         "files": [
             [list(found.patterns), [[file.path, file.content, file.stamp] for file in found.files]]
             for found in build.files

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
 from warehouse.digest import canonical_json
+from warehouse.transform.away import write_away
 from warehouse.transform.digests import specification
 from warehouse.transform.duck import PINNED_SETTINGS, engine_version, quote
 from warehouse.transform.material import Material
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _TABLES: Mapping[str, Mapping[str, Any]] = {
-    "build": dict.fromkeys(("build_digest", "wh_version", "engine", "settings"), "VARCHAR"),
+    "build": dict.fromkeys(("build_digest", "wh_version", "engine", "settings", "warm_horizon"), "VARCHAR") | {"warm_days": "BIGINT"},
     "model": {
         **dict.fromkeys(
             ("name", "schema_name", "materialized", "digest", "place", "description", "sql"), "VARCHAR"
@@ -27,6 +28,8 @@ _TABLES: Mapping[str, Mapping[str, Any]] = {
         "grain": ["VARCHAR"], "reads": ["VARCHAR"], "specification": "VARCHAR",
     },
     "landing_column": {"table_name": "VARCHAR", "position": "BIGINT", "column_name": "VARCHAR", "type": "VARCHAR"},
+    # Tables whose rows leave past the horizon, unless something needs them (`warm_tier`); `state.away` has the runs that left.
+    "detail_table": {"name": "VARCHAR", "needed_by": ["VARCHAR"], "read_by": ["VARCHAR"]},
     # Paths from the landing folder: a project that was moved still finds them, and its build is the same.
     "landing_file": {"table_name": "VARCHAR", "path": "VARCHAR", "sha256": "VARCHAR", "rows": "BIGINT"},
     "damaged": {"code": "VARCHAR", "place": "VARCHAR", "message": "VARCHAR"},
@@ -46,10 +49,15 @@ def write_catalog(
     con.execute("drop schema if exists catalog cascade")
     con.execute("create schema catalog")
     landing = material.landing.tables.values()
+    tables = [*material.tier.tables.values()] if material.tier else []
     ran = {found.name: found for found in tests}
     rows: dict[str, Iterable[Sequence[Any]]] = {
-        "build": [(material.digest, __version__, f"duckdb {engine_version()}", canonical_json(dict(PINNED_SETTINGS)).decode())],
+        "build": [(
+            material.digest, __version__, f"duckdb {engine_version()}", canonical_json(dict(PINNED_SETTINGS)).decode(),
+            material.tier.horizon.isoformat() if material.tier else None, material.tier.days if material.tier else None,
+        )],
         "model": [_model(name, material) for name in material.checked.graph.order],
+        "detail_table": [(table.qualified, list(table.needed_by), list(table.read_by)) for table in tables],
         "landing_column": [
             (table.name, place, *item) for table in landing for place, item in enumerate(table.types.items())
         ],
@@ -65,6 +73,7 @@ def write_catalog(
     }
     for table, columns in _TABLES.items():
         _write(con, table, columns, [dict(zip(columns, row, strict=True)) for row in rows[table]])
+    write_away(con, tables)
 
 
 def _model(name: str, material: Material) -> tuple[Any, ...]:

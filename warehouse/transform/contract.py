@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, did_you_mean
-from warehouse.transform.model import Model
+from warehouse.transform.model import BUNDLE_COLUMN, RUN_COLUMN, Model
 from warehouse.transform.sql_text import fault_at, output_column
 
 if TYPE_CHECKING:
@@ -74,6 +74,12 @@ def contract_faults(model: Model, found: Types, promised: Types) -> Iterator[War
     for name in unpromised:
         if name not in slips:
             yield _unpromised(model, name)
+    for name in (RUN_COLUMN, BUNDLE_COLUMN) if model.retention_tier else ():
+        if found.get(name) != "VARCHAR":
+            yield model.header_fault(
+                "WH207", f"the rows of a retention tier are told by {name}, a varchar; the SQL has none", "retention_tier",
+                hint=f"select {name}, or take the tier out",
+            )
     for part in ("grain", "key"):
         for name in getattr(model, part):
             if name not in found:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 KEY_SCHEMA = "source_keys"
 _PATH, _FILE = '"wh path"', quote(FILE_COLUMN)  # number of the path in the plan, and the file, that a key came by
-_AFFECTED, _FRESH, _CHANGED, _SEEN = '"wh affected"', '"wh fresh"', '"wh changed"', '"wh seen"'
+AFFECTED = '"wh affected"'  # the keys that the last update computed anew
+_FRESH, _CHANGED, _SEEN = '"wh fresh"', '"wh changed"', '"wh seen"'
 # Beyond this share of its keys a table is sooner built anew.
 _LARGEST_SHARE = 0.5
 
@@ -60,14 +61,18 @@ def as_ever(con: "duckdb.DuckDBPyConnection") -> None:
 
 
 def build(
-    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], *, sees_layout: bool
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], *, sees_layout: bool,
+    left_out: str = "",
 ) -> bool:
-    """Make an incremental table from nothing. Returns whether its grain is seen to tell its rows apart. Raises WH209."""
+    """Make an incremental table from nothing, without the rows of which the condition `left_out` is true. Returns whether its
+    grain is seen to tell its rows apart. Raises WH209."""
     import duckdb
 
     prefix, suffix = f"create table {quoted(model.qualified)} as ", ""
+    if plan.is_gathered or left_out:
+        prefix, suffix = f"{prefix}select * from (", f"){f' where not {left_out}' if left_out else ''}"
     if plan.is_gathered:
-        prefix, suffix = f"{prefix}select * from (", f"){in_order(model, types)}"
+        suffix += in_order(model, types)
     with joins_as_written(con):
         if sees_layout and plan.can_narrow:
             try:
@@ -106,15 +111,15 @@ def forget_keys(con: "duckdb.DuckDBPyConnection", qualified: str) -> None:
 
 def update(
     con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], before: Content,
-    leaves: Mapping[str, Leaf], reads: Mapping[str, OrderedRows],
+    leaves: Mapping[str, Leaf], reads: Mapping[str, OrderedRows], also: str = "",
 ) -> Updated | None:
-    """Bring a table up to date with the changed rows of `leaves` (those that changed). `reads` says how to read the
-    inputs that lie in no order. None when a full build is less work.
+    """Bring a table up to date with the changed rows of `leaves` (those that changed), and for the keys that the SQL `also`
+    gives. `reads` says how to read the inputs that lie in no order. None when a full build is less work.
 
     Leaves the rows of changed keys, as they were and as they are, in the temporary table of `delta_name`.
     """
     with joins_as_written(con):
-        _find_affected(con, model, plan, types, leaves)
+        _find_affected(con, model, plan, types, leaves, also)
         if _is_too_much(con, model):
             return None
         _compute(con, model, plan, types, reads)
@@ -135,7 +140,7 @@ def delta_name(qualified: str) -> str:
 def _compare(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> None:
     """The keys whose rows are not what they were, with the difference in rows and hashes."""
     key = ", ".join(f"coalesce(o.{quote(name)}, n.{quote(name)}) as {quote(name)}" for name in model.key)
-    old = content_by_key(quoted(model.qualified), types, model.key, f"semi join {_AFFECTED} as a on {_same(model.key, ROW, 'a')}")
+    old = content_by_key(quoted(model.qualified), types, model.key, f"semi join {AFFECTED} as a on {_same(model.key, ROW, 'a')}")
     new = content_by_key(_FRESH, types, model.key)
     con.execute(
         f"create or replace temp table {_CHANGED} as select {key},"
@@ -147,7 +152,8 @@ def _compare(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str,
 
 
 def _find_affected(
-    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], leaves: Mapping[str, Leaf]
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], leaves: Mapping[str, Leaf],
+    also: str,
 ) -> None:
     columns = ", ".join(f"{quote(name)} {types[name]}" for name in model.key)
     con.execute(f"create or replace temp table {_SEEN} ({_PATH} varchar, {_FILE} varchar, {columns})")
@@ -162,13 +168,15 @@ def _find_affected(
                 f"insert into {_SEEN} select null, null, {column_list(model.key)} from {_key_table(model)}"
                 f" where {_PATH} = '{number}' and {_FILE} in (select unnest(?::varchar[]))", [list(leaf.gone)]
             )
-    con.execute(f"create or replace temp table {_AFFECTED} as select distinct {column_list(model.key)} from {_SEEN}")
+    if also:
+        con.execute(f"insert into {_SEEN} select null, null, {column_list(model.key)} from ({also})")
+    con.execute(f"create or replace temp table {AFFECTED} as select distinct {column_list(model.key)} from {_SEEN}")
 
 
 def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
     key = column_list(model.key)
     affected, all_keys = con.execute(
-        f"select (select count(*) from {_AFFECTED}), (select count(*) from (select distinct {key} from {quoted(model.qualified)}))"
+        f"select (select count(*) from {AFFECTED}), (select count(*) from (select distinct {key} from {quoted(model.qualified)}))"
     ).fetchall()[0]
     return affected > _LARGEST_SHARE * all_keys
 
@@ -178,7 +186,7 @@ def _compute(
     reads: Mapping[str, OrderedRows],
 ) -> None:
     """The rows of the affected keys as the model's SQL gives them, in order."""
-    only = f"semi join {_AFFECTED} as a on {_same(model.key, 'm', 'a')} order by {column_list(order_of(model, types), 'm')}"
+    only = f"semi join {AFFECTED} as a on {_same(model.key, 'm', 'a')} order by {column_list(order_of(model, types), 'm')}"
     for number, found in enumerate(plan.inputs):
         _narrow(con, model, number, found, reads.get(found.name))
     con.execute(f"create or replace temp table {_FRESH} as select m.* from ({narrowed(model, plan.inputs)}) as m {only}")
@@ -195,7 +203,7 @@ def _narrow(
     if given:
         rows, order = given.sql, f" order by {column_list(given.order, INPUT_ALIAS)}"
         columns += f" exclude ({column_list(given.left_out)})" if given.left_out else ""
-    _copy(con, number, f"select {columns} from ({rows}) as {INPUT_ALIAS} semi join {_AFFECTED} as a on {on}{order}")
+    _copy(con, number, f"select {columns} from ({rows}) as {INPUT_ALIAS} semi join {AFFECTED} as a on {on}{order}")
 
 
 def _copy(con: "duckdb.DuckDBPyConnection", number: int, sql: str) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
-from warehouse.landing.batches import ENGINE_PARSER, Landing, LandingFile, check_landing_file
+from warehouse.landing.batches import BUNDLE_TABLE, ENGINE_PARSER, Landing, LandingFile, check_landing_file
 from warehouse.project import Project
 from warehouse.transform.duck import quote, text_literal
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LANDING_ORDER = ("artifact_manifest_digest", "file_row_number")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _GLOB = re.compile(r"[*?\[]")
 
 
@@ -127,6 +129,23 @@ def built_rows(document: Mapping[str, Any], landing: Path, table: str, columns: 
         check_landing_file(file)
         rows += pq.read_table(file.path, columns=list(columns)).to_pylist()
     return rows
+
+
+def arrivals(landing: LandingTables) -> dict[str, datetime]:
+    """When each bundle first arrived (UTC), by manifest digest, as far as the ledger knows. Raises WH123."""
+    from warehouse.transform.duck import connect
+
+    files = landing.tables[BUNDLE_TABLE].files
+    if not files:
+        return {}
+    for file in files:
+        check_landing_file(file)
+    con = connect()  # the engine is there by now; pyarrow would take 100 ms to import
+    try:
+        sql = f"select artifact_manifest_digest, epoch_us(arrived_at) from ({landing_rows(files)}) where arrived_at is not null"
+        return {digest: _EPOCH + timedelta(microseconds=time) for digest, time in con.execute(sql).fetchall()}
+    finally:
+        con.close()
 
 
 def no_evidence() -> LandingTables:

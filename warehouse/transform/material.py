@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from warehouse.transform.builds import FORM
 from warehouse.transform.check import check_project
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.digests import Envelope, engine_leaf, envelopes, landing_leaf
-from warehouse.transform.landing_tables import LandingTables
+from warehouse.transform.landing_tables import LandingTables, arrivals
 from warehouse.transform.sources import FileState, check_unchanged, file_set
 from warehouse.transform.state import Inputs, Logic, logics
+from warehouse.transform.warm_tier import WarmTier, warm_tier
 
 if TYPE_CHECKING:
     from warehouse.landing.batches import LandingFile
@@ -31,6 +33,7 @@ class Material:
     landing: LandingTables
     inputs: Inputs
     root: Path
+    tier: WarmTier | None = None  # without one every table is made whole
 
     @property
     def digest(self) -> str:
@@ -48,6 +51,8 @@ class Material:
             },
             "damaged": sorted(f"{error.code} {error.place}" for error in self.landing.damaged),
         }
+        if self.tier and any(self.tier.leaves_out(name) for name in self.tier.tables):
+            document["ages"] = dict(self.inputs.ages)
         return domain_digest("wh/build/1", document)
 
     @property
@@ -59,15 +64,17 @@ class Material:
         check_unchanged(list(self.inputs.files.values()), self.root)
 
 
-def gather(project: Project, landing: LandingTables, known: Mapping[str, FileState]) -> Material:
-    """Check a project and look at all it reads; `known` are files as an earlier build found them. Raises what the static
-    check raises, and WH220 for a file that cannot be read."""
+def gather(project: Project, landing: LandingTables, known: Mapping[str, FileState], now: datetime) -> Material:
+    """Check a project and look at all it reads at a time (UTC), by which detail is past its age; `known` are files as an
+    earlier build found them. Raises what the static check raises, and WH220 for a file that cannot be read."""
     checked = check_project(project, landing.types).sound()
     made = envelopes(checked, landing_leaves(landing))
     root = project.root.resolve()
     reads = {read.call: read for found in checked.graph.files.values() for read in found}
     files = {call: file_set(read.patterns, root, known) for call, read in reads.items()}
-    return Material(checked, made, logics(checked, made), landing, Inputs(landing_inputs(landing), files), root)
+    tier = warm_tier(checked, arrivals(landing), project.retention, now)
+    inputs = Inputs(landing_inputs(landing), files, tier.content_ids())
+    return Material(checked, made, logics(checked, made), landing, inputs, root, tier)
 
 
 def landing_inputs(landing: LandingTables) -> dict[str, dict[str, str]]:

@@ -24,7 +24,9 @@ MATERIALISATIONS = ("table", "view", "incremental")
 # A model's folder gives its schema.
 _SCHEMAS = {"staging": "staging", "reference": "staging", "dims": "main", "facts": "main", "marts": "mart"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-HEADER_KEYS = {"description", "materialized", "key", "grain", "feeds", "collects", "columns", "tests", "tags", "claim"}
+HEADER_KEYS = {"description", "materialized", "key", "grain", "feeds", "collects", "columns", "tests", "tags", "claim", "retention_tier"}
+WARM_TIER = "warm"
+RUN_COLUMN, BUNDLE_COLUMN = "run_id", "artifact_manifest_digest"  # of what a row of a table of the tier is
 _COLUMN_KEYS = {"type", "unit", "description", "tests", "feed", "tolerance"}
 
 
@@ -46,7 +48,7 @@ class Column:
 @dataclass(frozen=True)
 class Model:
     """A model as written. `place` is the file as messages show it; `key` is what an incremental model is brought up to
-    date by, empty for every other."""
+    date by, empty for every other; `retention_tier` the tier whose age its rows have in the database (`WARM_TIER`), if any."""
 
     name: str
     schema: str
@@ -62,6 +64,7 @@ class Model:
     tests: tuple[HeaderTest, ...] = ()
     tags: tuple[str, ...] = ()
     claim: Mapping[str, Any] = field(default_factory=dict)
+    retention_tier: str | None = None
 
     @property
     def qualified(self) -> str:
@@ -191,6 +194,7 @@ def read_model(path: Path, schema: str, place: str) -> Model:
         tests=table_tests(header),
         tags=tuple(header.names("tags")),
         claim=_claim(header),
+        retention_tier=_retention_tier(header),
     )
 
 
@@ -223,6 +227,9 @@ def _read_query(path: Path, schema: str, place: str) -> Model:
     if not spec.grain:
         hint = "say which columns tell its rows apart, in the header: grain: [run_id]"
         raise spec.header_fault("WH201", "a query spec states its grain", "grain", hint=hint)
+    if spec.retention_tier:
+        hint = "state it in the tables that it reads"
+        raise spec.header_fault("WH201", "a rollup has no detail that could leave", "retention_tier", hint=hint)
     return spec
 
 
@@ -259,6 +266,20 @@ def _materialized(header: Header) -> str:
     if value != "incremental" and has_key:
         hint = "add materialized: incremental, or take the key out"
         raise header.fault("only an incremental model states a key", "key", hint=hint)
+    return value
+
+
+def _retention_tier(header: Header) -> str | None:
+    value = header.text("retention_tier")
+    if value is None:
+        return None
+    if value != WARM_TIER:
+        raise header.fault(f"retention_tier {value!r} is not known", "retention_tier", hint=f"write it so: retention_tier: {WARM_TIER}")
+    if header.value("materialized") == "view":
+        raise header.fault("a view holds no rows that could leave", "retention_tier", hint="state it in the tables that it reads")
+    if header.value("materialized") == "incremental" and list(header.names("key")) != [RUN_COLUMN]:
+        hint = f"key: [{RUN_COLUMN}], or take the tier out"
+        raise header.fault("the rows of the warm tier leave run by run: the key is another", "key", hint=hint)
     return value
 
 

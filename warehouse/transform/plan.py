@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.state import Inputs, Logic, TableState, view_content
+from warehouse.transform.warm_tier import age_of
 
 # Actions. A model that may be kept, when what it reads comes out the same, is planned as MAYBE.
 BUILD, UPDATE, KEEP, MAYBE, DROP = "build", "update", "keep", "maybe", "drop"
 _SHOWN = 3
+_OTHERS_AWAY = "other runs are past the warm tier's horizon"
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,9 @@ def decide(
     if not other:
         return Step(name, MAYBE, f"downstream of {_named(unknown)}: kept if that comes out the same", unknown)
     told = [source for source in other if source not in logic.views] or other
-    reason = "; ".join(_change(source, inputs, before) for source in told[:_SHOWN])
+    reason = "; ".join(_change(source, inputs, before) if source != age_of(name) else _OTHERS_AWAY for source in told[:_SHOWN])
+    if other == [age_of(name)] and not unknown:
+        return Step(name, UPDATE, reason)
     if plan and plan.can_narrow and not plan.whole & set(other):
         return Step(name, UPDATE, reason, unknown)
     return Step(name, BUILD, reason, unknown)
@@ -83,6 +87,8 @@ def inputs_of(name: str, checked: CheckedProject) -> list[str]:
     """All that a model reads: models, landing tables, calls; for an incremental one also what its views read."""
     graph, plan = checked.graph, checked.key_plans.get(name)
     found = {*graph.models[name], *graph.landing[name], *(read.call for read in graph.files[name])}
+    if checked.models[name].retention_tier:
+        found.add(age_of(name))
     return sorted(found | (plan.whole | {path.leaf for path in plan.paths} if plan else set()))
 
 

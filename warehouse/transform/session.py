@@ -11,10 +11,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
-from warehouse.transform import incremental
+from warehouse.transform import detail_rows, incremental
+from warehouse.transform.away import create_away_table
 from warehouse.transform.check import create_schemas
-from warehouse.transform.content import EMPTY, content_of
+from warehouse.transform.content import EMPTY, Content, content_of
 from warehouse.transform.digests import Envelope
 from warehouse.transform.duck import execute, quote, quoted
 from warehouse.transform.emptiness import Emptiness
@@ -27,6 +29,7 @@ from warehouse.transform.row_delta import keep_delta, set_aside
 from warehouse.transform.row_order import GROWN, PATCHED, order_of
 from warehouse.transform.state import TableState, create_state_table, has_passed, view_content, write_states
 from warehouse.transform.stored_view import create_view
+from warehouse.transform.warm_tier import age_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -83,6 +86,7 @@ class Session:
         order = self._checked.graph.order
         self._con.execute("begin")
         create_state_table(self._con)
+        create_away_table(self._con)
         create_schemas(self._con)
         results = [self._drop(name) for name in sorted(self._before.keys() - set(order))]
         self._commit()
@@ -175,20 +179,25 @@ class Session:
             self._open_inputs(name)
         former = self._set_aside(name)
         self._remove(name)
+        left_out = detail_rows.left_out(self._con, name, self._material.tier)
         if is_empty:
             columns = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())
             self._con.execute(f"create table {quoted(model.qualified)} ({columns})")
         elif model.schema == "rollup":
             self._write_rollup(self._con, model, self._material.made[name])
         elif plan:
-            if incremental.build(self._con, model, plan, types, sees_layout=self._checked.sees_layout(name)):
+            sees_layout = self._checked.sees_layout(name)
+            if incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out):
                 self.unique.add(name)
             files = {path.leaf for path in plan.paths} - self._checked.models.keys()
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in files}
             if leaves:
                 incremental.record_keys(self._con, model, plan, leaves, self._recorded)
         else:
-            execute(self._con, model, f"create table {quoted(model.qualified)} as ")
+            whole = f"create table {quoted(model.qualified)} as "
+            execute(self._con, model, f"{whole}select * from (" if left_out else whole, f") where not {left_out}" if left_out else "")
+        if model.retention_tier:
+            detail_rows.record_away(self._con, model, "" if is_empty else left_out)
         content = EMPTY if is_empty else content_of(self._con, model.qualified, types, is_ordered=not plan)
         self._made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name),
@@ -198,32 +207,52 @@ class Session:
             self._deltas.add(name)
 
     def _update(self, name: str) -> int | None:
-        """Bring an incremental table up to date by its key, and return how many keys changed; None where that cannot be, or
-        is more work than a build."""
+        """Bring a table up to date by the keys that changed, or where it has none by the rows that leave it, and return how many
+        keys those were; None where that cannot be, or is more work than a build."""
+        model, types, plan = self._checked.models[name], self._checked.columns[name], self._checked.key_plans.get(name)
+        before, content, layout, keys = self._before[name], self._before[name].content, self._now[name].layout, 0
+        left_out = detail_rows.left_out(self._con, name, self._material.tier)
+        returning = detail_rows.returning(self._con, model, left_out) if model.retention_tier else ""
+        leaves = self._changed_leaves(plan, before) if plan else {}
+        if leaves is None or content is None or (returning and not (plan and plan.can_narrow)):
+            return None
+        if plan and (leaves or returning):
+            updated = self._updated(name, plan, content, leaves, returning)
+            if updated is None:
+                return None
+            self._deltas.add(name)
+            if updated.is_unique and self._is_tested(name):
+                self.unique.add(name)
+            content, layout, keys = updated.content, _layout_after(layout, updated), updated.keys
+        left = detail_rows.leave(self._con, model, types, left_out, has_delta=name in self._deltas)
+        if left.runs:
+            self._deltas.add(name)
+            content = Content(content.rows - left.content.rows, content.hash_sum - left.content.hash_sum)
+        if plan:
+            content_id, layout = content.id(types, order_of(model, types)), PATCHED if left.runs else layout
+        else:  # its rows lie as they lay, so what is left follows from what was there
+            content_id = memo_digest("wh/left/1", [before.content_id, vars(left.content)]) if left.runs else before.content_id
+        self._made(name, TableState(
+            model.qualified, "table", self._material.logic[name], self._inputs(name), content_id, content, self._files_of(name), layout,
+        ))
+        return keys + left.runs
+
+    def _updated(
+        self, name: str, plan: KeyPlan, content: Content, leaves: Mapping[str, Leaf], returning: str
+    ) -> incremental.Updated | None:
         import duckdb
 
-        model, types, plan = self._checked.models[name], self._checked.columns[name], self._checked.key_plans[name]
-        before = self._before[name]
-        leaves = self._changed_leaves(plan, before)
-        if leaves is None or before.content is None:
-            return None
+        model, types = self._checked.models[name], self._checked.columns[name]
         by_key = {found.name for found in plan.inputs} | {path.leaf for path in plan.paths}
         self._open_inputs(name, by_key)
         reads = self._readers.rows_in_order(name, by_key, self._now)
         try:
-            updated = incremental.update(self._con, model, plan, types, before.content, leaves, reads)
+            updated = incremental.update(self._con, model, plan, types, content, leaves, reads, returning)
         except duckdb.Error as error:
             raise translated_elsewhere(error, "WH209", model.text, model.place) from error
-        if updated is None:
-            return None
-        self._deltas.add(name)
-        if updated.is_unique and self._is_tested(name):
-            self.unique.add(name)
-        self._made(name, TableState(
-            model.qualified, "table", self._material.logic[name], self._inputs(name),
-            updated.content.id(types, order_of(model, types)), updated.content, self._files_of(name), _layout_after(self._now[name].layout, updated),
-        ))
-        return updated.keys
+        if updated and model.retention_tier:
+            detail_rows.forget_affected(self._con, model)
+        return updated
 
     def _is_tested(self, name: str) -> bool:
         """Whether the grain of a table was seen to hold before this build touched it."""
@@ -286,6 +315,8 @@ class Session:
             self._con.execute(f"drop {state.kind} if exists {quoted(state.qualified)}")
             if state.files:
                 incremental.forget_keys(self._con, state.qualified)
+            if age_of(name) in state.inputs:
+                detail_rows.forget_away(self._con, state.qualified)
 
     def _set_aside(self, name: str) -> str | None:
         """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys

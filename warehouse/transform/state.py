@@ -51,14 +51,16 @@ class TableState:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a build reads: landing tables (sha256 by file) and files by the call that reads them."""
+    """What a build reads: landing tables (sha256 by file), files by the call that reads them, and what each detail table is
+    made without (content id by `warm_tier.age_of`)."""
 
     landing: Mapping[str, Mapping[str, str]]
     files: Mapping[str, FileSet]
+    ages: Mapping[str, str] = field(default_factory=dict)
 
     def content_ids(self) -> dict[str, str]:
         landing = {table: memo_digest("wh/landing/1", dict(files)) for table, files in self.landing.items()}
-        return landing | {call: found.content for call, found in self.files.items()}
+        return landing | {call: found.content for call, found in self.files.items()} | dict(self.ages)
 
     def by_file(self, leaf: str) -> dict[str, str]:
         """Content by path of one landing table or call."""
@@ -76,6 +78,8 @@ def logics(checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, L
             del document["parents"]
         if model.materialized == "view":  # its text in the build names them with their schemas (`stored_view`)
             document["reads"] = sorted(checked.models[parent].qualified for parent in checked.graph.models[name])
+        if model.retention_tier:  # no part of what the model is: its rows here, which are not all
+            document["retention_tier"] = model.retention_tier
         document["files"] = [[read.call, [*checked.file_columns[read.call].items()]] for read in checked.graph.files[name]]
         views: dict[str, str] = {}
         for parent in sorted(checked.graph.models[name]):

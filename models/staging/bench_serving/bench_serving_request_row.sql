@@ -2,6 +2,7 @@
 description: One row per request of a detailed record, at its run's one workload point.
 grain: [run_id, artifact_manifest_digest, request_index]
 feeds: request
+retention_tier: warm
 */
 select
     request.run_id,

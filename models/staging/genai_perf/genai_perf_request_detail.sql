@@ -4,6 +4,7 @@ description: >
   summary counts with a tokenizer of its choice, which may differ.
 grain: [run_id, artifact_manifest_digest, workload_point, concurrency_point, request_rate_per_s, request_index]
 feeds: request
+retention_tier: warm
 */
 select
     request.run_id,

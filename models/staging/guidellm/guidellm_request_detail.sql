@@ -4,6 +4,7 @@ description: >
   no error and in no error rate.
 grain: [run_id, artifact_manifest_digest, workload_point, concurrency_point, request_rate_per_s, request_index]
 feeds: request
+retention_tier: warm
 */
 with clock as (
     select

@@ -3,6 +3,7 @@ description: >
   One row per request. The report names no stage: a request is of the stage within whose first and last start it began.
 grain: [run_id, artifact_manifest_digest, request_index]
 feeds: request
+retention_tier: warm
 */
 with clock as (
     select

@@ -4,6 +4,7 @@ description: >
   and stands beside it.
 grain: [run_id, artifact_manifest_digest, request_index]
 feeds: request
+retention_tier: warm
 */
 select
     request.run_id,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
 from warehouse.landing.entries import ENTRY_FIELDS
 from warehouse.landing.rows import landing_schema
 
@@ -65,15 +65,15 @@ class GenaiPerf:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "genai_perf"
-    version = 2
+    version = 3
     formats = (
-        "genai-perf *_genai_perf.json, and *_genai_perf.csv where there is no JSON",
+        "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",
-        "AIPerf *_aiperf.json (or .csv) and its records, profile_export.jsonl",
+        "AIPerf's JSON since 0.1 (or CSV) and its records, a request a line",
     )
     tables = TABLES
 
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+    def bundles(self, tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
         from .bundles import cut
 
         return cut(tree)

@@ -1,7 +1,8 @@
 """Cuts a tree into runs: the exports that one folder holds under one name.
 
 The tools name a run's folder after model, service and load (`…-openai-chat-concurrency5`), and its files after a prefix of the
-user's. The raw export may have a name of its own: the summary names it, or it is the folder's only one.
+user's, with an ending of their own or without: what an export is, its content tells. The raw export may have a name of its
+own: the summary names it, or it is the folder's only one.
 """
 
 from __future__ import annotations
@@ -11,12 +12,21 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
 
-_SUMMARY = re.compile(r"(.*)_(genai_perf|aiperf)\.(json|csv)", re.IGNORECASE)
+_ENDING = re.compile(r"_(?:genai_perf|aiperf)$", re.IGNORECASE)
 _RUN_FOLDER = re.compile(r".+-(?:concurrency|request_rate)[\d.]+", re.IGNORECASE)
-_RAW_START = re.compile(rb'\s*\{\s*"experiments"\s*:\s*\[')
-_RECORD_MARKS = (b'"metadata"', b'"request_start_ns"')
+_HEAD_BYTES = 1 << 16  # AIPerf may write its whole configuration before the statistics
+# A statistic that every version and kind of endpoint states, with its unit; failed runs of AIPerf have the last one alone.
+_STATISTIC = re.compile(
+    rb'"(?:request_throughput|request_latency|request_count|time_to_first_token|error_request_count)"\s*:\s*\{[^{}]*"unit"\s*:'
+)
+_SUMMARY_SIGNS = (b'"unit"', b'"input_config"')
+_NO_SUMMARY = re.compile(rb'\s*\{\s*"timeslices"\s*:')  # AIPerf's statistics of parts of a run
+_CSV_STATISTIC = re.compile(rb'^"?(?:Request Throughput|Request Latency|Time to First Token)\b', re.IGNORECASE | re.MULTILINE)
+_RAW = re.compile(rb'"experiments"\s*:\s*\[\s*\{\s*"(?:experiment|requests|window_boundaries)"\s*:')
+_REQUEST_MARKS = (b'"metadata"', b'"request_start_ns"')
+_RECORD_MARK = b'"metrics"'
 _PROFILE_FILE = re.compile(rb'"profile_export_file"\s*:\s*"(?:[^"]*/)?([^"/]+)"')
 _MEDIA_TYPES = {"json": "application/json", "jsonl": "application/jsonl", "csv": "text/csv"}
 
@@ -27,35 +37,50 @@ class _File(NamedTuple):
     stem: str
 
 
-def cut(tree: Tree) -> Iterator[BundleDraft]:
+def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
     """One draft a run, in the order of folder and name."""
     folders: dict[str, list[_File]] = defaultdict(list)
     for path in tree.files:
         found = _file(tree, path)
-        if found is not None:
+        if isinstance(found, _File):
             folders[path.rpartition("/")[0]].append(found)
+        elif found is not None:
+            yield found
     for folder in sorted(folders):
         for files in _runs(tree, folders[folder]):
             yield _draft(tree, folder, files)
 
 
-def _file(tree: Tree, path: str) -> _File | None:
+def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
     name = path.rpartition("/")[2]
     stem, _, suffix = name.rpartition(".")
-    if suffix.casefold() not in _MEDIA_TYPES:
+    suffix = suffix.casefold()
+    if suffix not in _MEDIA_TYPES:
         return None
     try:
         head = tree.head(path)
+        start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+        if suffix == "csv":
+            is_csv = start.startswith(b"Metric,") and _CSV_STATISTIC.search(head) is not None
+            return _File(path, "csv", _ENDING.sub("", stem)) if is_csv else None
+        if not start.startswith(b"{"):
+            return None
+        if suffix == "jsonl":
+            if not all(mark in head for mark in _REQUEST_MARKS):
+                return None
+            is_record = _RECORD_MARK in head
+            return _File(path, "records", stem) if is_record else Unclaimed(path, "AIPerf's raw requests: its records are read")
+        if _RAW.search(head):
+            return _File(path, "raw", stem)
+        return _File(path, "summary", _ENDING.sub("", stem)) if _is_summary(tree, path, head) else None
     except OSError:
         return None
-    match = _SUMMARY.fullmatch(name)
-    if match and suffix.casefold() == "csv":
-        return _File(path, "csv", match[1]) if head.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"Metric,") else None
-    if match:
-        return _File(path, "summary", match[1]) if head.lstrip().startswith(b"{") and b'"unit"' in head else None
-    if suffix.casefold() == "jsonl":
-        return _File(path, "records", stem) if all(mark in head for mark in _RECORD_MARKS) else None
-    return _File(path, "raw", stem) if suffix.casefold() == "json" and _RAW_START.match(head) else None
+
+
+def _is_summary(tree: Tree, path: str, head: bytes) -> bool:
+    if _NO_SUMMARY.match(head) or not any(sign in head for sign in _SUMMARY_SIGNS):
+        return False
+    return _STATISTIC.search(tree.head(path, _HEAD_BYTES)) is not None
 
 
 def _runs(tree: Tree, files: list[_File]) -> Iterator[list[_File]]:

@@ -27,6 +27,8 @@ from .units import MILLISECONDS, is_known
 from .workload import workload_document
 
 _DEPTH = 7
+_AIPERF_KEYS = frozenset({"aiperf_version", "was_cancelled", "error_summary"})
+_RECORDS = "records/"  # AIPerf 0.1 nests its statistics, which stand at the top before and after
 _ROWS_BETWEEN_BATCHES = 5_000
 _PERCENTILES = (25, 50, 75, 90, 95, 99)
 
@@ -60,7 +62,7 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
 
 def _tool(entries: Mapping[str, Entry], paths: Mapping[str, str]) -> str:
     name = (paths.get("summary") or paths.get("csv") or "").casefold()
-    if "records" in paths or "_aiperf." in name or "aiperf_version" in entries:
+    if "records" in paths or "_aiperf." in name or not _AIPERF_KEYS.isdisjoint(entries):
         return "aiperf"
     return "genai-perf" if name else "perf_analyzer"
 
@@ -75,7 +77,8 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
     found: Iterator[Entry] = csv_entries(data, report)
     if role == "summary":
         found = (element_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
-    entries = {entry.key: entry for entry in landed_entries(buffer, "genai_perf_entry", paths[role], run, "summary", found)}
+    landed_rows = landed_entries(buffer, "genai_perf_entry", paths[role], run, "summary", found)
+    entries = {entry.key.removeprefix(_RECORDS): entry for entry in landed_rows}
     for key, entry in entries.items():
         name, _, statistic = key.rpartition("/")
         if statistic == "unit" and not is_known(name, entry.value):

@@ -1,6 +1,7 @@
 /*
 description: >
-  One row per run; it began with its first request and ended with its last response, where there are requests.
+  One row per run; it began with its first request and ended with its last response. Where there are no requests, AIPerf's
+  summary says when, in local time of a zone that it does not state.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */
@@ -29,11 +30,13 @@ clock as (
         artifact_manifest_digest
 ),
 
-cancelled as (
+told as (
     select
         run_id,
         artifact_manifest_digest,
-        bool_or(key = 'was_cancelled' and value = 'true') as was_cancelled
+        bool_or(key = 'was_cancelled' and value = 'true') as was_cancelled,
+        max(value) filter (where key = 'start_time') as started_at_text,
+        max(value) filter (where key = 'end_time') as ended_at_text
     from genai_perf_entry
     group by
         run_id,
@@ -49,16 +52,23 @@ select
     'genai_perf' as family,
     'performance' as mode,
     case
-        when cancelled.was_cancelled then 'interrupted'
+        when told.was_cancelled then 'interrupted'
         when outcome.completed_count > 0 then 'succeeded'
         when outcome.failed_count > 0 then 'failed'
         when outcome.e2e_mean_ms is not null then 'succeeded'
         else 'unknown'
     end as status,
-    to_timestamp(clock.started_ns / 1e9) as started_at,
-    to_timestamp(clock.ended_ns / 1e9) as ended_at,
-    case when clock.started_ns is not null then false end as is_zone_assumed,
-    (clock.ended_ns - clock.started_ns) / 1e9 as duration_s
+    coalesce(to_timestamp(clock.started_ns / 1e9), try_cast(told.started_at_text as timestamptz)) as started_at,
+    coalesce(to_timestamp(clock.ended_ns / 1e9), try_cast(told.ended_at_text as timestamptz)) as ended_at,
+    case
+        when clock.started_ns is not null then false
+        when try_cast(told.started_at_text as timestamptz) is not null
+            then not regexp_matches(told.started_at_text, '(Z|[+-][0-9]{2}:?[0-9]{2})$')
+    end as is_zone_assumed,
+    coalesce(
+        (clock.ended_ns - clock.started_ns) / 1e9,
+        epoch(try_cast(told.ended_at_text as timestamptz)) - epoch(try_cast(told.started_at_text as timestamptz))
+    ) as duration_s
 from genai_perf_run as run
 left join outcome
     on
@@ -68,7 +78,7 @@ left join clock
     on
         clock.run_id = run.run_id
         and clock.artifact_manifest_digest = run.artifact_manifest_digest
-left join cancelled
+left join told
     on
-        cancelled.run_id = run.run_id
-        and cancelled.artifact_manifest_digest = run.artifact_manifest_digest
+        told.run_id = run.run_id
+        and told.artifact_manifest_digest = run.artifact_manifest_digest

@@ -21,6 +21,7 @@ columns:
   itl_p90_ms: {type: double, unit: ms, description: "Time between responses, p90"}
   itl_p95_ms: {type: double, unit: ms, description: "Time between responses, p95"}
   itl_p99_ms: {type: double, unit: ms, description: "Time between responses, p99"}
+  itl_std_ms: {type: double, unit: ms, description: "Time between responses, standard deviation over all gaps of the run"}
   e2e_mean_ms: {type: double, unit: ms, description: "End-to-end latency, mean"}
   e2e_p50_ms: {type: double, unit: ms, description: "End-to-end latency, p50"}
   e2e_p90_ms: {type: double, unit: ms, description: "End-to-end latency, p90"}
@@ -50,6 +51,7 @@ select
     max(value) filter (where quantity = 'time' and metric = 'inter_chunk_latency' and statistic = 'p90') as itl_p90_ms,
     max(value) filter (where quantity = 'time' and metric = 'inter_chunk_latency' and statistic = 'p95') as itl_p95_ms,
     max(value) filter (where quantity = 'time' and metric = 'inter_chunk_latency' and statistic = 'p99') as itl_p99_ms,
+    max(value) filter (where quantity = 'time' and metric = 'inter_chunk_latency' and statistic = 'std') as itl_std_ms,
     max(value) filter (where quantity = 'time' and metric = 'request_latency' and statistic = 'avg') as e2e_mean_ms,
     max(value) filter (where quantity = 'time' and metric = 'request_latency' and statistic = 'p50') as e2e_p50_ms,
     max(value) filter (where quantity = 'time' and metric = 'request_latency' and statistic = 'p90') as e2e_p90_ms,

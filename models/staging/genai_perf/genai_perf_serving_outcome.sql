@@ -1,7 +1,8 @@
 /*
 description: >
   One row per run and point: the summary's statistics, and those of the requests where it has none. genai-perf and perf_analyzer
-  count no failed requests: then how many failed, and the error rate, are NULL. AIPerf counts them, and lists its errors.
+  count no failed requests: then how many failed, and the error rate, are NULL. AIPerf counts them, and lists its errors; it
+  leaves out what no request has: where it counts failed ones, and neither completed ones nor a latency, none was completed.
 grain: [run_id, artifact_manifest_digest, workload_point, concurrency_point, request_rate_per_s]
 feeds: serving_outcome
 */
@@ -21,7 +22,11 @@ counted as (
         point.run_id,
         point.artifact_manifest_digest,
         point.point_index,
-        coalesce(stated.request_count::bigint, request.completed_count) as completed_count,
+        coalesce(
+            stated.request_count::bigint,
+            request.completed_count,
+            case when run.tool = 'aiperf' and stated.error_request_count > 0 and stated.e2e_mean_ms is null then 0 end
+        ) as completed_count,
         case
             when run.tool = 'aiperf'
                 then coalesce(
@@ -101,6 +106,7 @@ select
     case when point.has_outcome then coalesce(stated.e2e_p90_ms, request.e2e_p90_ms) end as e2e_p90_ms,
     case when point.has_outcome then coalesce(stated.e2e_p95_ms, request.e2e_p95_ms) end as e2e_p95_ms,
     case when point.has_outcome then coalesce(stated.e2e_p99_ms, request.e2e_p99_ms) end as e2e_p99_ms,
+    case when point.has_outcome then stated.itl_std_ms end as jitter_ms,
     case
         when point.has_outcome
             then coalesce(

@@ -1,7 +1,7 @@
 /*
 description: >
   One row per statistic of a run's summary, converted by the unit that stands beside it: times to ms, rates to 1/s. One whose
-  unit is not stated or not known is not here.
+  unit is not stated or not known is not here. AIPerf 0.1 nests its statistics in `records`.
 grain: [run_id, artifact_manifest_digest, metric, statistic]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -15,12 +15,12 @@ with stated as (
     select
         run_id,
         artifact_manifest_digest,
-        regexp_extract(key, '^([^/]+)/([^/]+)$', 1) as metric,
-        regexp_extract(key, '^([^/]+)/([^/]+)$', 2) as statistic,
+        regexp_extract(key, '^(?:records/)?([^/]+)/([^/]+)$', 1) as metric,
+        regexp_extract(key, '^(?:records/)?([^/]+)/([^/]+)$', 2) as statistic,
         value,
         value_number
     from genai_perf_entry
-    where regexp_matches(key, '^[^/]+/[^/]+$')
+    where regexp_matches(key, '^(?:records/)?[^/]+/[^/]+$')
 ),
 
 unit as (

@@ -324,6 +324,14 @@ class TestOtherTools:
         names = ("min", "max", "p50", "mean", "stdev", "p99", "p999", "unit")
         assert points(rows, *(f"latency_{name}" for name in names)) == [(0.87, 4.7, 0.89, 0.9, 0.08, 0.95, 1.25, "usec")]
 
+    def test_perftest_latency_of_a_test_that_ran_for_a_time(self, tmp_path: Path) -> None:
+        head = sample.READ_LAT.partition(" #bytes")[0]
+        table = " #bytes        #iterations       t_avg[usec]    tps average\n 2             4964221          1.01           495867.18\n"
+        rows = of_log(tmp_path, head + table)
+        assert outcomes(rows) == [("ib_read_lat", "measured", None)] and codes(rows) == {}
+        assert points(rows, "message_bytes", "iterations", "latency_mean", "latency_unit") == [(2, 4964221, 1.01, "usec")]
+        assert entries(rows, 1) == {"tps average": "495867.18"}
+
     def test_perftest_several_tests_in_a_log_and_one_that_failed(self, tmp_path: Path) -> None:
         head = sample.WRITE_BW.partition(" #bytes")[0]
         rows = of_log(tmp_path, sample.WRITE_BW.format(unit="Gb/sec", peak="110.5") + sample.READ_LAT + head + "Couldn't connect to 10.0.0.9:18515\n")
@@ -408,6 +416,21 @@ class TestOtherTools:
             ("stream", "stream 5", "sent", 8e9, 3, 250.0), ("stream", "stream 5", "received", 7.2e9, None, None),
         ]
         assert rows["fabric_check_run"][0]["started_at"] == datetime(2021, 7, 20, 6, 41, 18, tzinfo=UTC)
+
+    def test_iperf3_as_a_stream_of_events_is_the_same_test(self, tmp_path: Path) -> None:
+        document = json.loads(sample.IPERF3)
+        events = [("start", document["start"]), ("interval", {"sum": {"bits_per_second": 1.0}}), ("end", document["end"])]
+        text = "".join(json.dumps({"event": name, "data": data}) + "\n" for name, data in events)
+        rows = of_log(tmp_path, text, "stream.json")
+        assert codes(rows) == {} and outcomes(rows) == [("iperf3", "measured", None)]
+        assert points(rows, "scope", "bandwidth", "retransmit_count", "line_number") == [
+            ("pair", 8e9, 3, 3), ("pair", 7.2e9, None, 3), ("stream", 8e9, 3, 3), ("stream", 7.2e9, None, 3),
+        ]
+        point = rows["fabric_check_point"][0]
+        stated = text.encode()[point["raw_offset"] : point["raw_offset"] + point["raw_length"]]
+        assert json.loads(b"{" + stated + b"}") == {"sum_sent": document["end"]["sum_sent"]}
+        text = '{"event":"start","data":{"version":"iperf 3.17"}}\n{"event":"error","data":"refused"}\n{"event":"end","data":{}}\n'
+        assert outcomes(of_log(tmp_path / "error", text, "stream.json")) == [("iperf3", "failed", "refused")]
 
     def test_iperf3_that_could_not_connect(self, tmp_path: Path) -> None:
         document = json.dumps({"start": {"connected": [], "version": "iperf 3.9"}, "intervals": [], "end": {}, "error": "error - unable to connect to server"})

@@ -19,7 +19,7 @@ class FabricCheck:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "fabric_check"
-    version = 1
+    version = 2
     formats = (
         "nccl-tests and rccl-tests text, 2.0 to 2.18: several tests in a log, launcher prefixes, per-iteration columns",
         "nccl-tests JSON (-J), versions 1 and 2",
@@ -29,7 +29,7 @@ class FabricCheck:
         "GPCNeT network_test and network_load_test text",
         "gpu_burn text",
         "fio JSON and text, versions 2 and 3",
-        "iperf3 JSON (-J)",
+        "iperf3 JSON (-J, --json-stream)",
     )
     tables = TABLES
 

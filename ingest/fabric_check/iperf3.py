@@ -1,5 +1,5 @@
-"""The JSON of iperf3 (`-J`): the sums of both sides and each stream of the end report. Rates are bits a second, round-trip
-times microseconds, jitter milliseconds. Source: esnet/iperf, src/iperf_api.c.
+"""The JSON of iperf3 (`-J`, or `--json-stream`: an event a line): the sums of both sides and each stream of the end report.
+Rates are bits a second, round-trip times microseconds, jitter milliseconds. Source: esnet/iperf, src/iperf_api.c.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .json_tree import Document, by_key, text
 
 MARK = re.compile(rb'"version"\s*:\s*"iperf 3|"start"\s*:\s*\{\s*"connected"\s*:')
 
+_EVENT = re.compile(rb'\{\s*"event"\s*:')
 _FROZEN = ("protocol", "num_streams", "blksize", "omit", "duration", "bytes", "blocks", "reverse", "bidir", "target_bitrate")
 _SUMS = {
     "sum_sent": "sent", "sum_received": "received", "sum": None,
@@ -28,7 +29,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     """The check of a document."""
     document = Document(data, report)
     check = Check("iperf3", "iperf3", *at(document.whole))
-    found = by_key(document.pairs())
+    found = _events(document) if _EVENT.match(document.data) else by_key(document.pairs())
     begun = by_key(document.inside(found["start"])) if "start" in found else {}
     ended = by_key(document.inside(found["end"])) if "end" in found else {}
     if "error" not in found:
@@ -62,6 +63,16 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         check.status = "succeeded"
     yield test(check, check.offset, check.length, 1, "iperf3", "failed" if reason else "measured", reason)
     yield end(check)
+
+
+def _events(document: Document) -> dict[str, Element]:
+    """What a document has under `start`, `end` and `error`, of the events of a stream."""
+    found = {}
+    for event in document.lines():
+        name, stated = event.get("event"), event.get("data")
+        if name is not None and stated is not None:
+            found[json_text(name.value) or ""] = stated
+    return found
 
 
 def _has_rate(document: Document, element: Element) -> bool:

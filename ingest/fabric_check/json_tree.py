@@ -9,7 +9,7 @@ from typing import Any
 
 from warehouse.landing.json_text import Element, json_elements, json_pairs, json_text
 from warehouse.landing.records import Record, shown
-from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Line, Report, clean
+from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Line, Report, clean, lines
 
 MAX_DOCUMENT_BYTES = 32 << 20  # a document is held whole: a tool's result is some kilobytes
 _OPENING = re.compile(rb"^[^\S\n]*\{", re.MULTILINE)
@@ -38,6 +38,12 @@ class Document:
     def pairs(self) -> Iterator[Element]:
         """The pairs of the document itself."""
         return json_pairs(self.data, self._report, start=(self.start, self._first_line))
+
+    def lines(self) -> Iterator[dict[str, Element]]:
+        """The pairs of each line, where every line is an object of its own."""
+        for line in lines(self.data, self._report):
+            start = (self.start + line.offset, self._first_line + line.number - 1)
+            yield by_key(json_pairs(line.data, self._report, start=start))
 
     def inside(self, element: Element) -> Iterator[Element]:
         """The pairs of an object or the elements of an array; nothing of any other value."""

@@ -21,7 +21,7 @@ MARK = re.compile(rb"(?:RDMA_Write|RDMA_Read|Send|Atomic)\b[^\n]{0,60}\b(?:BW|La
 _TITLE = re.compile(r"(RDMA_Write|RDMA_Read|Send|Atomic)\b(.{0,60}?)\b(BW|Latency)\b(.{0,60}?)\bTest\b")
 _VERBS = {"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send", "Atomic": "atomic"}
 _PARAMETER = re.compile(r"([A-Za-z][A-Za-z0-9*_./ -]{0,40}?)\s*:\s*(\S+)")
-_COLUMN = re.compile(r"#\w+|[A-Za-z0-9][\w.% ]*\[[^\]]*\]")
+_COLUMN = re.compile(r"#\w+|[A-Za-z0-9][\w.% ]*\[[^\]]*\]|tps average")
 _ERROR = re.compile(r"Couldn't|Failed|Unable to|Completion with error|[Ee]rror|not found|Problems", re.ASCII)
 _FROZEN = {
     "Number of qps": "qps", "Connection type": "connection", "Mtu": "mtu", "TX depth": "tx_depth",
@@ -133,6 +133,8 @@ def _table_row(section: _Section, told: Told, report: Report) -> Rows:
             columns["bandwidth_peak"] = table_number(text, name, told.line, report) or None
         elif name == "MsgRate":
             columns["message_rate_mpps"] = table_number(text, name, told.line, report)
+        elif name == "tps average":  # of a latency test that runs for a time: transactions a second
+            yield entry(section.check, told.line, name, text, 1)
     yield point(section.check, told.line, 1, section.points, **columns)
 
 

@@ -11,6 +11,9 @@ import pytest
 from samples.genai_perf import CSV, FOLDER, raw_request, summary, write, write_aiperf
 from landed import ISSUE_TABLE, Subject, codes, place
 
+from warehouse.evidence.tree import list_tree
+from warehouse.landing.contract import Unclaimed
+
 GENAI_PERF = Subject("genai_perf")
 
 
@@ -89,6 +92,36 @@ def test_aiperf_records(tmp_path: Path) -> None:
     assert (broken["error_type"], broken["error_message"], broken["request_latency_ms"]) == ("RequestCancellationError", "cancelled", None)
     assert codes(rows) == {"malformed-json": 1} and rows[ISSUE_TABLE][0]["line_number"] == 4
     assert rows["genai_perf_run"][0]["tool"] == "aiperf" and rows["genai_perf_point"][0]["concurrency"] == 4
+
+
+def test_exports_are_known_by_what_they_hold_whatever_they_are_named(tmp_path: Path) -> None:
+    folder = write_aiperf(tmp_path / "tree")
+    (folder / "profile_export_aiperf.json").rename(folder / "mine.json")
+    (folder / "profile_export.jsonl").rename(folder / "mine.jsonl")
+    (folder / "other.csv").write_text(CSV)
+    (folder / "prices.csv").write_text("Metric,Value\nCost,1\n")
+    raw = json.loads((folder / "mine.jsonl").read_text().splitlines()[0])
+    raw |= {"payload": {"messages": []}, "responses": []}
+    del raw["metrics"]
+    (folder / "mine_raw.jsonl").write_text(json.dumps(raw) + "\n")
+    (folder / "mine_timeslices.json").write_text(json.dumps({"timeslices": [summary()], "input_config": {}}))
+    assert [{file.raw_path: file.role for file in draft.files} for draft in GENAI_PERF.drafts(folder)] == [
+        {"mine.json": "summary", "mine.jsonl": "records"}, {"other.csv": "csv"},
+    ]
+    found = list(GENAI_PERF.ingestor.bundles(list_tree(folder)))
+    assert [item.path for item in found if isinstance(item, Unclaimed)] == ["mine_raw.jsonl"]
+
+
+def test_the_statistics_that_aiperf_nests_are_those_of_the_run(tmp_path: Path) -> None:
+    stated = {"request_latency": {"unit": "fortnights", "avg": 1.5}, "request_throughput": {"unit": "requests/sec", "avg": 2.0}}
+    document = {"input_config": {"loadgen": {"concurrency": 3}}, "records": stated, "was_cancelled": False}
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "mine.json").write_text(json.dumps(document))
+    rows = GENAI_PERF.rows(tmp_path / "tree", tmp_path / "stored")
+    assert codes(rows) == {"unknown-unit": 1} and rows["genai_perf_run"][0]["tool"] == "aiperf"
+    assert rows["genai_perf_point"][0]["concurrency"] == 3
+    found = {row["key"]: row["value_number"] for row in rows["genai_perf_entry"]}
+    assert found["records/request_throughput/avg"] == 2.0
 
 
 def test_the_stated_times_are_recomputed_to_the_last_digit(serving_evidence: Path, tmp_path: Path) -> None:

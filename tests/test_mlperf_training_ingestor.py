@@ -93,6 +93,20 @@ class TestRecognition:
         (draft,) = drafts(tmp_path)
         assert [file.raw_path for file in draft.files] == ["stdout.txt", "train_a.log", "train_b.out"]
 
+    def test_logs_that_only_lie_together_are_a_set_a_benchmark(self, tmp_path: Path) -> None:
+        log = sample.result_log()
+        sample.write(tmp_path / "tree" / "one.log", log)
+        silent = "".join(line for line in log.splitlines(keepends=True) if "submission_benchmark" not in line)
+        sample.write(tmp_path / "tree" / "silent.log", silent)
+        alone = rows_of(tmp_path / "tree", tmp_path / "alone")["mlperf_training_run"]
+        assert len(alone) == 2 and len({row["repeat_set"] for row in alone}) == 1
+        sample.write(tmp_path / "tree" / "two.log", sample.result_log(benchmark="bert"))
+        together = rows_of(tmp_path / "tree", tmp_path / "together")["mlperf_training_run"]
+        group = together[0]["run_id"].rpartition("/")[0]
+        assert {row["result_name"]: (row["benchmark"], row["repeat_set"]) for row in together} == {
+            "one": ("llama31_8b", f"{group}/llama31_8b"), "two": ("bert", f"{group}/bert"), "silent": (None, f"{group}/?"),
+        }
+
     def test_two_files_of_one_stem_are_two_runs(self, tmp_path: Path) -> None:
         for name in ("result_1.txt", "result_1.log"):
             sample.write(tmp_path / "x" / name, sample.result_log())

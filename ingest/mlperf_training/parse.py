@@ -19,7 +19,7 @@ from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Entry, Report
 
 from .alike import Alike, Templates, find_alike
-from .bundles import repeat_set, result_names
+from .bundles import UNKNOWN, repeat_set, result_names
 from .lines import blocks, marked_lines
 from .mllog import Block, Event, Plain, read_block
 from .workload import is_of_workload, workload_of
@@ -60,13 +60,15 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
     group = repeat_set(dict(identity), bundle.digest[:12], folders)
     templates: Templates = {}
     plain: Plain = set()
+    runs: list[_Run] = []
     waiting = _Waiting(tables, bundle.digest)
     for index, (raw_path, name) in enumerate(result_names(by_role["result_log"]).items(), 1):
         run = _Run(f"{group}/{name}", raw_path, name, index)
         yield from _log(bundle, buffer, tables, run, templates, plain, waiting)
-        _add_run(bundle, buffer, run, group, identity)
+        runs.append(run)
         yield from buffer.full()
     yield from waiting.batches()
+    _add_runs(bundle, buffer, runs, group, identity)
     yield from buffer.rest()
 
 
@@ -202,9 +204,19 @@ def _batches(alike: Alike, alone: Block, tables: Mapping[str, pa.Schema], run: _
             yield table, pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _add_run(bundle: Bundle, buffer: RowBuffer, run: _Run, group: str, identity: Mapping[str, Any]) -> None:
-    named = run.stated.get("submission_benchmark")
-    benchmark = identity["benchmark"] or (named.value if named else None)
+def _add_runs(bundle: Bundle, buffer: RowBuffer, runs: list[_Run], group: str, identity: Mapping[str, Any]) -> None:
+    """The runs, each in its repeat set. Logs that only lie together, in no submission's layout, are a set a benchmark; one
+    that names none is of the only one there is."""
+    named = [run.stated.get("submission_benchmark") for run in runs]
+    benchmarks = [identity["benchmark"] or (event.value if event else None) for event in named]
+    is_mixed = len(set(benchmarks) - {None}) > 1
+    for run, benchmark in zip(runs, benchmarks, strict=True):
+        _add_run(bundle, buffer, run, f"{group}/{benchmark or UNKNOWN}" if is_mixed else group, benchmark, identity)
+
+
+def _add_run(
+    bundle: Bundle, buffer: RowBuffer, run: _Run, group: str, benchmark: str | None, identity: Mapping[str, Any]
+) -> None:
     document, digest = workload_of(benchmark, run.stated)
     raw_offset, raw_length = _place(bundle, run)
     buffer.add(

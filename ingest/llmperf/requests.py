@@ -109,7 +109,8 @@ def _note(
     for key in _NUMBERS:
         detail.values[key].frombytes(floats[key][is_answered & ~np.isnan(floats[key])].tobytes())
     for key, column in whole.items():
-        detail.values[key].frombytes(column.filter(pa.array(is_answered)).drop_null().to_numpy().tobytes())
+        stated = column.filter(pa.array(is_answered)).drop_null() if failed or column.null_count else column
+        detail.values[key].frombytes(stated.to_numpy().tobytes())
     tokens = whole["number_output_tokens"].cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     latency, throughput = floats["end_to_end_latency_s"], floats["request_output_throughput_token_per_s"]
     is_told = is_answered & (latency != 0) & ~np.isnan(latency) & ~np.isnan(tokens)

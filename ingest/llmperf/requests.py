@@ -111,7 +111,7 @@ def _note(
     for key, column in whole.items():
         stated = column.filter(pa.array(is_answered)).drop_null() if failed or column.null_count else column
         detail.values[key].frombytes(stated.to_numpy().tobytes())
-    tokens = whole["number_output_tokens"].cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    tokens = whole["number_output_tokens"].to_numpy(zero_copy_only=False).astype(np.float64)
     latency, throughput = floats["end_to_end_latency_s"], floats["request_output_throughput_token_per_s"]
     is_told = is_answered & (latency != 0) & ~np.isnan(latency) & ~np.isnan(tokens)
     with np.errstate(over="ignore"):

@@ -146,10 +146,13 @@ class Expected:
             for value in self._unlearnt:
                 self._shape.learn(value)
             self._unlearnt = []
-            if self._shape.count() > _MOST_KEYS:
+            try:
+                if self._shape.count() > _MOST_KEYS:
+                    raise ValueError("too many keys")
+                structure: Any = self._shape.structure()
+            except ValueError:  # also of a key that the library takes for no name: one with quotes or control characters
                 self._lessons = _MOST_LESSONS
                 return None
-            structure: Any = self._shape.structure()
             self._decoders = _Decoders(msgspec.json.Decoder(structure), msgspec.json.Decoder(list[structure]))
         return self._decoders
 
@@ -282,7 +285,7 @@ class _Field:
         return list(chain.from_iterable(stated))
 
 
-_KINDS = {dict: "object", list: "array"}
+_KINDS: dict[type, str] = {dict: "object", list: "array"}
 
 
 class _Found:

@@ -42,6 +42,7 @@ COMMANDS = {
     "audit-packet": "pack a published number with all that it rests on",
     "retract": "say that a run counts no more, or that another stands in its stead",
     "reinstate": "take back that a run was retracted or superseded",
+    "settle": "say which bundle is a run's evidence, where several state it differently",
     "note": "keep a word on a run in the ledger",
     "ledger": "list what arrived, was published and was decided, when and by whom",
     "fsck": "hold every object of the store against its digests and the ledger",

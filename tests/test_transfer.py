@@ -276,5 +276,5 @@ def test_a_bucket_is_a_store_like_any(source: Project, target: Project, bucket_n
     assert {key.partition("/")[0] for _, key in expected} == {"raw", "ledger", "specs", "publications", "signatures"}
     found = {(finding.kind, finding.key) for finding in check_store(bucket, Scope()).findings}
     assert expected <= found and {kind for kind, _ in found - expected} == {"unledgered"}
-    with pytest.raises(WarehouseError, match="WH116"):
+    with pytest.raises(WarehouseError, match="WH105"):  # with a damaged ledger nobody knows what may go
         next(remove_leftovers(open_store(bucket), datetime.now(UTC)))

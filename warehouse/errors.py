@@ -47,7 +47,7 @@ CODES: dict[str, str] = {
     "WH113": "a signature does not hold",
     "WH114": "the store cannot be reached or used",
     "WH115": "a file is larger than the store takes",
-    "WH116": "evidence cannot be removed from this store",
+    "WH116": "evidence is being removed, or is in use, by another process",
     "WH117": "nothing in the store accounts for an object",
     "WH118": "the ledger does not know what lies in the store",
     "WH119": "no digest covers an object (a warning)",

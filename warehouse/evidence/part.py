@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NoReturn
 
-from warehouse.evidence.objects import Entry, Objects
+from warehouse.evidence.objects import Entry, Objects, Removal
 from warehouse.evidence.store import EvidenceStore, bundle_key, raw_key
 
 
@@ -84,7 +84,10 @@ class PartObjects:
     def keeping(self) -> AbstractContextManager[None]:
         return self._whole.keeping()
 
-    def removing(self) -> AbstractContextManager[None]:
+    def check_kept(self, digest: str) -> None:
+        self._whole.check_kept(digest)
+
+    def removing(self) -> AbstractContextManager[Removal]:
         return self._whole.removing()
 
     def _has(self, key: str) -> bool:

@@ -20,14 +20,16 @@ from warehouse.claims.lineage import lineage
 from warehouse.claims.packet import verify_packet, write_packet
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
+from warehouse.claims.signing import sign_targets
 from warehouse.claims.verification import verify_all, verify_number
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.decisions import standing_now
+from warehouse.evidence.keys import load_signing_key
 from warehouse.evidence.ledger import PUBLICATION, Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.objects import Objects
-from warehouse.project import Project, init_project
+from warehouse.project import Project, init_project, read_project
 from warehouse.transform.builds import current_build
 from warehouse.transform.query import run_query
 
@@ -228,6 +230,31 @@ def test_notes_decide_nothing_and_the_ledger_lists_all(project: Project, wh: Wh,
     assert len(wh("ledger", "a2")[1].splitlines()) == 4
     assert wh("ledger", "a9")[0] == ExitCode.NOT_FOUND
     assert wh("retract", "a9", "--reason", "x")[0] == ExitCode.NOT_FOUND
+
+
+def test_the_signature_of_a_decision_is_checked_wherever_its_number_is(
+    project: Project, wh: Wh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "conf"))
+    assert wh("keygen", "nightly")[0] == 0
+    event = retract(project, "a2", "the clock was wrong")
+    build(project)
+    publish(project, "claim")
+    assert "1 decision unsigned" in wh("verify", CELL)[1]
+    status, out, err = wh("sign", event.key, "--key", "nightly", "--json")  # made before, signed now
+    assert (status, json.loads(out)["kind"]) == (0, "decision"), err
+    assert wh("sign", event.sha256[:12], "--key", "nightly")[1] == f"{event.sha256}\n"
+    assert "1 decision valid (nightly)" in wh("verify", CELL)[1] and "1 decision valid (nightly)" in wh("lineage", CELL)[1]
+    with pytest.raises(WarehouseError, match="WH111"):
+        next(sign_targets(project, [Ledger(objects_of(project)).keys()[0]], load_signing_key("nightly")))  # an arrival is nobody's word
+    project = read_project(project.root)
+    write_packet(project, CELL, tmp_path / "total.tar")
+    with tarfile.open(tmp_path / "total.tar") as archive:
+        [envelope] = [name for name in archive.getnames() if name.startswith("signatures/")]
+    file = project.store_root / envelope
+    file.write_bytes(file.read_bytes().replace(b'"sig":"', b'"sig":"0'))
+    verdict = verify_number(project, CELL)
+    assert (verdict.state, [problem.code for problem in verdict.problems]) == ("tampered", ["WH113"])
 
 
 # --- the standard project ----------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ COMMANDS = {
     "sql": "query the current build",
     "columns": "say what a column is computed from, down to the landing columns",
     "keygen": "make a pair of keys to sign with",
-    "sign": "sign bundles of evidence and publications",
+    "sign": "sign bundles of evidence, publications and decisions on runs",
     "publish": "freeze a rollup under its query_spec_digest",
     "lineage": "walk a number back to the bytes",
     "impact": "list the published numbers that rest on a run, bundle, file or model",

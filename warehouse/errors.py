@@ -61,6 +61,7 @@ CODES: dict[str, str] = {
     "WH126": "a crash has left something in the store (a warning)",
     "WH127": "there is no interrupted check to go on with",
     "WH128": "two stores have different bytes under one key",
+    "WH129": "the store can only be read",
     # models
     "WH201": "a model's header is not valid",
     "WH202": "a model's SQL could not be parsed",

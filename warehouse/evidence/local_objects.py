@@ -25,6 +25,7 @@ class LocalObjects:
     """`Objects` under a folder. Opening it creates nothing."""
 
     links_files = True
+    is_read_only = False
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -61,6 +61,11 @@ class Objects(Protocol):
         """Whether `create_files` keeps the very files that it is given: they must lie on the same file system, durable."""
         ...
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether all that writes is refused (WH129)."""
+        ...
+
     # -- reading ------------------------------------------------------------------------------------------------
 
     def read(self, key: str) -> bytes:

@@ -23,6 +23,7 @@ class PartObjects:
     """The objects of some bundles, to be read: what else the whole has is not there."""
 
     links_files = False
+    is_read_only = True
 
     def __init__(self, whole: Objects, digests: frozenset[str]) -> None:
         self._whole = whole

@@ -45,6 +45,7 @@ class S3Objects:
     bucket's own rule, and where that has none for `lock_days`, so that nobody can delete a version of it before."""
 
     links_files = False
+    is_read_only = False
 
     def __init__(self, bucket: str, prefix: str, endpoint: str | None, region: str | None, cache: Path, lock_days: int) -> None:
         self.bucket = bucket

@@ -290,7 +290,7 @@ def test_every_changed_byte_and_every_lost_object_of_a_bucket_is_found(source: P
     groups: dict[str, list[str]] = {}
     for key in sorted(whole):
         top = key.partition("/")[0]
-        groups.setdefault(key[:80] if top == "raw" else {"specs": "publications"}.get(top, top), []).append(key)
+        groups.setdefault("/".join(key.split("/")[:4]) if top == "raw" else {"specs": "publications"}.get(top, top), []).append(key)
     events = groups.pop("ledger")
     assert len(groups) == 5
     for number in range(8):

@@ -142,5 +142,6 @@ def _decisions(objects: Objects, runs: tuple[Mapping[str, Any], ...]) -> tuple[d
     """The decisions that stand now on some runs, and on their evidence. An event that cannot be read is for `wh ledger` to
     tell of."""
     now = standing(Ledger(objects).decisions())
-    not_admitted, settled = ({str(run["run_id"]): on[run["run_id"]] for run in runs if run["run_id"] in on} for on in (now.not_admitted, now.settled))
+    run_ids = {str(run["run_id"]) for run in runs}
+    not_admitted, settled = ({run: on[run] for run in sorted(run_ids & on.keys())} for on in (now.not_admitted, now.settled))
     return not_admitted, settled

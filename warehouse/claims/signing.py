@@ -107,8 +107,8 @@ class Signed:
 
 def sign_targets(project: Project, targets: Iterable[str], key: SigningKey) -> Iterator[Signed]:
     """Sign what a person named: the digest of a bundle, a publication or the event of a decision on a run (or its beginning),
-    that event's key, a run of the current build, or evidence on disk that is in the store. Each is hashed before it is signed. Raises WH111 for a name that is nothing's or
-    several's, WH105 to WH107 and WH307 for what is not whole, WH113, WH109."""
+    that event's key, a run of the current build, or evidence on disk that is in the store. Each is hashed before it is signed.
+    Raises WH111 for a name that is nothing's or several's, WH105 to WH107 and WH307 for what is not whole, WH113, WH109."""
     ledger = Ledger(open_store(project).objects)
     for subject in dict.fromkeys(subject for target in targets for subject in _subjects(project, target)):
         yield _signed(project, subject, key, ledger)

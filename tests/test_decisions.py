@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tarfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -12,19 +13,23 @@ from conftest import Wh, WhOn
 from samples import mlperf_training
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.deciding import note, reinstate, retract
+from warehouse.claims.deciding import note, reinstate, retract, settle
 from warehouse.claims.excluded import excluded_by
+from warehouse.claims.fsck import Scope, check_store
 from warehouse.claims.lineage import lineage
 from warehouse.claims.packet import verify_packet, write_packet
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
+from warehouse.claims.signing import sign_targets
 from warehouse.claims.verification import verify_all, verify_number
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.decisions import standing_now
+from warehouse.evidence.keys import load_signing_key
 from warehouse.evidence.ledger import PUBLICATION, Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.objects import Objects
-from warehouse.project import Project, init_project
+from warehouse.project import Project, init_project, read_project
 from warehouse.transform.builds import current_build
 from warehouse.transform.query import run_query
 
@@ -227,6 +232,31 @@ def test_notes_decide_nothing_and_the_ledger_lists_all(project: Project, wh: Wh,
     assert wh("retract", "a9", "--reason", "x")[0] == ExitCode.NOT_FOUND
 
 
+def test_the_signature_of_a_decision_is_checked_wherever_its_number_is(
+    project: Project, wh: Wh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "conf"))
+    assert wh("keygen", "nightly")[0] == 0
+    event = retract(project, "a2", "the clock was wrong")
+    build(project)
+    publish(project, "claim")
+    assert "1 decision unsigned" in wh("verify", CELL)[1]
+    status, out, err = wh("sign", event.key, "--key", "nightly", "--json")  # made before, signed now
+    assert (status, json.loads(out)["kind"]) == (0, "decision"), err
+    assert wh("sign", event.sha256[:12], "--key", "nightly")[1] == f"{event.sha256}\n"
+    assert "1 decision valid (nightly)" in wh("verify", CELL)[1] and "1 decision valid (nightly)" in wh("lineage", CELL)[1]
+    with pytest.raises(WarehouseError, match="WH111"):
+        next(sign_targets(project, [Ledger(objects_of(project)).keys()[0]], load_signing_key("nightly")))  # an arrival is nobody's word
+    project = read_project(project.root)
+    write_packet(project, CELL, tmp_path / "total.tar")
+    with tarfile.open(tmp_path / "total.tar") as archive:
+        [envelope] = [name for name in archive.getnames() if name.startswith("signatures/")]
+    file = project.store_root / envelope
+    file.write_bytes(file.read_bytes().replace(b'"sig":"', b'"sig":"0'))
+    verdict = verify_number(project, CELL)
+    assert (verdict.state, [problem.code for problem in verdict.problems]) == ("tampered", ["WH113"])
+
+
 # --- the standard project ----------------------------------------------------------------------------------------
 
 
@@ -259,3 +289,97 @@ def test_the_standard_project_honours_it_down_to_the_packet(tmp_path: Path, wh_o
     shutil.rmtree(project.root)
     verdict = verify_packet(packet)
     assert (verdict.state, verdict.value) == ("verified", pytest.approx(11))
+
+
+# --- bundles that state a run differently ------------------------------------------------------------------------
+
+
+# The standard project's own run_bundle is tried by unit_tests/run_bundle.yaml.
+STATED = {
+    "models/staging/run_file.sql": "select key as run_id, artifact_manifest_digest, raw_path, value from value",
+    "models/staging/run_bundle.sql": """
+        select
+            run_file.run_id,
+            max({'is_settled': coalesce(settled.is_evidence, false), 'digest': run_file.artifact_manifest_digest}).digest as bundle,
+            count(distinct case when coalesce(settled.is_evidence, true) then run_file.value end) > 1 as has_conflict,
+            max(settled.reason) as settled_reason
+        from run_file
+        left join run_settlement as settled
+            on settled.run_id = run_file.run_id and settled.bundle_digest = run_file.artifact_manifest_digest
+        group by run_file.run_id
+    """,
+    "models/run.sql": """
+        select run_file.run_id, left(run_file.run_id, 1) as series, run_file.value, run_bundle.has_conflict, run_bundle.settled_reason
+        from run_file
+        inner join run_bundle on run_bundle.run_id = run_file.run_id and run_bundle.bundle = run_file.artifact_manifest_digest
+    """,
+    "queries/claim.sql": "/*\ngrain: [series]\n*/\nselect series, sum(value) as total from run where not has_conflict group by series",
+}
+
+
+@pytest.fixture
+def disputed(project: Project, tmp_path: Path) -> Project:
+    """The project, where another bundle says that b1 = 16."""
+    for path, text in STATED.items():
+        (project.root / path).parent.mkdir(exist_ok=True)
+        (project.root / path).write_text(text)
+    (project.root / "queries" / "unfiltered.sql").unlink()
+    take_in(project, value_files(tmp_path / "other", "b1=16\n"))
+    build(project)
+    return project
+
+
+def bundle_with(project: Project, text: str) -> str:
+    """The bundle in the store of a file that is this."""
+    [found] = [path.parents[1].name for path in project.store_root.glob("raw/sha256/*/*/files/*") if path.read_text() == text]
+    return found
+
+
+def test_a_conflict_is_settled_down_to_the_packet(disputed: Project, wh_on: WhOn, tmp_path: Path) -> None:
+    project, wanted, other = disputed, bundle_with(disputed, "b1=16\n"), bundle_with(disputed, "b1=8\n")
+    assert totals(project) == {"a": 7}
+    for run, bundle, why in (
+        ("a1", wanted, "nothing is to be settled"), ("b1", "0" * 12, "none of its bundles"), ("b1", wanted[:7], "none of its"),
+        ("b2", wanted, "no run of the current build"),
+    ):
+        with pytest.raises(WarehouseError, match=f"WH314 {run}.*{why}"):
+            settle(project, run, bundle, "no matter")
+    assert Ledger(objects_of(project)).decisions() == []
+
+    status, out, err = wh_on(project, "settle", "b1", "--bundle", wanted[:12], "--reason", "the other was edited", "--json")
+    event = json.loads(out)
+    assert (status, event["bundle"], event["set_aside"]) == (0, wanted, [other]), err
+    with pytest.raises(WarehouseError, match="(?s)WH313.*other decisions on runs than the ledger.*wh build"):
+        publish(project, "claim")
+    build(project)
+    assert totals(project) == {"a": 7, "b": 16}
+    assert rows(project, "select run_id, settled_reason from run where settled_reason is not null") == [("b1", "the other was edited")]
+
+    publish(project, "claim")
+    number = lineage(project, "claim[series=b].total")
+    assert [(run, found.bundle, found.event.sha256) for run, found in number.settlements.items()] == [("b1", wanted, event["sha256"])]
+    assert f"b1  settled for bundle {wanted[:12]} on " in wh_on(project, "lineage", str(number.number_id))[1]
+    assert states(project) == ["verified"]
+    packet = tmp_path / "total.tar"
+    assert write_packet(project, str(number.number_id), packet).state == "verified"
+    with tarfile.open(packet) as archive:
+        assert event["event"] in archive.getnames()
+    assert list(check_store(project, Scope()).findings) == []
+
+    # The last word counts, whatever was published before it stays, and that a run counts no more is another matter.
+    settle(project, "b1", other, "on a second look")
+    retract(project, "a1", "the clock was wrong")
+    now = standing_now(objects_of(project))
+    assert (now.settled["b1"].set_aside, set(now.not_admitted)) == ((wanted,), {"a1"})
+    build(project)
+    assert totals(project)["b"] == 8
+    assert states(project) == ["stale", "verified"]  # b was replayed as it was settled then
+
+
+def test_a_decision_of_one_kind_leaves_the_other_alone(disputed: Project) -> None:
+    bundle = bundle_with(disputed, "b1=16\n")
+    settle(disputed, "b1", bundle, "the other was edited")
+    retract(disputed, "b1", "the clock was wrong")
+    reinstate(disputed, "b1", "it was right after all")
+    now = standing_now(objects_of(disputed))
+    assert (now.not_admitted, now.settled["b1"].bundle) == ({}, bundle)

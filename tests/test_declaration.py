@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -285,3 +286,19 @@ def test_a_number_of_a_declared_run_is_replayed_and_a_changed_declaration_is_fou
     for column in ("scheduler_path", "duration_s"):  # also what does not stand in it
         status, _, err = wh_on(project, "verify", f"{number}.{column}")
         assert status == ExitCode.TAMPERED and "WH105" in err and "benchmark_run.yaml" in err
+
+
+def test_a_recording_takes_its_declaration_along(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project")
+    write(tmp_path / "nightly.yaml", benchmark_run())
+    command = ("--", sys.executable, "-c", "pass")
+    status, out, err = wh_on(project, "record", "--declaration", str(tmp_path / "nightly.yaml"), *command)
+    assert status == 0, err
+    manifest = open_store(project).manifest(out.strip())
+    assert [(file.raw_path, file.bytes) for file in manifest.files if file.role == ROLE] == [
+        ("benchmark_run.yaml", (tmp_path / "nightly.yaml").stat().st_size)
+    ]
+    write(tmp_path / "broken.yaml", changed(benchmark_run(), {"spec.intent.workloadType": "sometimes"}))
+    assert wh_on(project, "record", "--declaration", str(tmp_path / "broken.yaml"), *command)[0] == ExitCode.FAILED
+    assert wh_on(project, "record", "--declaration", str(tmp_path / "none.yaml"), *command)[0] == ExitCode.USAGE
+    assert open_store(project).digests() == [manifest.digest]

@@ -75,7 +75,8 @@ def test_columns_are_those_of_dicts(are_lines: bool, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     "odd",
     [
-        '{"a": 1, "a": 1, "t": ""}', '{"a": 1, "t": "", "t": ""}', '{"\\u0061": 1, "a": 1, "t": ""}', '{"a": 1, "t": "", "o": {}}',
+        '{"a": 1, "a": 1, "t": ""}', '{"a": 1, "t": "", "t": ""}', '{"\\u0061": 1, "a": 1, "t": ""}',
+        '{"a": 1, "t": "", "o": {}}',
         '{"a": {"x": 1}, "t": ""}', '{"a": 1, "t": "\\u003a", "t": ""}', '{"a": [[1]], "t": ""}', '{"a": NaN, "t": ""}',
         '{"a": 1, "t": ""} ', '{"a": 1, "t": {"a": 1, "a": 1}}', '{"a": 1, "t": "', "7",
         '{"a": 1, "t": "", "l": ["x"]}', '{"a": 1, "t": "", "l": [{"a": 1, "a": 1}]}', '{"a": 1, "t": "", "l": [[1]]}',
@@ -100,6 +101,9 @@ def test_a_file_of_ever_new_objects_is_given_up() -> None:
         assert expected.lines([json.dumps(value).encode()], list) is None
         expected.learn([value])
     assert expected.lines([b'{"k0": 1}'], list) is not None
-    expected = Expected()
-    expected.learn([{f"k{number}": 1 for number in range(1000)}])
-    assert expected.lines([b'{"k0": 1}'], list) is None
+    for odd in ({f"k{number}": 1 for number in range(1000)}, {'"': 1}, {"\n": 1}, {"k0": {"\\": 1}}):
+        expected = Expected()
+        expected.learn([odd])
+        assert expected.lines([json.dumps(odd).encode()], list) is None
+        expected.learn([{"k0": 1}])
+        assert expected.lines([b'{"k0": 1}'], list) is None

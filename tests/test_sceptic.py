@@ -15,6 +15,7 @@ from samples import mlperf_inference
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 from stored import bundle_folder, folder_of
 
+from warehouse.claims.deciding import settle
 from warehouse.claims.lineage import lineage
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
@@ -76,6 +77,16 @@ def test_a_copy_of_a_recording_is_no_new_run_and_an_altered_copy_is_a_conflict(t
     assert [run.rpartition("/")[2] for (run,) in conflicts] == ["run-03"]
     assert con.execute("select distinct run_count, minimum from rollup.indicator_results").fetchall() == [(5, 5.5)]
     assert con.execute("select count(*) from ingest_issue where code = 'run-conflict'").fetchall()[0][0] > 0
+    [(run, digest)] = con.execute("select run_id, artifact_manifest_digest from benchmark_run_fact where has_conflict").fetchall()
+    con.close()
+    settle(project, run, digest, "the copy was edited by hand")
+    build(project)
+    con = duckdb.connect(str(current_build(project).path), read_only=True)
+    assert con.execute(
+        "select run_id, has_conflict, settled_reason from benchmark_run_fact where settled_since is not null"
+    ).fetchall() == [(run, False, "the copy was edited by hand")]
+    assert con.execute("select distinct run_count from rollup.indicator_results").fetchall() == [(6,)]
+    assert con.execute("select count(*) from ingest_issue where code = 'run-conflict'").fetchall() == [(0,)]
 
 
 def test_numbers_do_not_depend_on_when_the_evidence_arrived(tmp_path: Path) -> None:

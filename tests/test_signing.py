@@ -22,6 +22,7 @@ from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all, verify_number
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.decisions import RETRACTION, decide
 from warehouse.evidence.keys import SigningKey, load_signing_key, make_key
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store
@@ -366,11 +367,12 @@ def test_ingest_and_publish_sign(project: Project, wh: Wh, tmp_path: Path) -> No
 
 @pytest.fixture
 def packed(tmp_path: Path, keys: dict[str, SigningKey]) -> Path:
-    """A packet of a number whose evidence and publication `nightly` signed, and its evidence a stranger too."""
+    """A packet of a number whose evidence, publication and decision on a run `nightly` signed, and its evidence a stranger too."""
     project = trust_key(init_project(tmp_path / "packing"), "nightly", keys["nightly"].public.text)
     take_in(project, mlperf_inference.write_submission(tmp_path / "evidence"))
     sign_bundles(project, keys["nightly"])
     sign_bundles(project, keys["stranger"])
+    decide(open_store(project).objects, RETRACTION, "another run", "the clock was wrong", key=keys["nightly"])
     build(project)
     publish(project, "mlperf_inference_results", keys["nightly"])
     assert write_packet(project, SERVER, tmp_path / "packet.tar").state == "verified"
@@ -385,13 +387,13 @@ def test_a_packet_carries_signatures_and_says_which_keys_were_trusted(
         signatures = [name for name in archive.getnames() if name.startswith("signatures/")]
         stream = archive.extractfile("keys.json")
         assert stream and json.loads(stream.read()) == {nightly.key_id: nightly.text}
-    assert len(signatures) == 2 and all(name.endswith(f"/{nightly.key_id}.dsse.json") for name in signatures)
+    assert len(signatures) == 3 and all(name.endswith(f"/{nightly.key_id}.dsse.json") for name in signatures)
 
     # Its own keys are never trusted.
     verdict = verify_packet(packed)
     shown = f"key {nightly.key_id[:12]}"
     assert (verdict.state, str(verdict.signings)) == (
-        "verified", f"1 bundle untrusted key ({shown}), publication untrusted key ({shown})"
+        "verified", f"1 bundle untrusted key ({shown}), 1 decision untrusted key ({shown}), publication untrusted key ({shown})"
     )
     elsewhere = init_project(tmp_path / "elsewhere")
     assert "trusted keys: none" in wh_on(elsewhere, "verify", str(packed))[1]
@@ -399,7 +401,7 @@ def test_a_packet_carries_signatures_and_says_which_keys_were_trusted(
     status, out, _ = wh_on(elsewhere, "verify", str(packed), "--trust", given)
     assert status == 0 and f"publication valid ({given}); trusted keys: {given} {nightly.key_id[:12]}" in out
     trust_key(elsewhere, "partner", nightly.text)
-    assert "1 bundle valid (partner), publication valid (partner)" in wh_on(elsewhere, "verify", str(packed))[1]
+    assert "1 bundle valid (partner), 1 decision valid (partner), publication valid (partner)" in wh_on(elsewhere, "verify", str(packed))[1]
     other = str(key_file(tmp_path, "stranger"))
     assert "untrusted key" in wh_on(elsewhere, "verify", str(packed), "--trust", other)[1]  # instead of the project's
 
@@ -408,9 +410,9 @@ def test_a_byte_changed_in_a_packet_s_signatures_or_keys_is_found_by_whoever_tru
     data, altered = packed.read_bytes(), tmp_path / "altered.tar"
     with tarfile.open(packed) as archive:
         members = [member for member in archive.getmembers() if member.name.startswith(("signatures/", "keys.json"))]
-    assert len(members) == 3
+    assert len(members) == 4
     for member in members:
-        for place in range(member.offset_data, member.offset_data + member.size, 61):
+        for place in range(member.offset_data, member.offset_data + member.size, 89):
             altered.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
             assert verify_packet(altered).state == "tampered", (member.name, place)
 

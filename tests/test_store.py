@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -235,3 +237,32 @@ except WarehouseError as error:
         [sys.executable, "-c", code, tmp_path / "store", tmp_path / "big"], capture_output=True, text=True, check=True
     )
     assert done.stdout == "WH109 [] []\n"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 1 MiB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True).returncode:
+        pytest.skip("who runs the tests may not mount a disk")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def test_a_full_disk_is_told_and_gone_on_with_when_there_is_room(small_disk: Path, tmp_path: Path) -> None:
+    store = local_store(small_disk / "store")
+    small, many = {"a": b"small"}, {f"part/{number}": random.Random(number).randbytes(100_000) for number in range(16)}
+    assert put(store, small, tmp_path / "small")
+    with pytest.raises(WarehouseError) as caught:
+        with store.incoming() as incoming:
+            for number, data in enumerate(many.values()):
+                (tmp_path / str(number)).write_bytes(data)
+            incoming.copy([tmp_path / str(number) for number in range(16)])
+    error = caught.value
+    assert (error.code, error.message) == ("WH109", "the store cannot be written: No space left on device")
+    assert error.hint and error.hint.startswith("free space")
+    assert store.digests() == [manifest_of(small).digest] and faults(store, manifest_of(small).digest) == []
+    subprocess.run(["mount", "-o", "remount,size=8m", small_disk], check=True)
+    assert put(store, many, tmp_path / "again") and faults(store, manifest_of(many).digest) == []
+    assert len(store.digests()) == 2 and not [path for path in (small_disk / "store" / "incoming").iterdir() if path.is_dir()]

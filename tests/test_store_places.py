@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import random
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from multiprocessing.context import ForkServerContext
 from multiprocessing.synchronize import Barrier, Event
@@ -19,8 +22,13 @@ from places import FILES, Place, bucket_store, faults, manifest_of, put
 
 from warehouse.digest import bytes_digest
 from warehouse.errors import WarehouseError
+from warehouse.evidence import holds as evidence_holds
+from warehouse.evidence.finding import LEFTOVER
+from warehouse.evidence.holds import inspect_holds
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.part import part_of
+from warehouse.evidence.removal import remove_bundle
+from warehouse.evidence.s3_objects import S3Objects
 from warehouse.evidence.store import EvidenceStore, bundle_key, local_store, raw_key
 from warehouse.landing.contract import Bundle
 
@@ -323,3 +331,178 @@ def test_a_writer_killed_at_any_point_leaves_nothing_that_a_second_ingest_does_n
     assert set(store.digests()) == wanted
     assert [digest for digest in wanted if faults(store, digest)] == []
     assert len(place.keys()) == len(wanted) * (SMALL_FILES + 1)
+
+
+# --- using and removing at once ----------------------------------------------------------------------------------
+
+
+def claim(digest: str) -> str:
+    return f"claims/{digest}"
+
+
+def _remove(store: EvidenceStore, digest: str) -> bool:
+    """Remove a bundle on which nothing rests, as retention does; whether it was."""
+
+    def find() -> list[str]:
+        return [digest] if store.has(digest) and not store.objects.exists(claim(digest)) else []
+
+    with store.removing() as removal:
+        for found in removal.agreed(find, str):
+            remove_bundle(store, found)
+            removal.done(found)
+            return True
+    return False
+
+
+def _rest_on(store: EvidenceStore, number: int, sources: Path) -> bool:
+    """Bring a bundle and rest something on it, as publishing does; whether it was not being removed."""
+    digest = manifest_of(_killed_bundle(number)).digest
+    try:
+        with store.keeping():
+            put(store, _killed_bundle(number), sources)
+            store.objects.check_kept(digest)
+            assert faults(store, digest) == []
+            store.objects.create(claim(digest), b"")
+    except WarehouseError as error:
+        assert error.code == "WH116"
+        return False
+    return True
+
+
+def _race(
+    store: EvidenceStore, sources: Path, environment: dict[str, str], together: Barrier, is_remover: bool,
+    results: "multiprocessing.Queue[list[bool | str]]",
+) -> None:
+    os.environ.update(environment)  # that of the process it was forked from is older
+    chance, outcomes = random.Random(str(sources)), list[bool | str]()
+    for number in range(RACES):
+        together.wait()
+        time.sleep(chance.uniform(0, 0.03))  # that they do not always begin in the same order
+        try:
+            digest = manifest_of(_killed_bundle(number)).digest
+            outcomes.append(_remove(store, digest) if is_remover else _rest_on(store, number, sources))
+        except Exception as error:
+            outcomes.append(repr(error))
+    results.put(outcomes)
+
+
+RACES = 5
+
+
+def test_what_something_rests_on_is_there_whoever_removes_meanwhile(place: Place, tmp_path: Path, forks: ForkServerContext) -> None:
+    """Two that rest something on a bundle, and one that removes it unless something does, each in a process of its own."""
+    store = place.store
+    for number in range(RACES):
+        put(store, _killed_bundle(number), tmp_path / "first")
+    together, results = forks.Barrier(3), forks.Queue()
+    racers = [
+        forks.Process(target=_race, args=(store, tmp_path / str(racer), dict(os.environ), together, racer == 0, results))
+        for racer in range(3)
+    ]
+    for racer in racers:
+        racer.start()
+    outcomes = [results.get(timeout=120) for _ in racers]
+    for racer in racers:
+        racer.join()
+    assert {type(outcome) for each in outcomes for outcome in each} == {bool}, outcomes
+    rested = [digest for number in range(RACES) if store.objects.exists(claim(digest := manifest_of(_killed_bundle(number)).digest))]
+    assert rested and [faults(store, digest) for digest in rested] == [[]] * len(rested)
+    for number in range(RACES):  # whatever was removed can be brought again: nothing is left of the removal
+        assert _rest_on(store, number, tmp_path / "again")
+    assert not any(_remove(store, digest) for digest in store.digests())
+
+
+def test_who_removes_waits_for_those_that_were_there_before(store: EvidenceStore, digest: str) -> None:
+    removed: list[bool] = []
+    remover = threading.Thread(target=lambda: removed.append(_remove(store, digest)), daemon=True)
+    with store.keeping():
+        remover.start()
+        remover.join(0.5)
+        assert remover.is_alive() and faults(store, digest) == []
+        store.objects.create(claim(digest), b"")
+    remover.join(60)
+    assert removed == [False] and faults(store, digest) == []
+
+
+# --- the same in a bucket, where no kernel knows who has died ----------------------------------------------------
+
+
+@pytest.fixture
+def bucket(endpoint: str, bucket_name: str, tmp_path: Path) -> EvidenceStore:
+    store = bucket_store(endpoint, bucket_name, tmp_path / "work")
+    put(store, FILES, tmp_path / "sources")
+    return store
+
+
+def other_client(store: EvidenceStore) -> EvidenceStore:
+    """The same store, as another process has it."""
+    return EvidenceStore(pickle.loads(pickle.dumps(store.objects)), store.landing.parent)
+
+
+def holds(store: EvidenceStore, folder: str) -> list[str]:
+    return [entry.key for entry in store.objects.entries(f"holds/{folder}")]
+
+
+def test_evidence_in_use_for_long_is_not_removed_and_a_dead_users_is_in_time(
+    bucket: EvidenceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest, user = bucket.digests()[0], ExitStack()
+    user.enter_context(other_client(bucket).keeping())
+    monkeypatch.setattr(evidence_holds, "_WAIT_S", 0)
+    with pytest.raises(WarehouseError, match=f"WH116.*evidence is in use by process {os.getpid()} on .* since"):
+        _remove(bucket, digest)
+    assert (faults(bucket, digest), holds(bucket, "marks")) == ([], [])
+    monkeypatch.setattr(evidence_holds, "_KEPT", timedelta(seconds=-60))  # a day later
+    assert {finding.kind for finding in inspect_holds(bucket.objects.entries("holds"))} == {LEFTOVER}
+    assert _remove(bucket, digest) and bucket.is_empty()
+    assert list(inspect_holds(bucket.objects.entries("holds"))) == []
+    user.close()
+
+
+def test_a_hold_that_is_too_old_is_good_for_nothing(bucket: EvidenceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    with bucket.keeping():
+        bucket.objects.check_kept(bucket.digests()[0])
+        monkeypatch.setattr(evidence_holds, "_KEPT", timedelta(0))
+        with pytest.raises(WarehouseError, match="WH116.*may be removed now"):
+            bucket.objects.check_kept(bucket.digests()[0])
+
+
+def test_a_removal_that_was_cut_short_keeps_its_bundle_from_use_until_another_ends_it(
+    bucket: EvidenceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest, dead = bucket.digests()[0], ExitStack()
+    crashed = other_client(bucket)
+    removal = dead.enter_context(crashed.removing())
+    assert removal.agreed(crashed.digests, str) == [digest]
+    crashed.objects.remove(raw_key(digest, "manifest.json"))
+    assert put(bucket, {"other": b"x"}, tmp_path / "other")  # nobody else waits
+    with pytest.raises(WarehouseError, match=f"WH116 {digest[:12]}: it is just being removed"):
+        put(bucket, FILES, tmp_path / "again")
+    with pytest.raises(WarehouseError, match=f"WH116.*evidence is just being removed by process {os.getpid()} "):
+        _remove(bucket, digest)
+    assert [finding.key for finding in inspect_holds(bucket.objects.entries("holds"))] == [f"holds/marks/{digest}"]
+
+    def half_made() -> list[str]:
+        return [digest] if not bucket.has(digest) and any(bucket.objects.entries(bundle_key(digest))) else []
+
+    monkeypatch.setattr(evidence_holds, "_TURN", timedelta(seconds=-60))  # an hour later
+    with bucket.removing() as other:
+        monkeypatch.setattr(evidence_holds, "_TURN", timedelta(hours=1))
+        assert isinstance(crashed.objects, S3Objects)
+        monkeypatch.setattr(crashed.objects._holds, "_turn_since", datetime.now(UTC) - timedelta(hours=1))
+        with pytest.raises(WarehouseError, match="WH116"):  # the one that was thought dead comes too late
+            crashed.objects.remove_below(bundle_key(digest))
+        assert other.agreed(half_made, str) == [digest]
+        remove_bundle(bucket, digest)
+        other.done(digest)
+    assert put(bucket, FILES, tmp_path / "again") and faults(bucket, digest) == []
+    dead.close()
+
+
+def test_a_long_removal_takes_turn_after_turn(bucket: EvidenceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    with bucket.removing() as removal:
+        [digest] = removal.agreed(bucket.digests, str)
+        before = holds(bucket, "turns")
+        monkeypatch.setattr(evidence_holds, "_TURN", timedelta(0))
+        remove_bundle(bucket, digest)
+        assert holds(bucket, "turns") > before and bucket.is_empty()

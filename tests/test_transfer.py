@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -276,5 +277,34 @@ def test_a_bucket_is_a_store_like_any(source: Project, target: Project, bucket_n
     assert {key.partition("/")[0] for _, key in expected} == {"raw", "ledger", "specs", "publications", "signatures"}
     found = {(finding.kind, finding.key) for finding in check_store(bucket, Scope()).findings}
     assert expected <= found and {kind for kind, _ in found - expected} == {"unledgered"}
-    with pytest.raises(WarehouseError, match="WH116"):
+    with pytest.raises(WarehouseError, match="WH105"):  # with a damaged ledger nobody knows what may go
         next(remove_leftovers(open_store(bucket), datetime.now(UTC)))
+
+
+def test_every_changed_byte_and_every_lost_object_of_a_bucket_is_found(source: Project, bucket_name: str, wh_on: WhOn) -> None:
+    """Eight times five at once, of which none hides another: in each bundle, of publications and specs, of signatures; or of events."""
+    url = f"s3://{bucket_name}/of/team"
+    assert wh_on(source, "push", url)[0] == ExitCode.OK
+    bucket, chance, client = project_of_place(source, url), random.Random(20261122), client_of(os.environ["AWS_ENDPOINT_URL"])
+    whole = contents(bucket)
+    groups: dict[str, list[str]] = {}
+    for key in sorted(whole):
+        top = key.partition("/")[0]
+        groups.setdefault("/".join(key.split("/")[:4]) if top == "raw" else {"specs": "publications"}.get(top, top), []).append(key)
+    events = groups.pop("ledger")
+    assert len(groups) == 5
+    for number in range(8):
+        damaged = chance.sample(events, 5) if number % 4 == 3 else [chance.choice(group) for group in groups.values()]
+        for key in damaged:
+            name, data = f"{bucket_name}/of/team/{key}", whole[key]
+            if key not in events and chance.random() < 0.5:
+                client.rm_file(name)
+                continue
+            at = chance.randrange(len(data) or 1)
+            changed = bytes([(data[at] if data else 0) ^ chance.randrange(1, 256)])  # an empty one gets a byte
+            client.pipe_file(name, data[:at] + changed + data[at + 1 :])
+        found = {finding.key for finding in check_store(bucket, Scope()).findings if finding.kind in ("altered", "missing")}
+        assert set(damaged) <= found
+        for key in damaged:
+            client.pipe_file(f"{bucket_name}/of/team/{key}", whole[key])
+    assert is_clean(bucket)

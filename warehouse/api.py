@@ -47,8 +47,8 @@ class Warehouse:
 
     def sql(self, query: str, *, build: str | None = None) -> pa.Table:
         """The result of one query on the current build, or on the kept build whose digest begins with `build`. The session
-        is read-only and reaches nothing but the build. Warns when tables that it reads are without old detail. Raises WH211 (there is no such build), WH213 (the query cannot be
-        run: with its place), WH218 (the build is damaged)."""
+        is read-only and reaches nothing but the build. Warns (UserWarning) when tables that it reads are without old detail.
+        Raises WH211 (there is no such build), WH213 (the query cannot be run: with its place), WH218 (the build is damaged)."""
         found = current_build(self.project) if build is None else find_build(self.project, build)
         with run_query(found.path, query) as result:
             if told := told_away(result, query):

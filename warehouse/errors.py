@@ -47,7 +47,7 @@ CODES: dict[str, str] = {
     "WH113": "a signature does not hold",
     "WH114": "the store cannot be reached or used",
     "WH115": "a file is larger than the store takes",
-    "WH116": "evidence cannot be removed from this store",
+    "WH116": "evidence is being removed, or is in use, by another process",
     "WH117": "nothing in the store accounts for an object",
     "WH118": "the ledger does not know what lies in the store",
     "WH119": "no digest covers an object (a warning)",
@@ -61,6 +61,7 @@ CODES: dict[str, str] = {
     "WH126": "a crash has left something in the store (a warning)",
     "WH127": "there is no interrupted check to go on with",
     "WH128": "two stores have different bytes under one key",
+    "WH129": "the store can only be read",
     # models
     "WH201": "a model's header is not valid",
     "WH202": "a model's SQL could not be parsed",

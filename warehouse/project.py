@@ -170,7 +170,7 @@ def read_project(root: Path) -> Project:
 
 
 def _store(root: Path, file: ProjectFile) -> tuple[Path, str | None]:
-    """The store's folder, and where it is in S3 its URL; then the folder is for what is no evidence."""
+    """The store's folder, and where it is in S3 or to be read by fsspec its URL; then the folder is for what is no evidence."""
     return _store_at(
         root, file.value("store", "url", str, ".wh/store"),
         lambda message, hint: file.fault("store", "url", f"store.url {message}", f"for one: url = {hint}"),
@@ -183,15 +183,27 @@ def _store_at(root: Path, url: str, fault: Callable[[str, str], WarehouseError])
         return root / url, None
     if scheme == "file":
         return Path("/", rest.removeprefix("localhost")), None
+    if scheme in ("http", "https"):
+        raise fault(f"{url!r}: a web server does not tell what it has, and a store has to be listed", '"s3://bucket/folder"')
     if scheme != "s3":
-        raise fault(f"{url!r}: evidence is kept in a folder or in S3", '"s3://bucket/folder"')
+        if not _is_known_to_fsspec(scheme):
+            raise fault(f"{url!r}: evidence is kept in a folder or in S3, and read from what fsspec knows", '"s3://bucket/folder"')
+        return root / _WORK, url
     if not _BUCKET.fullmatch(rest.partition("/")[0]):
         raise fault(f"{url!r} names no bucket", '"s3://bucket/folder"')
     return root / _WORK, url
 
 
+def _is_known_to_fsspec(scheme: str) -> bool:
+    try:
+        from fsspec.registry import known_implementations
+    except ImportError:  # it comes with an extra
+        return False
+    return scheme in known_implementations
+
+
 def project_of_place(project: Project, place: str) -> Project:
-    """`project` with the store at another place: an `s3://` URL, a store's folder, or the folder of the project that has it.
+    """`project` with the store at another place: a URL, a store's folder, or the folder of the project that has it.
     A bucket of another endpoint than the project's is reached by AWS's own variables. Raises WH002."""
     if "://" in place:
         store_root, store_url = _store_at(

@@ -138,6 +138,9 @@ def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> It
 def _scalar(element: Element, report: Report) -> Iterator[Entry]:
     """A pair's entry, none if its value is an array or object; what stands in a number's place and is none is told."""
     key, value, place = str(element.key), element.value, (element.offset, element.length, element.line_number)
+    if value is None:  # as most of a server's arguments
+        yield element_entry(element, report)
+        return
     is_scalar = not isinstance(value, (list, dict))
     text = (json_text(value) or "").strip() if is_scalar else ""
     if is_scalar and key == "request_rate" and text.casefold() in RATE_WORDS:

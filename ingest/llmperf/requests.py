@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from warehouse.landing.columns import Row, Rows, as_column, counts, numbers, texts
@@ -87,8 +88,9 @@ def _columns_of_all(records: Records, detail: Detail) -> dict[str, Any] | None:
             for key in _NUMBERS:
                 floats[key][index] = np.nan
             found["number_output_tokens"][index] = None
-    whole["number_output_tokens"] = counts(found["number_output_tokens"])
-    _note(floats, {key: found[key] for key in _COUNTS}, failed, detail)
+    if failed:
+        whole["number_output_tokens"] = counts(found["number_output_tokens"])
+    _note(floats, whole, failed, detail)
     first = detail.requests
     detail.requests += len(records)
     return {
@@ -98,7 +100,7 @@ def _columns_of_all(records: Records, detail: Detail) -> dict[str, Any] | None:
 
 
 def _note(
-    floats: Mapping[str, NDArray[np.float64]], whole: Mapping[str, list[int | None]], failed: list[int], detail: Detail
+    floats: Mapping[str, NDArray[np.float64]], whole: Mapping[str, pa.Array], failed: list[int], detail: Detail
 ) -> None:
     """What `_columns` notes of each."""
     detail.failed += len(failed)
@@ -107,9 +109,9 @@ def _note(
     for key in _NUMBERS:
         detail.values[key].frombytes(floats[key][is_answered & ~np.isnan(floats[key])].tobytes())
     for key, column in whole.items():
-        stated = [count for count, answered in zip(column, is_answered.tolist(), strict=True) if answered and count is not None]
-        detail.values[key].extend(stated)
-    tokens = np.array(whole["number_output_tokens"], np.float64)
+        stated = column.filter(pa.array(is_answered)).drop_null() if failed or column.null_count else column
+        detail.values[key].frombytes(stated.to_numpy().tobytes())
+    tokens = whole["number_output_tokens"].to_numpy(zero_copy_only=False).astype(np.float64)
     latency, throughput = floats["end_to_end_latency_s"], floats["request_output_throughput_token_per_s"]
     is_told = is_answered & (latency != 0) & ~np.isnan(latency) & ~np.isnan(tokens)
     with np.errstate(over="ignore"):

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from .lines import Bools, Bytes, Ints, Lines, places_where
 
-_CHUNK_TEXTS = 4096  # what is computed for so many stays in a core's own cache
 _LONGEST = 32  # bytes; a longer one is no producer's measurement
 # With so small an exponent that it is finite.
 _JSON_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?$"
@@ -40,11 +39,11 @@ def numbers_in(lines: Lines) -> Numbers:
     is_short = ends - starts <= _LONGEST
     if not is_short.all():
         starts, ends = starts[is_short], ends[is_short]
-    written = texts_at(text, starts, ends - starts)
     try:
-        values = written.cast(pa.float64()).to_numpy()
-        is_number = np.isfinite(values) & _is_json(written)
+        values = np.frombuffer(_parts(text, starts, ends).cast(pa.float64()).buffers()[1], np.float64)[: 2 * len(starts) : 2]
+        is_number = np.isfinite(values) & _is_json(text, starts, ends)
     except pa.ArrowInvalid:  # among them is what is no number: asking of each takes thrice as long as reading it
+        written = texts_at(text, starts, ends - starts)
         is_number = pc.match_substring_regex(written, _JSON_NUMBER).to_numpy(zero_copy_only=False)
         values = written.filter(is_number).cast(pa.float64()).to_numpy()
         starts, ends, is_number = starts[is_number], ends[is_number], np.ones(len(values), np.bool_)
@@ -73,28 +72,33 @@ def _is_all_in(lines: Lines, places: Ints) -> bool:
     return int((behind - first).sum()) == len(places)
 
 
-def _is_json(written: pa.StringArray) -> Bools:
+def _is_json(text: Bytes, starts: Ints, ends: Ints) -> Bools:
     """Whether what could be read as a number, and ends with a digit, is written as JSON has it."""
-    _, offsets, characters = written.buffers()
-    text = np.append(np.frombuffer(characters, np.uint8), np.uint8(0))
-    starts = np.frombuffer(offsets, np.int32)[: len(written)]
     begin = starts + (text[starts] == ord("-"))
-    is_one: Bools = _is_digit(text[begin]) & ~((text[begin] == ord("0")) & _is_digit(text[begin + 1]))
-    points = np.flatnonzero(text == ord("."))
-    points = points[~_is_digit(text[points + 1])]  # 1.e5
-    is_one[np.searchsorted(starts, points, side="right") - 1] = False
+    second = np.minimum(begin + 1, ends - 1)  # or the first again: no text may stand behind it
+    is_one: Bools = _is_digit(text[begin]) & ~((text[begin] == ord("0")) & (second > begin) & _is_digit(text[second]))
+    points = places_where(_is_open_point, text[:-1], text[1:])  # 1.e5
+    numbers = np.searchsorted(starts, points, side="right") - 1
+    is_one[numbers[(numbers >= 0) & (points < ends[numbers])]] = False
     return is_one
 
 
+def _is_open_point(byte: Bytes, behind: Bytes) -> Bools:
+    return (byte == ord(".")) & ~_is_digit(behind)
+
+
 def texts_at(text: Bytes, starts: Ints, lengths: Ints) -> pa.StringArray:
-    """Parts of ASCII text."""
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(lengths, out=offsets[1:])
-    characters = np.empty(offsets[-1], np.uint8)
-    shifts = starts - offsets[:-1]
-    for begin in range(0, len(lengths), _CHUNK_TEXTS):
-        stop = min(begin + _CHUNK_TEXTS, len(lengths))
-        places = np.repeat(shifts[begin:stop], lengths[begin:stop])
-        places += np.arange(offsets[begin], offsets[stop])
-        characters[offsets[begin] : offsets[stop]] = text[places]
-    return pa.StringArray.from_buffers(len(lengths), pa.py_buffer(offsets), pa.py_buffer(characters))
+    """Parts of ASCII text, which do not overlap."""
+    order = np.argsort(starts, kind="stable")
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(0, 2 * len(order), 2)
+    return _parts(text, starts[order], (starts + lengths)[order]).take(pa.array(places))
+
+
+def _parts(text: Bytes, starts: Ints, ends: Ints) -> pa.StringArray:
+    """Parts of `text` that follow one another, and behind each a NULL for what stands before the next: nothing is copied."""
+    offsets = np.empty(2 * len(starts) + 1, np.int32)
+    offsets[:-1:2], offsets[1::2] = starts, ends
+    offsets[-1] = ends[-1] if len(ends) else 0
+    is_part = pa.py_buffer(b"\x55" * (len(starts) // 4 + 1))  # every other bit
+    return pa.StringArray.from_buffers(2 * len(starts), pa.py_buffer(offsets), pa.py_buffer(text), is_part, len(starts))

@@ -1,8 +1,9 @@
 /*
 description: >
   One row per run: what was run, on what, when, and how it ended. A run that several bundles state is read from one of
-  them (staging.run_bundle); where their bytes differ, has_conflict is true and the run is not publishable. Neither is one
-  whose state is not admitted: somebody retracted it, or another run stands in its stead.
+  them (staging.run_bundle); where their bytes differ, has_conflict is true and the run is not publishable, until somebody
+  settles which of them is its evidence. Neither is one whose state is not admitted: somebody retracted it, or another run
+  stands in its stead.
 materialized: incremental
 key: [run_id]
 grain: [run_id]
@@ -49,7 +50,9 @@ columns:
   cluster_region_key: {type: varchar, description: "Key in cluster_region_dim", feed: false, tests: [{relationships: main.cluster_region_dim.cluster_region_key}]}
   outcome_digest: {type: varchar, description: "Digest of the run's own files: two runs that share it are one execution", feed: false}
   bundle_count: {type: bigint, description: "How many evidence bundles state this run", feed: false, tests: [not_null]}
-  has_conflict: {type: boolean, description: "Whether bundles state different bytes for this run", feed: false, tests: [not_null]}
+  has_conflict: {type: boolean, description: "Whether bundles state different bytes for this run, and nobody settled which is its evidence", feed: false, tests: [not_null]}
+  settled_reason: {type: varchar, description: "Why this bundle is its evidence and no other, in the words of who settled it; NULL: nobody had to", feed: false}
+  settled_since: {type: timestamptz, unit: UTC, description: "When that was settled; NULL: nobody had to", feed: false}
   state: {type: varchar, description: "Whether the run counts: admitted, retracted, or superseded by another run", feed: false, tests: [not_null, {accepted_values: [admitted, retracted, superseded]}]}
   state_reason: {type: varchar, description: "Why it is not admitted, in the words of who decided; NULL: it is", feed: false}
   state_since: {type: timestamptz, unit: UTC, description: "When that was decided; NULL: it is admitted", feed: false}
@@ -98,6 +101,8 @@ select
     run_outcome.outcome_digest,
     run_bundle.bundle_count,
     run_bundle.has_conflict,
+    run_bundle.settled_reason,
+    run_bundle.settled_since,
     coalesce(run_decision.state, 'admitted') as state,
     run_decision.reason as state_reason,
     run_decision.decided_at as state_since,

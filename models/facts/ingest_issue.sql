@@ -38,7 +38,7 @@ with issue as (
         0 as raw_length,
         'error' as severity,
         'run-conflict' as code,
-        'bundles state different bytes for this run: it is not published' as message,
+        'bundles state different bytes for this run: it is not published until wh settle says which is its evidence' as message,
         cast(null as bigint) as line_number,
         stated.run_id
     from feed.benchmark_run as stated

@@ -18,7 +18,9 @@ from warehouse.claims.determinism import UNRECORDED, Determinism
 from warehouse.claims.number import inexact
 from warehouse.claims.publication import PublishedRollup
 from warehouse.claims.retrace import Doubt, Retraced, row_key
-from warehouse.claims.signing import Signings, check_evidence_signatures, check_publication_signatures, trusted_keys
+from warehouse.claims.signing import (
+    Signings, check_decision_signatures, check_evidence_signatures, check_publication_signatures, trusted_keys,
+)
 from warehouse.claims.verdict import (
     EXPIRED, NOT_REPRODUCED, REFUSED, STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Claim, Verdict, state_of,
 )
@@ -55,6 +57,7 @@ class Auditor:
         self._project = project
         self._published = check_publication_signatures(project, publication) if publication else None
         self._decisions, self._undecided = named_decisions(open_store(project).objects, made_with(project, publication))
+        self._decided = check_decision_signatures(project, self._decisions)
         self._trusted = tuple(trusted_keys(project).values())
         self._traced = traced
         self._store = open_store(project)
@@ -70,13 +73,15 @@ class Auditor:
         value, files = inexact(claim.form), 0
 
         def told(state: str, reason: str, *problems: WarehouseError) -> Verdict:
-            signings = Signings({digest: self._signings[digest] for digest in sorted(claim.bundles)}, self._published, self._trusted)
+            evidence_signings = {digest: self._signings[digest] for digest in sorted(claim.bundles)}
+            signings = Signings(evidence_signings, self._published, self._trusted, self._decided)
             return Verdict(claim.number_id, claim.key, value, state, reason, files, problems, signings=signings)
 
         problems = [problem for digest in sorted(claim.bundles) for problem in self.check(digest)]
         if self._published and (problem := self._published.problem("the publication's signature")):
             problems.append(problem)
-        problems += self._undecided
+        decided = (signing.problem(f"the signature of the decision {sha256[:12]}") for sha256, signing in self._decided.items())
+        problems += [*self._undecided, *(problem for problem in decided if problem)]
         if problems:
             state, count = state_of(problems), len(problems)
             reason = problems[0].message if state == EXPIRED else f"{count} problem{'s' * (count > 1)}"

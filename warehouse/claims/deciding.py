@@ -1,4 +1,5 @@
-"""Deciding on runs: retract one, have another stand in its stead, take it back, or note something of it. And the ledger, read.
+"""Deciding on runs: retract one, have another stand in its stead, take it back, settle which bundle is its evidence, or note
+something of it. And the ledger, read.
 
 Only runs that the current build knows are decided on: a run id that was mistyped would leave the one that was meant.
 """
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from warehouse.claims.signing import trusted_keys
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.decisions import (
-    NOTE, REINSTATEMENT, RETRACTION, SUPERSESSION, Decision, decide, decision_subject, is_of_run, standing_now,
+    NOTE, REINSTATEMENT, RETRACTION, SETTLEMENT, SUPERSESSION, Standing, decide, decision_subject, is_of_run, standing_now,
 )
 from warehouse.evidence.ledger import Event, Ledger
 from warehouse.evidence.location import open_store
@@ -39,16 +40,34 @@ def retract(
     _check_known(project, superseded_by)
     if superseded_by == run_id:
         raise WarehouseError("WH314", "it cannot stand in its own stead", printable(run_id))
-    if superseded_by in now:
-        raise WarehouseError("WH314", f"it cannot stand in: {now[superseded_by]}", printable(superseded_by), "name an admitted run")
-    return decide(open_store(project).objects, SUPERSESSION, run_id, reason, superseded_by, key)
+    if superseded_by in now.not_admitted:
+        message = f"it cannot stand in: {now.not_admitted[superseded_by]}"
+        raise WarehouseError("WH314", message, printable(superseded_by), "name an admitted run")
+    return decide(open_store(project).objects, SUPERSESSION, run_id, reason, {"superseded_by": superseded_by}, key)
 
 
 def reinstate(project: Project, run_id: str, reason: str, key: "SigningKey | None" = None) -> Event:
     """Take back that a run was retracted or superseded. Raises WH314 where it was not, and what `retract` raises."""
-    if run_id not in _checked(project, run_id, reason):
+    if run_id not in _checked(project, run_id, reason).not_admitted:
         raise WarehouseError("WH314", "it is admitted: nothing is to be taken back", printable(run_id))
     return decide(open_store(project).objects, REINSTATEMENT, run_id, reason, key=key)
+
+
+def settle(project: Project, run_id: str, bundle: str, reason: str, key: "SigningKey | None" = None) -> Event:
+    """Say which of the bundles that state a run differently is its evidence, by its digest or what that begins with; the others
+    that the build knows are set aside. One that arrives later with other bytes is a conflict again. Raises WH314 for a run
+    whose bundles agree, and for a bundle that does not state it, and what `retract` raises."""
+    now = _checked(project, run_id, reason)
+    stating, is_in_conflict = _stating(current_build(project), run_id)
+    if not is_in_conflict and run_id not in now.settled:
+        raise WarehouseError("WH314", "no bundles state it differently: nothing is to be settled", printable(run_id))
+    found = [digest for digest in stating if len(bundle) >= _DIGEST_CHARACTERS and digest.startswith(bundle)]
+    if len(found) != 1:
+        message = f"{len(found) or 'none'} of its bundles {'have digests that begin' if found else 'has a digest that begins'} with {printable(bundle)}"
+        exit_code = ExitCode.AMBIGUOUS if found else ExitCode.NOT_FOUND
+        raise WarehouseError("WH314", message, printable(run_id), f"it is stated by {', '.join(stating)}", exit_code)
+    detail = {"bundle": found[0], "set_aside": [digest for digest in stating if digest != found[0]]}
+    return decide(open_store(project).objects, SETTLEMENT, run_id, reason, detail, key)
 
 
 def note(project: Project, run_id: str, text: str, key: "SigningKey | None" = None) -> Event:
@@ -81,12 +100,12 @@ def _is_of(event: Event, subject: str) -> bool:
     return event.subject == subject or (is_digest and event.subject.startswith(subject))
 
 
-def _checked(project: Project, run_id: str, reason: str) -> dict[str, Decision]:
+def _checked(project: Project, run_id: str, reason: str) -> Standing:
     """The decisions that stand now, where something may be decided on a run."""
     if not reason.strip():
         raise WarehouseError("WH314", "it needs a reason", printable(run_id))
     now = standing_now(open_store(project).objects)
-    if run_id not in now:  # decided on before, it may have no evidence any more
+    if run_id not in now.not_admitted:  # decided on before, it may have no evidence any more
         _check_known(project, run_id)
     return now
 
@@ -129,6 +148,23 @@ def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
     with run_query(build.path, f"select run_id from ({runs}) where run_id is not null {ranked} limit {_SIMILAR}") as result:
         found = [row[0] for row in result.fetchall()]
     return found[:1] == [run_id], found
+
+
+def _stating(build: Build, run_id: str) -> tuple[list[str], bool]:
+    """The bundles of a build that state a run, sorted, and whether they do so differently: none and no, where the project has no
+    such tables."""
+    from warehouse.transform.duck import text_literal
+    from warehouse.transform.query import run_query
+
+    wanted = text_literal(run_id)
+    tables = "select count(*) from catalog.model where name in ('run_file', 'run_bundle') and schema_name = 'staging'"
+    with run_query(build.path, tables) as result:
+        if result.fetchall()[0][0] < 2:
+            return [], False
+    with run_query(build.path, f"select distinct artifact_manifest_digest from staging.run_file where run_id = {wanted} order by 1") as result:
+        stating = [row[0] for row in result.fetchall()]
+    with run_query(build.path, f"select has_conflict from staging.run_bundle where run_id = {wanted}") as result:
+        return stating, any(row[0] for row in result.fetchall())
 
 
 def _built_bundles(project: Project, build: Build) -> set[str]:

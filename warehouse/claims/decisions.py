@@ -11,7 +11,7 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.decisions import Decision, named_decisions, standing, standing_now
 from warehouse.evidence.ledger import PUBLICATION, Ledger
 from warehouse.evidence.location import open_store
-from warehouse.landing.batches import DECISION_TABLE
+from warehouse.landing.batches import DECIDED_TABLES
 from warehouse.project import Project
 from warehouse.transform.builds import find_current
 
@@ -43,11 +43,11 @@ def check_admitted(
     for problem in named_decisions(objects, built)[1]:
         raise problem
     known = {reference["sha256"] for reference in built}
-    if refused := [now[run] for run in sorted(set(runs) & now.keys())]:
+    if refused := [now.not_admitted[run] for run in sorted(set(runs) & now.not_admitted.keys())]:
         raise _not_admitted(refused, known, place)
     if not reads_decisions(specification):
         return []
-    if known != {decision.event.sha256 for decision in now.values()}:
+    if known != {decision.event.sha256 for decision in now.all()}:
         raise WarehouseError("WH313", "the build is of other decisions on runs than the ledger has now", place, "run: wh build")
     return built
 
@@ -57,7 +57,7 @@ def decisions_then(project: Project, publication: PublishedRollup) -> frozenset[
     ledger = Ledger(open_store(project).objects)
     made = next((event.at for event in ledger.events() if event.kind == PUBLICATION and event.subject == publication.digest), None)
     before = [event for event in ledger.decisions() if made is None or datetime.fromisoformat(event.at) < datetime.fromisoformat(made)]
-    return frozenset(decision.event.sha256 for decision in standing(before).values())
+    return frozenset(decision.event.sha256 for decision in standing(before).all())
 
 
 def _not_admitted(refused: Sequence[Decision], known: set[str], place: str) -> WarehouseError:
@@ -72,13 +72,17 @@ def _not_admitted(refused: Sequence[Decision], known: set[str], place: str) -> W
 
 
 def reads_decisions(specification: Mapping[str, Any]) -> bool:
-    """Whether a query, or a model under it, reads which runs are not admitted."""
+    """Whether a query, or a model under it, reads what was decided of runs."""
     documents = [specification["document"], *specification["models"].values()]
-    return any(leaf["table"] == DECISION_TABLE for document in documents for leaf in document["landing"])
+    return any(leaf["table"] in DECIDED_TABLES for document in documents for leaf in document["landing"])
 
 
 def _of_build(project: Project, build: "Build") -> Sequence[Reference]:
     from warehouse.transform.landing_tables import built_rows
 
-    rows = built_rows(build.landing, open_store(project).landing, DECISION_TABLE, ("raw_path", "artifact_manifest_digest"))
-    return [{"key": row["raw_path"], "sha256": row["artifact_manifest_digest"]} for row in rows]
+    landing = open_store(project).landing
+    named = {  # several rows may be of one decision
+        row["raw_path"]: row["artifact_manifest_digest"]
+        for table in DECIDED_TABLES for row in built_rows(build.landing, landing, table, ("raw_path", "artifact_manifest_digest"))
+    }
+    return [{"key": key, "sha256": sha256} for key, sha256 in named.items()]

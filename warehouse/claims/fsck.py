@@ -18,6 +18,8 @@ from warehouse.claims.inspection import ClaimInspector
 from warehouse.digest import bytes_digest
 from warehouse.evidence.durable import dead_folders
 from warehouse.evidence.finding import AWAY, LEFTOVER, ORPHANED, Finding
+from warehouse.evidence.holds import FOLDER as HOLDS
+from warehouse.evidence.holds import inspect_holds
 from warehouse.evidence.inspection import bundle_of, inspect_bundle, inspect_event_names, missing_bundles
 from warehouse.evidence.ledgered import Ledgered, read_ledgered
 from warehouse.evidence.local_objects import WORK_NAMES
@@ -87,6 +89,8 @@ def _checked(
                 yield from claims.specs(entries)
             elif top == "signatures":
                 yield from claims.signatures(entries)
+            elif top == HOLDS:
+                yield from inspect_holds(entries)
             elif top == "builds":
                 yield from inspect_builds(store.objects, entries)
             else:

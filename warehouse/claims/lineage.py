@@ -59,6 +59,7 @@ class Lineage:
     signings: Signings | None = None  # of its bundles and its publication, checked now
     removals: Mapping[str, Event] = field(default_factory=dict)  # of bundles that policy removed: the ledger's words
     decisions: Mapping[str, Decision] = field(default_factory=dict)  # on those of its runs that are not admitted now
+    settlements: Mapping[str, Decision] = field(default_factory=dict)  # on those of its runs whose evidence was settled
 
 
 def lineage(project: Project, argument: str) -> Lineage:
@@ -133,11 +134,14 @@ def _lineage(
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
         recorded(found.publication.record, found.cell.column) if found.publication else None,
         check_number_signatures(project, bundles, found.publication), removed_bundles(store, bundles),
-        _decisions(store.objects, runs),
+        *_decisions(store.objects, runs),
     )
 
 
-def _decisions(objects: Objects, runs: tuple[Mapping[str, Any], ...]) -> dict[str, Decision]:
-    """The decisions that stand now on some runs. An event that cannot be read is for `wh ledger` to tell of."""
+def _decisions(objects: Objects, runs: tuple[Mapping[str, Any], ...]) -> tuple[dict[str, Decision], dict[str, Decision]]:
+    """The decisions that stand now on some runs, and on their evidence. An event that cannot be read is for `wh ledger` to
+    tell of."""
     now = standing(Ledger(objects).decisions())
-    return {str(run["run_id"]): now[str(run["run_id"])] for run in runs if run["run_id"] in now}
+    run_ids = {str(run["run_id"]) for run in runs}
+    not_admitted, settled = ({run: on[run] for run in sorted(run_ids & on.keys())} for on in (now.not_admitted, now.settled))
+    return not_admitted, settled

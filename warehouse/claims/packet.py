@@ -30,6 +30,7 @@ from warehouse.claims.verdict import STALE, STALE_BECAUSE, TAMPERED, VERIFIED, V
 from warehouse.claims.verification import verify_number
 from warehouse.digest import canonical_json, file_digest
 from warehouse.errors import WarehouseError
+from warehouse.evidence.decisions import decision_subject, named_decisions
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import VALID, check_signatures, evidence_subject, signature_keys
@@ -145,11 +146,11 @@ def _entries(
 
 
 def _signatures(project: Project, publication: PublishedRollup, bundles: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The signatures that hold by a trusted key, of the publication and then of its bundles: keys in the store, and ids of
-    signing keys. Of
-    another nobody could say whether it was changed on the way."""
+    """The signatures that hold by a trusted key, of the publication, of the decisions that it names and of its bundles: keys
+    in the store, and ids of signing keys. Of another nobody could say whether it was changed on the way."""
     objects = open_store(project).objects
-    for subject in (publication_subject(publication.digest, publication.record), *map(evidence_subject, bundles)):
+    decided = (decision_subject(decision.event) for decision in named_decisions(objects, made_with(project, publication))[0])
+    for subject in (publication_subject(publication.digest, publication.record), *decided, *map(evidence_subject, bundles)):
         signing = check_signatures(objects, subject, trusted_keys(project))
         holding = {each.key_id for each in signing.signatures if each.state == VALID}
         for key in signature_keys(objects, subject.digest):

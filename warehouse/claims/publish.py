@@ -93,12 +93,14 @@ def _publish(project: Project, query: str, key: "SigningKey | None") -> Publicat
         _check_same_result(con, spec.qualified, spec.sql, columns)
         traces = trace(con, catalog, query, values, traces_rows=True)
         facts = Facts(con, catalog, traces.values())
-        _check_evidence(project, spec.place, traces.values(), facts)
+        bundles = _check_evidence(project, spec.place, traces.values(), facts)
         rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
         frozen = freeze(row_documents(spec, columns, rows, traces, facts))
         runs = frozenset[str]().union(*(row.all_runs() for row in traces.values()))
         # Last of all: what is decided meanwhile counts.
         decisions = check_admitted(project, build, specification, runs, spec.place)
+        for digest in bundles:
+            open_store(project).objects.check_kept(digest)
         about = {
             "wh": __version__,
             "engine": _engine(con),
@@ -132,9 +134,9 @@ def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
         )
 
 
-def _check_evidence(project: Project, place: str, traces: "Iterable[RowTrace]", facts: Facts) -> None:
-    """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308,
-    WH105, WH106, WH107, WH113, WH312."""
+def _check_evidence(project: Project, place: str, traces: "Iterable[RowTrace]", facts: Facts) -> set[str]:
+    """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires; the bundles that it
+    is of. Raises WH308, WH105, WH106, WH107, WH113, WH312."""
     store = open_store(project)
     bundles: set[str] = set()
     for row in traces:
@@ -155,6 +157,7 @@ def _check_evidence(project: Project, place: str, traces: "Iterable[RowTrace]", 
                 "WH312", f"bundle {digest[:12]} is {signing.state}, and publication.require_signatures is true", place,
                 f"run: wh sign {digest[:12]} --key KEY, with a key that the project trusts",
             )
+    return bundles
 
 
 def _engine(con: "duckdb.DuckDBPyConnection") -> dict[str, Any]:

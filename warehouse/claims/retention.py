@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from warehouse.claims.publication import PublishedRollup, publications
 from warehouse.evidence.ledger import PUBLICATION, Event, Ledger
@@ -60,20 +61,25 @@ def plan_retention(project: Project, now: datetime | None = None) -> list[Aged]:
 
 
 def apply_retention(project: Project, now: datetime | None = None) -> Iterator[Aged]:
-    """Remove what is due, one bundle after another, and give each as it is gone. Raises what `plan_retention` does, and
-    WH109."""
+    """Remove what is due, one bundle after another, and give each as it is gone. Raises what `plan_retention` does,
+    WH109, and WH116 while others use or remove evidence."""
     store = open_store(project)
     ledger = Ledger(store.objects)
     if store.is_empty():
         return
-    with store.removing():  # what is not needed now is not when it goes
-        for aged in plan_retention(project, now):
+    with store.removing() as removal:  # what is not needed now is not when it goes
+        for aged in removal.agreed(partial(plan_retention, project, now), _bundle_that_goes):
             if aged.state == DUE:
                 policy = {"policy": "retention", "tier": "cold", "days": project.retention.cold_days, "arrived_at": aged.arrived_at}
                 ledger.removed(aged.digest, policy)
             if aged.state != NEEDED:
                 remove_bundle(store, aged.digest)
+                removal.done(aged.digest)
                 yield aged
+
+
+def _bundle_that_goes(aged: Aged) -> str | None:
+    return None if aged.state == NEEDED else aged.digest
 
 
 def _needed(project: Project, events: list[Event], limit: datetime) -> dict[str, tuple[str, ...]]:

@@ -1,20 +1,23 @@
-"""Signatures of evidence and of publications: who signs what, and what holds now, by the keys that a project trusts."""
+"""Signatures of evidence, of publications and of decisions on runs: who signs what, and what holds now, by the keys that a project
+trusts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from warehouse.claims.decisions import made_with
 from warehouse.claims.publication import PublishedRollup, publications
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.decisions import Decision, decision_subject, named_decisions
 from warehouse.evidence.keys import PublicKey, SigningKey, public_keys
-from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.ledger import Ledger, name_digest
 from warehouse.evidence.location import open_store
-from warehouse.evidence.signatures import PUBLICATION, STATES, Signing, Subject, check_signatures, evidence_subject, sign
+from warehouse.evidence.signatures import EVIDENCE, PUBLICATION, STATES, Signing, Subject, check_signatures, evidence_subject, sign
 from warehouse.project import Project
 
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
@@ -23,23 +26,26 @@ _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 @dataclass(frozen=True)
 class Signings:
     """What the signatures under a number are, checked when this was made: those of its bundles by manifest digest, that of
-    its publication (None where it has none), and the keys that were trusted."""
+    its publication (None where it has none), the keys that were trusted, and those of the decisions on runs that it was made
+    with, by the sha256 of their events."""
 
     evidence: Mapping[str, Signing]
     publication: Signing | None
     trusted: tuple[PublicKey, ...]
+    decisions: Mapping[str, Signing] = field(default_factory=dict)
 
     @property
     def is_signed(self) -> bool:
         """Whether there is any signature, whatever it is."""
-        return any(signing.signatures for signing in (*self.evidence.values(), self.publication) if signing)
+        return any(signing.signatures for signing in (*self.evidence.values(), *self.decisions.values(), self.publication) if signing)
 
     def __str__(self) -> str:
         parts = []
-        for state in STATES:
-            some = [signing for signing in self.evidence.values() if signing.state == state]
-            if some:
-                parts.append(f"{len(some)} bundle{'s' * (len(some) > 1)} {state}{_by(some)}")
+        for kind, signings in (("bundle", self.evidence), ("decision", self.decisions)):
+            for state in STATES:
+                some = [signing for signing in signings.values() if signing.state == state]
+                if some:
+                    parts.append(f"{len(some)} {kind}{'s' * (len(some) > 1)} {state}{_by(some)}")
         if self.publication:
             parts.append(f"publication {self.publication.state}{_by([self.publication])}")
         return ", ".join(parts) or "nothing to sign"
@@ -74,18 +80,25 @@ def check_publication_signatures(project: Project, publication: PublishedRollup)
     return check_signatures(open_store(project).objects, publication_subject(publication.digest, publication.record), trusted_keys(project))
 
 
+def check_decision_signatures(project: Project, decisions: Iterable[Decision]) -> dict[str, Signing]:
+    """What the signatures of decisions on runs are now, by the sha256 of their events."""
+    objects, trusted = open_store(project).objects, trusted_keys(project)
+    return {decision.event.sha256: check_signatures(objects, decision_subject(decision.event), trusted) for decision in decisions}
+
+
 def check_number_signatures(project: Project, bundles: Iterable[str], publication: PublishedRollup | None) -> Signings:
     """What the signatures under a number are now."""
     return Signings(
         {digest: check_evidence_signatures(project, digest) for digest in sorted(bundles)},
         check_publication_signatures(project, publication) if publication else None,
         tuple(trusted_keys(project).values()),
+        check_decision_signatures(project, named_decisions(open_store(project).objects, made_with(project, publication))[0]),
     )
 
 
 @dataclass(frozen=True)
 class Signed:
-    """What was signed: `bundle` or `publication`, and whether this key had not signed it before."""
+    """What was signed: `bundle`, `publication` or `decision`, and whether this key had not signed it before."""
 
     digest: str
     kind: str
@@ -93,9 +106,9 @@ class Signed:
 
 
 def sign_targets(project: Project, targets: Iterable[str], key: SigningKey) -> Iterator[Signed]:
-    """Sign what a person named: the digest of a bundle or a publication (or its beginning), a run of the current build, or
-    evidence on disk that is in the store. Each is hashed before it is signed. Raises WH111 for a name that is nothing's or
-    several's, WH105 to WH107 and WH307 for what is not whole, WH113, WH109."""
+    """Sign what a person named: the digest of a bundle, a publication or the event of a decision on a run (or its beginning),
+    that event's key, a run of the current build, or evidence on disk that is in the store. Each is hashed before it is signed.
+    Raises WH111 for a name that is nothing's or several's, WH105 to WH107 and WH307 for what is not whole, WH113, WH109."""
     ledger = Ledger(open_store(project).objects)
     for subject in dict.fromkeys(subject for target in targets for subject in _subjects(project, target)):
         yield _signed(project, subject, key, ledger)
@@ -109,8 +122,8 @@ def sign_all(project: Project, key: SigningKey) -> Iterator[Signed]:
 
 
 def _signed(project: Project, subject: Subject, key: SigningKey, ledger: Ledger) -> Signed:
-    if subject.predicate_type == PUBLICATION:
-        return Signed(subject.digest, "publication", sign(ledger, subject, key))
+    if subject.predicate_type != EVIDENCE:
+        return Signed(subject.digest, "publication" if subject.predicate_type == PUBLICATION else "decision", sign(ledger, subject, key))
     for problem in open_store(project).check_bundle(subject.digest):
         raise problem
     return Signed(subject.digest, "bundle", sign(ledger, subject, key))
@@ -119,14 +132,18 @@ def _signed(project: Project, subject: Subject, key: SigningKey, ledger: Ledger)
 def _subjects(project: Project, target: str) -> list[Subject]:
     if Path(target).exists():
         return [evidence_subject(digest) for digest in _ingested(project, Path(target))]
+    target = name_digest(target) or target
     if _DIGEST.fullmatch(target):
         bundles = [digest for digest in open_store(project).digests() if digest.startswith(target)]
         published = [each for each in publications(project) if each.digest.startswith(target)]
-        if len(bundles) + len(published) > 1:
+        decided = [event for event in Ledger(open_store(project).objects).decisions() if event.sha256.startswith(target)]
+        if len(bundles) + len(published) + len(decided) > 1:
             raise WarehouseError("WH111", "several digests begin so", target, "give more of it", ExitCode.AMBIGUOUS)
         for publication in published:
             publication.check()
             return [publication_subject(publication.digest, publication.record)]
+        if decided:
+            return [decision_subject(decided[0])]
         if bundles:
             return [evidence_subject(bundles[0])]
     return [evidence_subject(_bundle_of_run(project, target))]
@@ -165,7 +182,7 @@ def _bundle_of_run(project: Project, run_id: str) -> str:
                 rows = result.fetchall()
     if not rows:
         raise WarehouseError(
-            "WH111", "no bundle, publication, run or path has this name", printable(run_id),
+            "WH111", "no bundle, publication, decision, run or path has this name", printable(run_id),
             "name a digest, a run_id of the current build, or evidence that was ingested", ExitCode.NOT_FOUND,
         )
     return str(rows[0][0])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from warehouse.claims.catalog import BuiltModel, Catalog
 from warehouse.claims.hop import hop, row_tokens, run_tokens
 from warehouse.claims.parsed import parsed
-from warehouse.landing.batches import DECISION_TABLE
+from warehouse.landing.batches import DECIDED_TABLES
 from warehouse.transform.duck import quoted, text_literal
 from warehouse.transform.sql_text import body
 
@@ -186,7 +186,7 @@ class _Tracer:
             if count:
                 self._demanded.add(name)
         else:
-            if name != DECISION_TABLE:  # no evidence: what a number was decided with is named by its publication
+            if name not in DECIDED_TABLES:  # no evidence: what a number was decided with is named by its publication
                 self._con.execute(
                     "insert into evidence select distinct target, value, e.t.digest, e.t.path, e.t.\"offset\", e.t.length"
                     f" from ({source})"

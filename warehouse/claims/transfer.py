@@ -104,6 +104,7 @@ class _Carrier:
 
     def bundle(self, digest: str) -> Moved:
         manifest = self._source.manifest(digest)
+        self._target.objects.check_kept(digest)
         is_new = not self._is_there(manifest)
         if is_new:
             self._copy_bundle(manifest)
@@ -168,6 +169,8 @@ class _Carrier:
                 raise WarehouseError("WH105", "it differs from its digest", f"{objects.url}/{key}", _RESTORE, ExitCode.TAMPERED)
             self._create(key, data)
             size += len(data)
+        for bundle in {bundle for row in publication.rows() for bundle in row.bundles}:
+            self._target.objects.check_kept(bundle)
         is_new = self._create(publication_key(digest, RECORD), canonical_json(dict(publication.record)))
         self._copy_events(digest)  # a publication of which no event tells here has none there either
         self._copy_signatures(publication_subject(digest, publication.record))

@@ -1,4 +1,4 @@
-"""What `wh retract`, `wh reinstate` and `wh note` share: the run, the signing key, and what they print."""
+"""What `wh retract`, `wh reinstate`, `wh settle` and `wh note` share: the run, the signing key, and what they print."""
 
 from __future__ import annotations
 

@@ -76,6 +76,7 @@ def _document(number: "Lineage") -> dict[str, object]:
         "signatures": signings_document(number.signings),
         "removals": {digest: asdict(removal) for digest, removal in number.removals.items()},
         "decisions": {run: asdict(decision) for run, decision in number.decisions.items()},
+        "settlements": {run: asdict(decision) for run, decision in number.settlements.items()},
     }
 
 
@@ -113,7 +114,7 @@ def _tree(number: "Lineage", opened: "list[OpenedFile]", *, opens: bool) -> list
     if signed := signings_text(number.signings):
         lines.append(f"signatures  {signed}")
     lines += _listed([f"{digest[:12]} {removal_text(removal)}" for digest, removal in number.removals.items()], "expired     ")
-    lines += _listed([printable(f"{run}  {decision}") for run, decision in number.decisions.items()], "decided     ")
+    lines += _listed([printable(f"{run}  {decision}") for run, decision in (*number.decisions.items(), *number.settlements.items())], "decided     ")
     if number.now:
         lines.append(f"now         {number.now[1]}  {number.now[0]}: the current build holds another number")
     elif number.is_gone:

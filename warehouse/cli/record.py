@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.cli.output import notice, print_json
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=_count, default=1, metavar="N", help="how many runs (default 1)")
+    parser.add_argument("--declaration", type=Path, metavar="FILE", help="what the runs are declared to be: a BenchmarkRun or a workload spec")
     parser.add_argument("--json", action="store_true", help="print the bundle as JSON")
     parser.add_argument("argv", metavar="COMMAND", nargs="+", help="the command, after --")
 
@@ -33,6 +37,13 @@ def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.record.command import record
 
     project = find_project()
+    declared = b""
+    if args.declaration:
+        # By a process of its own: what the rules need in memory would show in the recorded command's peak memory.
+        validated = subprocess.run([sys.executable, "-m", "warehouse.cli.main", "validate", str(args.declaration)], stdout=sys.stderr)
+        if validated.returncode:
+            return ExitCode(validated.returncode)
+        declared = args.declaration.read_bytes()  # as it is now, whatever the command does to it
     folder = project.root / ".wh" / "recordings" / str(ULID())
 
     def done(run: "RecordedRun") -> None:
@@ -42,9 +53,13 @@ def run(args: argparse.Namespace) -> ExitCode:
     recorded = record(args.argv, folder, repeats=args.repeats, on_run=done)
     # Only now the heavy libraries: what the recorder had in memory shows in its children's peak memory.
     from warehouse.evidence.location import open_store
+    from warehouse.landing.declaration.placing import is_named_as_declaration
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import load_ingestors
 
+    if declared:
+        name = args.declaration.name
+        (folder / (name if is_named_as_declaration(name) else "benchmark_run.yaml")).write_bytes(declared)
     report = ingest(plan_ingest(folder, load_ingestors(project).values()), open_store(project), "wh record")
     problems = [*report.problems, *(problem for bundle in report.bundles for problem in bundle.problems)]
     if problems or not all(bundle.digest for bundle in report.bundles):

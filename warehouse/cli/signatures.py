@@ -26,6 +26,7 @@ def signings_document(signings: "Signings | None") -> dict[str, Any] | None:
     return {
         "trusted_keys": [{"name": key.name, "key_id": key.key_id, "public_key": key.text} for key in signings.trusted],
         "evidence": [{"artifact_manifest_digest": digest, **_document(found)} for digest, found in signings.evidence.items()],
+        "decisions": [{"event_sha256": sha256, **_document(found)} for sha256, found in signings.decisions.items()],
         "publication": _document(signings.publication) if signings.publication else None,
     }
 

@@ -1,4 +1,5 @@
-"""Decisions on runs: retracted, superseded by another run, reinstated. They are ledger events, and the last word on a run counts.
+"""Decisions on runs: retracted, superseded by another run, reinstated; and which bundle's word on a run counts, where several
+state different bytes of it. They are ledger events, and the last word on a run counts.
 
 A decision takes nothing away: the run's evidence stays, and so does every publication that rests on it. What a number was
 made with is a matter of record: a publication names the decisions by their events' sha256.
@@ -7,7 +8,8 @@ made with is a matter of record: a publication names the decisions by their even
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
@@ -19,21 +21,25 @@ from warehouse.evidence.signatures import DECISION, Subject, sign
 RETRACTION = "retraction"
 SUPERSESSION = "supersession"
 REINSTATEMENT = "reinstatement"
+SETTLEMENT = "settlement"
 NOTE = "note"  # decides nothing
 
-STATES = {RETRACTION: "retracted", SUPERSESSION: "superseded"}
+STATES = {RETRACTION: "retracted", SUPERSESSION: "superseded", SETTLEMENT: "settled"}
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Why a run is not admitted now: its state (a value of `STATES`), the reason as it was given, the run that stands in its
-    stead if any, and the ledger's event that says so."""
+    """What was decided of a run: its state (a value of `STATES`), the reason as it was given, the run that stands in its stead if
+    any, and the ledger's event that says so. Of one that is settled also the `bundle` that is its evidence, and those that
+    stated it too and are `set_aside`: of a bundle that arrives later nothing was decided."""
 
     run_id: str
     state: str
     reason: str
     superseded_by: str | None
     event: Event
+    bundle: str | None = None
+    set_aside: tuple[str, ...] = ()
 
     @property
     def reference(self) -> dict[str, str]:
@@ -41,16 +47,28 @@ class Decision:
         return {"key": self.event.key, "sha256": self.event.sha256}
 
     def __str__(self) -> str:
-        by = f" by {self.superseded_by}" if self.superseded_by else ""
+        by = f" by {self.superseded_by}" if self.superseded_by else f" for bundle {self.bundle[:12]}" if self.bundle else ""
         return printable(f"{self.state}{by} on {self.event.at} by {self.event.by}: {self.reason}")
 
 
+@dataclass(frozen=True)
+class Standing:
+    """The decisions that stand, by run id: on runs that are not admitted, and on runs whose evidence was settled. One run may
+    have both."""
+
+    not_admitted: Mapping[str, Decision] = field(default_factory=dict)
+    settled: Mapping[str, Decision] = field(default_factory=dict)
+
+    def all(self) -> tuple[Decision, ...]:
+        return (*self.not_admitted.values(), *self.settled.values())
+
+
 def decide(
-    objects: Objects, kind: str, run_id: str, reason: str, superseded_by: str | None = None, key: SigningKey | None = None
+    objects: Objects, kind: str, run_id: str, reason: str, detail: Mapping[str, Any] | None = None, key: SigningKey | None = None
 ) -> Event:
     """Write a decision on a run, or a note, into the ledger, and sign it with `key`. Raises WH109, WH113."""
     ledger = Ledger(objects)
-    event = ledger.decided(kind, run_id, {"reason": reason} | ({"superseded_by": superseded_by} if superseded_by else {}))
+    event = ledger.decided(kind, run_id, {"reason": reason, **(detail or {})})
     if key:
         sign(ledger, decision_subject(event), key)
     return event
@@ -66,18 +84,21 @@ def is_of_run(event: Event) -> bool:
     return event.kind in (*STATES, REINSTATEMENT, NOTE)
 
 
-def standing(events: Iterable[Event]) -> dict[str, Decision]:
-    """The decision that stands on each run that is not admitted, by run id, after these events, the oldest first."""
-    found: dict[str, Decision] = {}
+def standing(events: Iterable[Event]) -> Standing:
+    """The decisions that stand after these events, the oldest first."""
+    not_admitted: dict[str, Decision] = {}
+    settled: dict[str, Decision] = {}
     for event in events:
-        if event.kind in STATES:
-            found[event.subject] = _decision(event)
+        if event.kind == SETTLEMENT:
+            settled[event.subject] = _decision(event)
+        elif event.kind in STATES:
+            not_admitted[event.subject] = _decision(event)
         elif event.kind == REINSTATEMENT:
-            found.pop(event.subject, None)
-    return found
+            not_admitted.pop(event.subject, None)
+    return Standing(not_admitted, settled)
 
 
-def standing_now(objects: Objects) -> dict[str, Decision]:
+def standing_now(objects: Objects) -> Standing:
     """The decisions that stand now. Raises WH107 where an event cannot be read: nobody knows then which runs are admitted."""
     ledger = Ledger(objects)
     found = standing(ledger.decisions())
@@ -107,8 +128,13 @@ def named_decisions(
 
 
 def _decision(event: Event) -> Decision:
-    by = event.detail.get("superseded_by")
-    return Decision(event.subject, STATES[event.kind], str(event.detail.get("reason", "")), None if by is None else str(by), event)
+    by, bundle = event.detail.get("superseded_by"), None
+    if event.kind == SETTLEMENT:
+        bundle = str(event.detail.get("bundle", ""))
+    return Decision(
+        event.subject, STATES[event.kind], str(event.detail.get("reason", "")), None if by is None else str(by), event, bundle,
+        tuple(map(str, event.detail.get("set_aside", ()))),
+    )
 
 
 def _damaged(code: str, message: str, key: str, exit_code: ExitCode) -> WarehouseError:

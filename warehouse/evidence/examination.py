@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -30,10 +30,12 @@ def examine(objects: Objects) -> Iterator[Trial]:
     """Try what every store must do, one thing after another, and ask what protects its objects. What cannot be tried is
     broken; after the first such thing nothing else is tried. Raises nothing that the store does."""
     key = f"probes/{unique_name()}"
-    promises = (
-        ("list", _list), ("write", _write), ("read", _read), ("create if absent", _create_if_absent),
-        ("create if absent, many at once", _race), ("clock", _clock), ("delete", _delete),
-    )
+    promises: tuple[tuple[str, Callable[[Objects, str], tuple[str, str]]], ...] = (("list", _list),)
+    if not objects.is_read_only:
+        promises += (
+            ("write", _write), ("read", _read), ("create if absent", _create_if_absent),
+            ("create if absent, many at once", _race), ("clock", _clock), ("delete", _delete),
+        )
     for promise, tried in promises:
         try:
             finding = tried(objects, key)

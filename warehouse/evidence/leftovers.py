@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -51,22 +52,27 @@ def find_leftovers(store: EvidenceStore, older_than: datetime) -> list[Leftover]
 
 
 def remove_leftovers(store: EvidenceStore, older_than: datetime) -> Iterator[Leftover]:
-    """Remove them, one after another, and give each as it is gone. Raises what `find_leftovers` does, WH109, and WH116 where
-    no lock keeps others from using what goes."""
+    """Remove them, one after another, and give each as it is gone. Raises what `find_leftovers` does, WH109, and WH116 while
+    others use or remove evidence."""
     if store.is_empty() and not store.scratch.is_dir():
         return
-    with store.removing():  # what nobody holds now, nobody takes up while it goes
-        for leftover in find_leftovers(store, older_than):
+    with store.removing() as removal:  # what nobody holds now, nobody takes up while it goes
+        for leftover in removal.agreed(partial(find_leftovers, store, older_than), _bundle_that_goes):
             try:
                 if leftover.kind == SCRATCH:
                     remove_dead_folder(store.scratch / leftover.key.rpartition("/")[2])
                 elif leftover.kind == HALF_MADE:
                     store.objects.remove_below(leftover.key)
+                    removal.done(leftover.key.rpartition("/")[2])
                 else:
                     store.objects.remove(leftover.key)
             except OSError as error:
                 raise WarehouseError("WH109", f"cannot be removed: {error.strerror}", leftover.key) from error
             yield leftover
+
+
+def _bundle_that_goes(leftover: Leftover) -> str | None:
+    return leftover.key.rpartition("/")[2] if leftover.kind == HALF_MADE else None
 
 
 def _of_bundle(store: EvidenceStore, digest: str, entries: list[Entry], *, is_known: bool) -> Iterator[Leftover]:

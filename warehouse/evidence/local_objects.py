@@ -6,8 +6,8 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from warehouse.digest import CHUNK_BYTES
 from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, make_folder, scratch_folder, unique_name
-from warehouse.evidence.objects import Entry, NotAnObject
+from warehouse.evidence.objects import Entry, Item, NotAnObject
 
 _REMOVAL_LOCK = ".removal.lock"
 WORK_NAMES = frozenset({_REMOVAL_LOCK, "incoming", "landing"})  # what a store's folder has beside its objects
@@ -25,6 +25,7 @@ class LocalObjects:
     """`Objects` under a folder. Opening it creates nothing."""
 
     links_files = True
+    is_read_only = False
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -167,8 +168,23 @@ class LocalObjects:
     def keeping(self) -> AbstractContextManager[None]:
         return lock(self.root / _REMOVAL_LOCK, alone=False)
 
-    def removing(self) -> AbstractContextManager[None]:
-        return lock(self.root / _REMOVAL_LOCK, alone=True)
+    def check_kept(self, digest: str) -> None:
+        pass  # nobody is in `removing`
+
+    @contextmanager
+    def removing(self) -> Iterator["_Alone"]:
+        with lock(self.root / _REMOVAL_LOCK, alone=True):
+            yield _Alone()
+
+
+class _Alone:
+    """Nobody is in `keeping`: nothing has to be agreed on."""
+
+    def agreed(self, find: Callable[[], Sequence[Item]], bundle_of: Callable[[Item], str | None]) -> Sequence[Item]:
+        return find()
+
+    def done(self, digest: str) -> None:
+        pass
 
 
 def open_plain(path: str, flags: int) -> int:

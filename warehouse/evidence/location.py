@@ -36,11 +36,26 @@ def open_store(location: StoreLocation) -> EvidenceStore:
     """The store at a location, without asking whether it is there. Raises WH006 where its client is not installed."""
     if location.store_url is None:
         return local_store(location.store_root)
+    if not location.store_url.startswith("s3://"):
+        return _readable_store(location.store_url, location.store_root)
     # The variables that the client reads are part of what it is: another key, another client.
     variables = tuple(sorted((name, value) for name, value in os.environ.items() if name.startswith("AWS_")))
     return _bucket_store(
         location.store_url, location.store_endpoint, location.store_region, location.store_root, location.store_lock_days, variables
     )
+
+
+@lru_cache(maxsize=8)  # likewise
+def _readable_store(url: str, work: Path) -> EvidenceStore:
+    try:
+        from fsspec import get_filesystem_class
+
+        get_filesystem_class(url.partition("://")[0])
+    except ImportError as error:
+        raise WarehouseError("WH006", f"a store there takes a client: {error}", url, "install what it names") from error
+    from warehouse.evidence.fsspec_objects import FsspecObjects
+
+    return EvidenceStore(FsspecObjects(url, work / "cache"), work)
 
 
 @lru_cache(maxsize=8)  # its clients keep their connections, and a command opens its store many times

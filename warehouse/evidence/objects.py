@@ -9,14 +9,15 @@ What is not there raises `FileNotFoundError`, what lies there and is no object `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 UNREACHABLE = "WH114"
+Item = TypeVar("Item")
 
 
 class NotAnObject(OSError):
@@ -34,6 +35,19 @@ class Entry:
     stamp: str
 
 
+class Removal(Protocol):
+    """The right to remove evidence, for as long as it is open."""
+
+    def agreed(self, find: Callable[[], Sequence[Item]], bundle_of: Callable[[Item], str | None]) -> Sequence[Item]:
+        """Of what `find` says is to go, all that nobody uses. `bundle_of` gives the digest of the bundle that goes with it, None
+        for what is of no use to anybody. Raises WH116."""
+        ...
+
+    def done(self, digest: str) -> None:
+        """Say that a bundle is gone."""
+        ...
+
+
 class Objects(Protocol):
     """The objects under one root. Made without asking anybody; to be sent to other processes."""
 
@@ -45,6 +59,11 @@ class Objects(Protocol):
     @property
     def links_files(self) -> bool:
         """Whether `create_files` keeps the very files that it is given: they must lie on the same file system, durable."""
+        ...
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether all that writes is refused (WH129)."""
         ...
 
     # -- reading ------------------------------------------------------------------------------------------------
@@ -118,9 +137,14 @@ class Objects(Protocol):
         ...
 
     def keeping(self) -> AbstractContextManager[None]:
-        """While it is open nobody is in `removing`. Waits."""
+        """While it is open nobody removes what is found here and passes `check_kept`. May wait."""
         ...
 
-    def removing(self) -> AbstractContextManager[None]:
-        """While it is open nobody is in `keeping` or `removing`. Waits."""
+    def check_kept(self, digest: str) -> None:
+        """Whether `keeping` holds a bundle: asked when it is brought, and before what rests on it is committed. Raises WH116
+        for one that is being removed."""
+        ...
+
+    def removing(self) -> AbstractContextManager[Removal]:
+        """While it is open nobody else is in `removing`, and what it agrees to goes. May wait. Raises WH116."""
         ...

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NoReturn
 
-from warehouse.evidence.objects import Entry, Objects
+from warehouse.evidence.objects import Entry, Objects, Removal
 from warehouse.evidence.store import EvidenceStore, bundle_key, raw_key
 
 
@@ -23,6 +23,7 @@ class PartObjects:
     """The objects of some bundles, to be read: what else the whole has is not there."""
 
     links_files = False
+    is_read_only = True
 
     def __init__(self, whole: Objects, digests: frozenset[str]) -> None:
         self._whole = whole
@@ -84,7 +85,10 @@ class PartObjects:
     def keeping(self) -> AbstractContextManager[None]:
         return self._whole.keeping()
 
-    def removing(self) -> AbstractContextManager[None]:
+    def check_kept(self, digest: str) -> None:
+        self._whole.check_kept(digest)
+
+    def removing(self) -> AbstractContextManager[Removal]:
         return self._whole.removing()
 
     def _has(self, key: str) -> bool:

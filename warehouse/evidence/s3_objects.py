@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import unique_name
+from warehouse.evidence.holds import Holds
 from warehouse.evidence.object_cache import ObjectCache
 from warehouse.evidence.objects import UNREACHABLE, Entry
 from warehouse.evidence.s3_faults import faults_told
@@ -44,6 +45,7 @@ class S3Objects:
     bucket's own rule, and where that has none for `lock_days`, so that nobody can delete a version of it before."""
 
     links_files = False
+    is_read_only = False
 
     def __init__(self, bucket: str, prefix: str, endpoint: str | None, region: str | None, cache: Path, lock_days: int) -> None:
         self.bucket = bucket
@@ -64,6 +66,10 @@ class S3Objects:
     @cached_property
     def _cache(self) -> ObjectCache:
         return ObjectCache(self._cache_folder)
+
+    @cached_property
+    def _holds(self) -> Holds:
+        return Holds(self, self._put, self._delete)
 
     @cached_property
     def _session(self) -> Any:
@@ -210,11 +216,14 @@ class S3Objects:
     # -- writing ------------------------------------------------------------------------------------------------
 
     def create(self, key: str, data: bytes) -> bool:
+        if self._must_lock:  # which obstore cannot ask for
+            return self._send(key, data, bytes_digest(data))
+        return self._put(key, data)
+
+    def _put(self, key: str, data: bytes) -> bool:
         import obstore
         from obstore.exceptions import AlreadyExistsError
 
-        if self._must_lock:  # which obstore cannot ask for
-            return self._send(key, data, bytes_digest(data))
         with self._told(key):
             try:
                 obstore.put(self._store, key, data, mode="create")
@@ -290,6 +299,10 @@ class S3Objects:
             pass  # another was first
 
     def remove(self, key: str) -> None:
+        self._holds.before_removal()
+        self._delete(key)
+
+    def _delete(self, key: str) -> None:
         import obstore
 
         with self._told(key):
@@ -300,13 +313,13 @@ class S3Objects:
             self.remove(entry.key)
 
     def keeping(self) -> AbstractContextManager[None]:
-        return nullcontext()  # nobody is ever in `removing`
+        return self._holds.keeping()
 
-    def removing(self) -> AbstractContextManager[None]:
-        raise WarehouseError(
-            "WH116", "evidence in S3 is not removed by wh: no lock tells who rests a publication on it meanwhile", self.url,
-            "let the bucket's own lifecycle rules remove it",
-        )
+    def check_kept(self, digest: str) -> None:
+        self._holds.check(digest)
+
+    def removing(self) -> AbstractContextManager[Holds]:
+        return self._holds.removing()
 
 
 def _matches(parts: list[str], patterns: list[str]) -> bool:

@@ -14,16 +14,18 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.durable import scratch_folder, write_new, write_synced
 from warehouse.evidence.local_objects import LocalObjects, open_plain
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
-from warehouse.evidence.objects import UNREACHABLE, NotAnObject, Objects
+from warehouse.evidence.objects import UNREACHABLE, NotAnObject, Objects, Removal
 
 _FETCHED_BYTES = 8 << 20
 _COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
+Lock = TypeVar("Lock")
 
 
 @dataclass(frozen=True)
@@ -166,29 +168,31 @@ class EvidenceStore:
             yield Incoming(folder, is_durable=self.objects.links_files)
 
     def keeping(self) -> AbstractContextManager[None]:
-        """While it is open no evidence is removed: what is found here stays until it is used. Raises WH109."""
+        """While it is open no evidence is removed that `objects.check_kept` has found to be held. Raises WH109, WH114."""
         return self._locked(self.objects.keeping())
 
-    def removing(self) -> AbstractContextManager[None]:
-        """While it is open nobody takes evidence in or rests a publication on it. Raises WH109."""
+    def removing(self) -> AbstractContextManager[Removal]:
+        """While it is open, of what it agrees to remove nobody takes anything in or rests a publication on it. Raises WH109,
+        WH116."""
         return self._locked(self.objects.removing())
 
     @contextmanager
-    def _locked(self, lock: AbstractContextManager[None]) -> Iterator[None]:
+    def _locked(self, lock: AbstractContextManager[Lock]) -> Iterator[Lock]:
         with ExitStack() as stack:
             try:
-                stack.enter_context(lock)
+                held = stack.enter_context(lock)
             except OSError as error:
                 raise _unwritable(error, self.objects.url) from error
-            yield
+            yield held
 
     def commit(self, manifest: Manifest, staged: Sequence[Staged]) -> bool:
         """Make a bundle visible: its files, then its manifest. False when it was there already.
 
         `staged[i]` is the copy of `manifest.files[i]`. A file or manifest that is there but has another digest (left by
         a crash of another tool) is moved aside, kept, and replaced. Raises WH103 for a path that the store has no room for,
-        WH109 when the store cannot be written, WH114.
+        WH109 when the store cannot be written, WH114, WH116 for a bundle that is being removed.
         """
+        self.objects.check_kept(manifest.digest)
         try:
             if self._is_committed(manifest.digest):
                 return False

@@ -34,6 +34,8 @@ FILE_TABLE = "evidence_file"
 DECLARATION_TABLE = "evidence_declaration"
 SIGNING_TABLE = "evidence_signing"
 DECISION_TABLE = "run_decision"
+SETTLEMENT_TABLE = "run_settlement"
+DECIDED_TABLES = (DECISION_TABLE, SETTLEMENT_TABLE)  # of the ledger, and no evidence
 _ENGINE_VERSION = 1  # of the tables above; raised when their rows change
 ENGINE_PARSER = f"warehouse {_ENGINE_VERSION}"
 
@@ -116,19 +118,18 @@ def refresh(
             if outcome.batch:
                 current[outcome.batch.name] = outcome.batch
     batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
-    own = (_signing(store, batches, trusted), _deciding(store, decisions))
-    return Landing(batches, schemas(ingestors), _parsers(ingestors), tuple(damaged), tuple(file for file in own if file))
+    own = (*_signing(store, batches, trusted), *_deciding(store, decisions))
+    return Landing(batches, schemas(ingestors), _parsers(ingestors), tuple(damaged), own)
 
 
-def _signing(store: EvidenceStore, batches: Iterable[Batch], trusted: "Mapping[str, PublicKey] | None") -> LandingFile | None:
+def _signing(store: EvidenceStore, batches: Iterable[Batch], trusted: "Mapping[str, PublicKey] | None") -> list[LandingFile]:
     from warehouse.landing.signing import write_signing
 
-    if trusted is None:
-        return None
-    return write_signing(store, (digest for batch in batches for digest in batch.bundles), trusted)
+    found = write_signing(store, (digest for batch in batches for digest in batch.bundles), trusted) if trusted is not None else None
+    return [found] if found else []
 
 
-def _deciding(store: EvidenceStore, decisions: "Collection[Decision]") -> LandingFile | None:
+def _deciding(store: EvidenceStore, decisions: "Collection[Decision]") -> list[LandingFile]:
     from warehouse.landing.decisions import write_decisions
 
     return write_decisions(store, decisions)
@@ -155,11 +156,14 @@ def _usable(batches: Iterable[Batch], stored: frozenset[str]) -> Iterable[Batch]
 
 def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
     """The schema of every landing table by name. Raises WH121 when two ingestors give one name two schemas."""
-    from warehouse.landing.rows import BUNDLE_SCHEMA, DECISION_SCHEMA, DECLARATION_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, SIGNING_SCHEMA
+    from warehouse.landing.rows import (
+        BUNDLE_SCHEMA, DECISION_SCHEMA, DECLARATION_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, SETTLEMENT_SCHEMA, SIGNING_SCHEMA,
+    )
 
     found = {
         BUNDLE_TABLE: BUNDLE_SCHEMA, FILE_TABLE: FILE_SCHEMA, DECLARATION_TABLE: DECLARATION_SCHEMA,
         ISSUE_TABLE: ISSUE_SCHEMA, SIGNING_TABLE: SIGNING_SCHEMA, DECISION_TABLE: DECISION_SCHEMA,
+        SETTLEMENT_TABLE: SETTLEMENT_SCHEMA,
     }
     for ingestor in ingestors.values():
         for table, schema in ingestor.tables.items():
@@ -169,7 +173,7 @@ def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
 
 
 def _parsers(ingestors: Mapping[str, Ingestor]) -> dict[str, str]:
-    engine = dict.fromkeys((BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, DECISION_TABLE), ENGINE_PARSER)
+    engine = dict.fromkeys((BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, *DECIDED_TABLES), ENGINE_PARSER)
     return engine | {
         table: f"{ingestor.name} {ingestor.version}" for ingestor in ingestors.values() for table in ingestor.tables
     }

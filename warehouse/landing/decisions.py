@@ -1,38 +1,47 @@
-"""The landing table `run_decision`: the runs that are not admitted, one row each, with who said so, when and why.
+"""The landing tables of decisions, with who said so, when and why: `run_decision`, one row for every run that is not admitted,
+and `run_settlement`, for every run whose evidence was settled one row a bundle that was decided on.
 
-It is no evidence: a replay is given the decisions that the number was made with.
+They are no evidence: a replay is given the decisions that the number was made with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
 from warehouse.evidence.decisions import Decision
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.batches import DECISION_TABLE, LandingFile
+from warehouse.landing.batches import DECISION_TABLE, SETTLEMENT_TABLE, LandingFile
 from warehouse.landing.own_table import write_own_table
-from warehouse.landing.rows import DECISION_SCHEMA, parse_utc
+from warehouse.landing.rows import DECISION_SCHEMA, SETTLEMENT_SCHEMA, parse_utc
 
 
-def write_decisions(store: EvidenceStore, decisions: Iterable[Decision]) -> LandingFile | None:
-    """Keep the decisions that stand, one on each run; None without any. Raises WH109."""
-    rows = [_row(decision) for decision in sorted(decisions, key=lambda decision: decision.run_id)]
-    if not rows:
-        return None
-    table = pa.Table.from_pylist([row | {"decided_at": parse_utc(row["decided_at"])} for row in rows], DECISION_SCHEMA)
-    return write_own_table(store, DECISION_TABLE, table)
+def write_decisions(store: EvidenceStore, decisions: Iterable[Decision]) -> list[LandingFile]:
+    """Keep the decisions that stand; no file of a table without rows. Raises WH109."""
+    ordered = sorted(decisions, key=lambda decision: decision.run_id)
+    tables = {
+        DECISION_TABLE: (DECISION_SCHEMA, [_state(decision) for decision in ordered if decision.bundle is None]),
+        SETTLEMENT_TABLE: (SETTLEMENT_SCHEMA, [row for decision in ordered if decision.bundle is not None for row in _settlement(decision)]),
+    }
+    return [write_own_table(store, name, pa.Table.from_pylist(rows, schema)) for name, (schema, rows) in tables.items() if rows]
 
 
-def _row(decision: Decision) -> dict[str, Any]:
+def _state(decision: Decision) -> dict[str, Any]:
+    return {**_said(decision), "state": decision.state, "superseded_by": decision.superseded_by}
+
+
+def _settlement(decision: Decision) -> Iterator[dict[str, Any]]:
+    for bundle in sorted({*decision.set_aside, str(decision.bundle)}):
+        yield {**_said(decision), "bundle_digest": bundle, "is_evidence": bundle == decision.bundle}
+
+
+def _said(decision: Decision) -> dict[str, Any]:
     return {
         "run_id": decision.run_id,
-        "state": decision.state,
         "reason": decision.reason,
-        "superseded_by": decision.superseded_by,
-        "decided_at": decision.event.at,
+        "decided_at": parse_utc(decision.event.at),
         "decided_by": decision.event.by,
         "artifact_manifest_digest": decision.event.sha256,
         "raw_path": decision.event.key,

@@ -13,7 +13,7 @@ from typing import Any
 from warehouse.digest import canonical_document, file_digest
 from warehouse.evidence.finding import ALTERED, LEFTOVER, MISSING, ORPHANED, UNLEDGERED, UNPROTECTED, Finding
 from warehouse.evidence.ledgered import Ledgered
-from warehouse.landing.batches import DECISION_TABLE, SIGNING_TABLE, batch_name
+from warehouse.landing.batches import DECIDED_TABLES, SIGNING_TABLE, batch_name
 from warehouse.landing.own_table import OWN_NAME
 
 _AGAIN = "delete the landing folder: wh build makes it again"
@@ -76,7 +76,7 @@ def _inspect_file(landing: Path, file: dict[str, Any]) -> Iterator[Finding]:
 
 
 def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Finding]:
-    """What lies in the folder and is of no batch: what signatures were found to be, which runs are not admitted, and strays. `in_use` are the files that a
+    """What lies in the folder and is of no batch: what signatures were found to be, what was decided of runs, and strays. `in_use` are the files that a
     build rests on: those that are not there are missed, unless none is: the folder may be deleted, and the build may be from
     elsewhere."""
     batches = {path.stem for path in (landing / "batches").glob("*.json")}
@@ -87,7 +87,7 @@ def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Fin
             continue
         if table == "batches" and _UNFINISHED.fullmatch(path.name):
             yield Finding(LEFTOVER, key, "a record that was not finished", _AGAIN)
-        elif table in (SIGNING_TABLE, DECISION_TABLE):
+        elif table in (SIGNING_TABLE, *DECIDED_TABLES):
             yield from _inspect_own(path, key)
         elif path.suffix != ".parquet" or path.stem not in batches:
             yield Finding(ORPHANED, key, "no batch lists it", _AGAIN)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Final, Optional
+from typing import Any, Final, NamedTuple, Optional
 
 import msgspec
 
@@ -101,7 +101,7 @@ class Expected:
 
     def __init__(self) -> None:
         self._shape = _Shape()
-        self._structure: type[msgspec.Struct] | None = None
+        self._decoders: _Decoders | None = None
         self._lessons = 0
         self._unlearnt: list[Any] = []
 
@@ -109,13 +109,13 @@ class Expected:
         """Objects that could not be decoded as others were."""
         if self._lessons < _MOST_LESSONS:
             self._lessons += 1
-            self._structure = None
+            self._decoders = None
             self._unlearnt += [value for value in values if type(value) is dict]
 
     def array(self, data: bytes, pairs: int, again: Callable[[], list[Any]]) -> Shaped | None:
         """The objects of an array, between its brackets, which have so many `pairs`, however deep. None where one of them is
         of another shape, is not plain or is malformed."""
-        rows = self._rows(lambda kind: msgspec.json.decode(b"[%b]" % data, type=list[kind]))
+        rows = self._rows(lambda decoders: decoders.array.decode(b"[%b]" % data))
         if rows is None:
             return None
         found = _Found()
@@ -124,7 +124,7 @@ class Expected:
 
     def lines(self, lines: list[bytes], again: Callable[[], list[Any]]) -> Shaped | None:
         """The objects that stand in a line each; as `array`."""
-        rows = self._rows(lambda kind: list(map(msgspec.json.Decoder(kind).decode, lines)))
+        rows = self._rows(lambda decoders: list(map(decoders.one.decode, lines)))
         if rows is None:
             return None
         found = _Found()
@@ -132,25 +132,34 @@ class Expected:
         is_plain = found.are_arrays_plain() and found.is_all_of(b"\n".join(lines), lambda: self._shape.texts(rows))
         return Shaped(rows, self._shape, again) if is_plain else None
 
-    def _rows(self, decode: Callable[[Any], list[Any]]) -> list[Any] | None:
-        structure = self._made()
+    def _rows(self, decode: Callable[[_Decoders], list[Any]]) -> list[Any] | None:
+        decoders = self._made()
         try:
-            return decode(structure) if structure else None
+            return decode(decoders) if decoders else None
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return None
 
-    def _made(self) -> type[msgspec.Struct] | None:
-        """The structure of an object; made when it is asked for, since a small file never asks."""
-        if self._structure is None and self._unlearnt:
+    def _made(self) -> _Decoders | None:
+        """The decoders of what was learnt; made when they are asked for, since a small file never asks."""
+        if self._decoders is None and self._unlearnt:
             self._shape = deepcopy(self._shape)  # records that were given out are of the old one
             for value in self._unlearnt:
                 self._shape.learn(value)
             self._unlearnt = []
-            if self._shape.count() > _MOST_KEYS:
+            try:
+                if self._shape.count() > _MOST_KEYS:
+                    raise ValueError("too many keys")
+                structure: Any = self._shape.structure()
+            except ValueError:  # also of a key that the library takes for no name: one with quotes or control characters
                 self._lessons = _MOST_LESSONS
                 return None
-            self._structure = self._shape.structure()
-        return self._structure
+            self._decoders = _Decoders(msgspec.json.Decoder(structure), msgspec.json.Decoder(list[structure]))
+        return self._decoders
+
+
+class _Decoders(NamedTuple):
+    one: msgspec.json.Decoder[Any]
+    array: msgspec.json.Decoder[list[Any]]
 
 
 class _Shape:
@@ -276,7 +285,7 @@ class _Field:
         return list(chain.from_iterable(stated))
 
 
-_KINDS = {dict: "object", list: "array"}
+_KINDS: dict[type, str] = {dict: "object", list: "array"}
 
 
 class _Found:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import NoReturn, cast
 
@@ -30,6 +29,8 @@ class Source:
     def load(self) -> Ingestor:
         """The ingestor. Raises WH121."""
         if isinstance(self.target, str):
+            from importlib.metadata import EntryPoint  # 25 ms that a parsing process of the standard ones need not pay
+
             return _checked(EntryPoint("", self.target, ENTRY_POINT_GROUP).load(), self.place)
         name = self.target.parent.name if self.target.name == "__init__.py" else self.target.stem
         return _checked(_load(self.target, name), self.place)
@@ -65,6 +66,8 @@ def check_name(name: str, ingestors: Mapping[str, object]) -> None:
 
 
 def _sources(project: Project) -> Iterator[Source]:
+    from importlib.metadata import entry_points
+
     for entry in entry_points(group=ENTRY_POINT_GROUP):
         yield Source("installed", entry.value, entry.value)
     for layer in project.layers("ingest"):

@@ -83,13 +83,21 @@ SIGNING_SCHEMA = landing_schema(
     pa.field("reason", pa.string()),  # of every signature
 )
 
-# Not evidence either: the runs that are not admitted now (`landing.decisions`). The lineage columns lead to the ledger's event:
+# Not evidence either: what was decided of runs (`landing.decisions`). The lineage columns lead to the ledger's event:
 # its sha256, its key in the store, all of its bytes.
 DECISION_SCHEMA = landing_schema(
     pa.field("run_id", pa.string(), nullable=False),
     pa.field("state", pa.string(), nullable=False),  # retracted or superseded
     pa.field("reason", pa.string(), nullable=False),
     pa.field("superseded_by", pa.string()),  # a run
+    pa.field("decided_at", pa.timestamp("us", tz="UTC"), nullable=False),
+    pa.field("decided_by", pa.string(), nullable=False),  # user and host
+)
+SETTLEMENT_SCHEMA = landing_schema(
+    pa.field("run_id", pa.string(), nullable=False),
+    pa.field("bundle_digest", pa.string(), nullable=False),  # of a bundle that states the run
+    pa.field("is_evidence", pa.bool_(), nullable=False),  # false: it is set aside
+    pa.field("reason", pa.string(), nullable=False),
     pa.field("decided_at", pa.timestamp("us", tz="UTC"), nullable=False),
     pa.field("decided_by", pa.string(), nullable=False),  # user and host
 )

@@ -15,7 +15,7 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import make_folder
 from warehouse.landing.batches import BUNDLE_TABLE, DECLARATION_TABLE, FILE_TABLE, LandingFile
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, Ingestor
-from warehouse.landing.declaration.rows import add_declarations, without_declarations
+from warehouse.landing.declaration.placing import ROLE
 from warehouse.landing.rows import BATCH_ROWS, BUNDLE_SCHEMA, DECLARATION_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, RowBuffer, parse_utc
 
 _FEW_ROWS = 500  # of a chunk: to write fewer takes up to four times as long as to join them first, more a tenth less
@@ -51,12 +51,16 @@ class BatchWriter:
         self._write_manifest_rows(bundle, ingestor, arrived_at)
         if ingestor is None:
             return
-        declared = RowBuffer({DECLARATION_TABLE: DECLARATION_SCHEMA}, bundle.digest)
-        add_declarations(bundle, declared)
-        self._write_all(declared)
+        if any(file.role == ROLE for file in bundle.manifest.files):
+            from warehouse.landing.declaration.rows import add_declarations, without_declarations  # with YAML: few need it
+
+            declared = RowBuffer({DECLARATION_TABLE: DECLARATION_SCHEMA}, bundle.digest)
+            add_declarations(bundle, declared)
+            self._write_all(declared)
+            bundle = without_declarations(bundle)
         expected = {**ingestor.tables, ISSUE_TABLE: ISSUE_SCHEMA}
         try:
-            for table, rows in ingestor.parse(without_declarations(bundle)):
+            for table, rows in ingestor.parse(bundle):
                 if table not in expected or not rows.schema.equals(expected[table]):
                     raise TypeError(f"rows of {table} do not have the declared schema")
                 self._write(table, rows)

@@ -169,7 +169,7 @@ def _landing(
         return no_evidence()
     ingestors = {name: each.ingestor for name, each in found.items()}
     sources = {name: each.source for name, each in found.items()}
-    decisions = standing(Ledger(store.objects).decisions()).values()  # of one that cannot be read the refresh tells
+    decisions = standing(Ledger(store.objects).decisions()).all()  # of one that cannot be read the refresh tells
     return landing_tables(refresh(store, ingestors, progress.parsed, sources, public_keys(project.trusted_keys), decisions))
 
 

@@ -65,6 +65,11 @@ _ENGINE_TABLES = {
         ("superseded_by", "string", "VARCHAR"), ("decided_at", "timestamp[us, tz=UTC]", "TIMESTAMP WITH TIME ZONE"),
         ("decided_by", "string", "VARCHAR"), *_LINEAGE,
     ),
+    "run_settlement": (
+        ("run_id", "string", "VARCHAR"), ("bundle_digest", "string", "VARCHAR"), ("is_evidence", "bool", "BOOLEAN"),
+        ("reason", "string", "VARCHAR"), ("decided_at", "timestamp[us, tz=UTC]", "TIMESTAMP WITH TIME ZONE"),
+        ("decided_by", "string", "VARCHAR"), *_LINEAGE,
+    ),
 }
 
 

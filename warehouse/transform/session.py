@@ -194,8 +194,8 @@ class Session:
             if leaves:
                 incremental.record_keys(self._con, model, plan, leaves, self._recorded)
         else:
-            whole = f"create table {quoted(model.qualified)} as "
-            execute(self._con, model, f"{whole}select * from (" if left_out else whole, f") where not {left_out}" if left_out else "")
+            within, rest = ("select * from (", f") where not {left_out}") if left_out else ("", "")
+            execute(self._con, model, f"create table {quoted(model.qualified)} as {within}", rest)
         if model.retention_tier:
             detail_rows.record_away(self._con, model, "" if is_empty else left_out)
         content = EMPTY if is_empty else content_of(self._con, model.qualified, types, is_ordered=not plan)

@@ -45,7 +45,8 @@ def narrow(block: SelectBlock, position: int, condition: str) -> bool:
 
 
 def _asked(condition: str, value: exp.Expression) -> exp.Expression:
-    return sqlglot.parse_one(condition.replace("{value}", written(copied(value))), dialect="duckdb")
+    # In parentheses: a value may be a comparison itself, and comparisons do not chain.
+    return sqlglot.parse_one(condition.replace("{value}", f"({written(copied(value))})"), dialect="duckdb")
 
 
 def _narrow_groups(block: SelectBlock, value: exp.Expression, condition: str) -> None:

@@ -1,0 +1,102 @@
+"""A store under a URL of fsspec's: all that reads works on it, all that writes is refused."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+from pathlib import Path
+
+import fsspec
+import pytest
+from conftest import WhOn
+from samples.values import take_in, value_files, values_project
+
+from warehouse.claims.fsck import Scope, check_store
+from warehouse.claims.publish import publish
+from warehouse.claims.rollup import build
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.location import open_store
+from warehouse.evidence.objects import UNREACHABLE
+from warehouse.project import Project, read_project
+
+SQL = "select key, sum(value) as total from reading group by key"
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Project:
+    """A project that has published a number of two bundles."""
+    project = values_project(tmp_path / "project", SQL)
+    take_in(project, value_files(tmp_path / "in", "a=1\n", "a=2\n"))
+    build(project)
+    publish(project, "claim")
+    return project
+
+
+def moved_to(project: Project, url: str) -> Project:
+    """The project with its store at a URL, and nothing of what it had on this machine."""
+    shutil.rmtree(project.root / ".wh")
+    (project.root / "warehouse.toml").write_text(f'[store]\nurl = "{url}"\n')
+    return read_project(project.root)
+
+
+@pytest.fixture(params=["memory", "local"])
+def project(request: pytest.FixtureRequest, written: Project, tmp_path: Path) -> Project:
+    if request.param == "local":  # another name of a folder
+        shutil.copytree(written.store_root, tmp_path / "elsewhere")
+        return moved_to(written, f"local://{tmp_path / 'elsewhere'}")
+    memory = fsspec.filesystem("memory")
+    memory.put(f"{written.store_root}/", f"/{tmp_path.name}/store", recursive=True)
+    return moved_to(written, f"memory://{tmp_path.name}/store")
+
+
+def test_what_reads_works(project: Project, wh_on: WhOn, tmp_path: Path) -> None:
+    build(project)
+    status, out, err = wh_on(project, "verify", "claim[key=a].total")
+    assert status == 0 and "2 raw files hashed, replayed from its own 2 bundles: equal" in out, err
+    assert f"{project.store_url}/raw/sha256/" in wh_on(project, "lineage", "claim[key=a].total", "--json")[1]
+    found = {(finding.kind, finding.key.partition("/")[0]) for finding in check_store(project, Scope()).findings}
+    assert found <= {("orphaned", "incoming"), ("orphaned", "landing"), ("orphaned", ".removal.lock")}  # of the folder that it was
+    target = values_project(tmp_path / "target", SQL)
+    assert wh_on(target, "pull", str(project.store_url))[0] == 0
+    build(target)
+    assert wh_on(target, "verify", "claim[key=a].total")[0] == 0
+    status, out, _ = wh_on(project, "doctor")
+    assert status == 0 and "proven  list" in out and "said    read only" in out and "write " not in out.replace("writes", "")
+
+
+def test_what_writes_is_refused(project: Project, wh_on: WhOn, tmp_path: Path) -> None:
+    build(project)
+    wh_on(project, "keygen", "nightly", "-o", str(tmp_path / "nightly.pem"))
+    before = [entry for entry in open_store(project).objects.entries("")]
+    more = value_files(tmp_path / "more", "b=1\n")
+    for command in (
+        ("ingest", str(more)), ("publish", "claim"), ("sign", "--all", "--key", str(tmp_path / "nightly.pem")), ("gc", "--apply"),
+        ("retention", "apply"),
+    ):
+        status, _, err = wh_on(project, *command)
+        assert status == ExitCode.FAILED and "WH129 " in err and "wh pull" in err, (command, err)
+    other = values_project(tmp_path / "other", SQL)
+    take_in(other, more)
+    assert wh_on(other, "push", str(project.store_url))[2].startswith("WH129 ")
+    assert [entry for entry in open_store(project).objects.entries("")] == before
+
+
+def test_its_listings_are_in_the_order_of_keys(project: Project) -> None:
+    objects = open_store(project).objects
+    keys = [entry.key for entry in objects.entries("")]
+    assert keys == sorted(keys, key=str.encode) and len(keys) > 8
+    assert [entry.key for entry in objects.entries("raw")] == [key for key in keys if key.startswith("raw/")]
+    assert list(objects.entries("nothing")) == [] == objects.matching("nothing/*")
+    for entry in objects.entries("raw"):
+        assert entry.bytes == objects.size(entry.key) == len(objects.read(entry.key)) == sum(map(len, objects.chunks(entry.key)))
+    assert not objects.exists("raw") and not objects.exists("nothing")
+    with pytest.raises(FileNotFoundError):
+        objects.read("nothing")
+    assert pickle.loads(pickle.dumps(objects)).read(keys[-1]) == objects.read(keys[-1])
+
+
+def test_a_store_that_cannot_be_reached_is_no_loss_of_evidence(written: Project) -> None:
+    project = moved_to(written, "sftp://127.0.0.1:1/store")
+    with pytest.raises(WarehouseError) as caught:
+        open_store(project).digests()
+    assert caught.value.code in (UNREACHABLE, "WH006")  # WH006 where its client is not installed

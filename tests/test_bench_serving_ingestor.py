@@ -92,6 +92,12 @@ class TestNames:
     @pytest.mark.parametrize(
         ("path", "expected"),
         [
+            (  # o1 is a model, no length
+                "h100_tp2/openai-4qps-concurrency32-Marco-o1-20251020-121701.json",
+                {
+                    "system_name": "h100_tp2", "accelerator": "H100", "tensor_parallel": 2, "max_concurrency": 32,
+                },
+            ),
             (
                 "runpod_h100sxm/Qwen3-8B/qwen3_8b_TP8_DP1_in128_out256_p1000_c10_509cc6.json",
                 {
@@ -190,6 +196,15 @@ class TestVllm:
         digests = {run["raw_path"]: run["workload_spec_digest"] for run in runs}
         assert digests["h100/a.json"] == digests["b200/a_tp4.json"] != digests["b.json"]
 
+    def test_a_ramp_is_part_of_the_workload(self, tmp_path: Path) -> None:
+        ramp = {"ramp_up_strategy": "linear", "ramp_up_start_rps": 1, "ramp_up_end_rps": 10}
+        for name, more in (("none", {}), ("to10", ramp), ("to20", {**ramp, "ramp_up_end_rps": 20})):
+            sample.write(tmp_path / f"tree/{name}.json", sample.vllm_record(REQUESTS, False, **more))
+        runs = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")["bench_serving_run"]
+        assert len({run["workload_spec_digest"] for run in runs}) == 3
+        documents = {run["raw_path"]: json.loads(run["workload_document"]) for run in runs}
+        assert documents["to10.json"] == documents["none.json"] | {key: str(value) for key, value in ramp.items()}
+
     def test_the_console_beside_it_tells_arguments_and_versions(self, tmp_path: Path) -> None:
         path = sample.write(tmp_path / "tree/a_in9_c8.txt", sample.CONSOLE)
         sample.write(tmp_path / "tree/a_in9_c8.json", sample.vllm_record(REQUESTS, False, backend="openai"))
@@ -238,6 +253,8 @@ class TestVllm:
         for run, record in zip(rows["bench_serving_run"], (first, second, second), strict=True):
             assert json.loads(text[run["raw_offset"] :][: run["raw_length"]]) == record
         assert len(rows["bench_serving_request"]) == 40 + 9 + 9 and not codes(rows)
+        (draft,) = drafts(INGESTOR, tmp_path / "tree")
+        assert draft.runs == ("a", "a/2", "a/3")
 
 
 class TestOtherFormats:

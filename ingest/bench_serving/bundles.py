@@ -7,12 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import Report
 
-from .formats import HEAD_BYTES, is_list, looks_like_results
+from .formats import HEAD_BYTES, format_of, is_list, looks_like_results
 from .names import is_telling
+from .records import records
 
 RESULT, CONSOLE, SUMMARY = "result", "console", "summary"
 _REPEAT = re.compile(r"run=\d{1,9}\.json")
+_COUNTED_BYTES = 1 << 20  # of a file whose runs are counted while cutting
 _LEVELS = 4  # folders above a file that may tell of it
 _CONSOLE_SUFFIXES = (".txt", ".log", ".out")
 _MEDIA_TYPES = {RESULT: "application/json", SUMMARY: "application/json", CONSOLE: "text/plain"}
@@ -51,9 +55,20 @@ def _draft(tree: Tree, paths: list[str], sweep: str | None = None) -> BundleDraf
         roles.update({stem + suffix: CONSOLE for suffix in _CONSOLE_SUFFIXES if stem + suffix in tree.files})
     if sweep is not None and (summary := f"{sweep}/summary.json" if sweep else "summary.json") in tree.files:
         roles[summary] = SUMMARY
-    files = [DraftFile(_raw_path(tree, path), tree.files[path], _MEDIA_TYPES[role], role) for path, role in roles.items()]
-    runs = tuple(file.raw_path.rpartition(".")[0] for file in files if file.role == RESULT)
+    raw_paths = {path: _raw_path(tree, path) for path in roles}
+    files = [DraftFile(raw_paths[path], tree.files[path], _MEDIA_TYPES[role], role) for path, role in roles.items()]
+    runs = tuple(run for path in paths for run in _runs(tree, path, raw_paths[path].rpartition(".")[0]))
     return BundleDraft(tuple(files), runs=runs)
+
+
+def _runs(tree: Tree, path: str, name: str) -> Iterator[str]:
+    """The runs that a result file seems to hold: its records; of a large file the first."""
+    yield name
+    data = tree.head(path, _COUNTED_BYTES + 1)
+    if len(data) <= _COUNTED_BYTES:
+        unheard = Report(RowBuffer({}, ""), path, None)
+        found = sum(format_of([pair.key for pair in record.pairs]) is not None for record in records(data, unheard))
+        yield from (f"{name}/{occurrence}" for occurrence in range(2, found + 1))
 
 
 def _raw_path(tree: Tree, path: str) -> str:

@@ -24,14 +24,14 @@ _ACCELERATOR = re.compile(
     rf"(?:[ _-]?(?P<form>sxm\d?|pcie|nvl\d*|oam))?(?:[ _-]?(?P<memory>\d{{2,3}}gb?))?(?:[ _-]?x(?P<after>[1-9]\d{{0,4}}))?{_END}"
 )
 _INTEGER = r"[ =]?(\d{1,12})"
-_ATTACHED = r"=?(\d{1,12})"  # for short names: `p 100` may be anything
+_ATTACHED = r"=?(\d{1,12})"  # for short names: `p 100` may be anything. `o1` and `o3` are models, and no length
 _SETTINGS = {
     "tensor_parallel": rf"(?:te?p(?: ?size)?|tensor parallel(?: size)?){_INTEGER}",
     "data_parallel": rf"(?:de?p(?: ?size)?|data parallel(?: size)?){_INTEGER}",
     "pipeline_parallel": rf"(?:pp(?: ?size)?|pipeline parallel(?: size)?){_INTEGER}",
     "expert_parallel": rf"(?:[td]?ep(?: ?size)?){_INTEGER}",
     "input_length": rf"(?:(?:isl|ctx|input len|random input len){_INTEGER}|in{_ATTACHED})",
-    "output_length": rf"(?:(?:osl|output len|random output len){_INTEGER}|(?:out|o){_ATTACHED})",
+    "output_length": rf"(?:(?:osl|output len|random output len){_INTEGER}|out{_ATTACHED}|o=?(\d{{2,12}}))",
     "num_prompts": rf"(?:num prompts{_INTEGER}|p{_ATTACHED})",
     "max_concurrency": rf"(?:(?:conc|(?:max )?concurrency){_INTEGER}|c{_ATTACHED})",
     "repeat_number": r"run=(\d{1,9})",  # of a sweep, from 0

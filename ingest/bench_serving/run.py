@@ -15,6 +15,7 @@ Stated = Mapping[str, Entry]  # by key: of the record, or of the console
 
 _PREFIXES = {"vllm": "vllm-bench", "sglang": "sglang-bench", "inferencex": "inferencex", "inferencex_agg": "inferencex"}
 _UNKNOWN = frozenset({"", "n/a", "na", "none", "null", "unknown"})
+_RAMP = ("ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")
 _SERVERS = frozenset({"vllm", "sglang", "tgi", "lmdeploy", "tensorrt-llm", "trt", "mii", "scalellm"})
 
 
@@ -152,6 +153,8 @@ def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stat
     if written := text(stated, "request_rate"):
         is_unlimited = written.casefold() in ("inf", "infinity")
         document["request_rate"] = rate if rate is not None else "inf" if is_unlimited else written  # such as trace
+    # A ramp of vLLM's client stands beside a rate of `inf`.
+    document |= {key: written for key in _RAMP if (written := text(stated, key))}
     ratio = number(stated, "random_range_ratio")
     ratio = ratio if ratio is not None else number(console, "client/random_range_ratio")
     return document if ratio is None else {**document, "random_range_ratio": ratio}

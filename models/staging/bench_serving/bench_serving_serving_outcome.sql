@@ -1,7 +1,7 @@
 /*
 description: >
   One row per run of vLLM's client or a fork, at its one workload point. Where no request was completed nothing was
-  measured, and all is NULL but the counts. InferenceX's own records state throughput per accelerator, the output's per
+  measured, and all is NULL but the counts and the error rate, which then is 1 whether failures were counted or not. InferenceX's own records state throughput per accelerator, the output's per
   decoding one where a deployment splits them.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_outcome
@@ -53,7 +53,10 @@ select
     ), '') as deployment_model,
     metric.completed_count::bigint as completed_count,
     metric.failed_count::bigint as failed_count,
-    metric.failed_count / nullif(metric.completed_count + metric.failed_count, 0) as error_rate,
+    case
+        when metric.completed_count = 0 and metric.failed_count is null and run.num_prompts > 0 then 1
+        else metric.failed_count / nullif(metric.completed_count + metric.failed_count, 0)
+    end as error_rate,
     metric.ttft_mean_ms,
     metric.ttft_p50_ms,
     metric.ttft_p90_ms,

@@ -23,7 +23,7 @@ with counted as (
             where key in ('scenario/load/standardized/concurrency', 'scenario/load/args/max_concurrency')
         ) as concurrency,
         max(value_number) filter (
-            where key in ('scenario/load/standardized/rate_qps', 'scenario/load/args/qps_values')
+            where key in ('scenario/load/standardized/rate_qps', 'scenario/load/args/qps_values', 'scenario/load/args/request_rate')
         ) as request_rate_per_s,
         max(value_number) filter (where key = 'metrics/throughput/requests_per_sec') as request_throughput_per_s,
         max(value_number) filter (where key = 'metrics/throughput/output_tokens_per_sec') as output_token_throughput_per_s,

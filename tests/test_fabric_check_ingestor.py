@@ -324,6 +324,9 @@ class TestOtherTools:
         names = ("min", "max", "p50", "mean", "stdev", "p99", "p999", "unit")
         assert points(rows, *(f"latency_{name}" for name in names)) == [(0.87, 4.7, 0.89, 0.9, 0.08, 0.95, 1.25, "usec")]
 
+    def test_perftest_bandwidth_of_a_unit_that_is_not_known_is_told(self, tmp_path: Path) -> None:
+        assert codes(of_log(tmp_path, sample.WRITE_BW.format(unit="GB/sec", peak="1.5"))) == {"unknown-unit": 2}
+
     def test_perftest_latency_of_a_test_that_ran_for_a_time(self, tmp_path: Path) -> None:
         head = sample.READ_LAT.partition(" #bytes")[0]
         table = " #bytes        #iterations       t_avg[usec]    tps average\n 2             4964221          1.01           495867.18\n"
@@ -353,6 +356,18 @@ class TestOtherTools:
             (3, "GPU 0", "GPU 1", 276.19, None), (4, "CPU 0", "GPU 0", None, 772.5), (4, "CPU 0", "GPU 1", None, 800.0),
         ]
         assert entries(rows, 3)["SUM"] == "552.26" and rows["fabric_check_run"][0]["status"] == "failed"
+
+    def test_nvbandwidth_copies_within_a_device_are_of_it_and_itself(self, tmp_path: Path) -> None:
+        title, head = "memcpy local GPU(column) bandwidth (GB/s)", sample.NVBANDWIDTH.partition("Running")[0]
+        text = f"{head}Running device_local_copy.\n{title}\n           0         1\n 0   1519.07   1518.25\n\nSUM device_local_copy 3037.32\n"
+        case = {"name": "device_local_copy", "status": "Passed", "bandwidth_description": title, "bandwidth_matrix": [["1519.07", "1518.25"]], "sum": 3037.32}
+        document = json.dumps({"nvbandwidth": {"version": "v0.8", "testcases": [case]}})
+        for name, data in (("nv.log", text), ("nv.json", document)):
+            rows = of_log(tmp_path / name, data, name)
+            assert codes(rows) == {} and outcomes(rows) == [("device_local_copy", "measured", None)]
+            assert points(rows, "scope_name", "source", "target", "bandwidth") == [
+                ("GPU 0 -> GPU 0", "GPU 0", "GPU 0", 1519.07), ("GPU 1 -> GPU 1", "GPU 1", "GPU 1", 1518.25),
+            ]
 
     def test_nvbandwidth_json_says_what_the_text_says(self, tmp_path: Path) -> None:
         rows = of_log(tmp_path, sample.NVBANDWIDTH_JSON, "nv.json")
@@ -408,6 +423,15 @@ class TestOtherTools:
         (run,) = rows["fabric_check_run"]
         assert run["ended_at"] == datetime(2021, 7, 20, 6, 41, 18, tzinfo=UTC) and run["started_at"] is None
         assert json.loads(run["workload_document"])["jobs"] == [{"rw": "read", "bs": "1M", "job": "seq"}]
+
+    def test_gpu_burn_errors_of_a_gpu_that_died_are_no_count(self, tmp_path: Path) -> None:
+        text = (
+            "GPU 0: NVIDIA H900 (UUID: GPU-a)\n10.0%  proc'd: 100 (6000 Gflop/s)   errors: 0   temps: 50 C \n"
+            "20.0%  proc'd: -1 (0 Gflop/s)   errors: -1  (DIED!)  temps: 50 C \nNo clients are alive!  Aborting\n"
+        )
+        rows = of_log(tmp_path, text)
+        assert outcomes(rows) == [("gpu_burn", "failed", "GPU 0: DIED")]
+        assert points(rows, "status", "gflop_per_s", "error_count") == [("failed", None, None)]
 
     def test_iperf3(self, tmp_path: Path) -> None:
         rows = of_log(tmp_path, sample.IPERF3, "iperf.json")

@@ -40,6 +40,18 @@ def test_each_alone_is_a_run_and_nothing_else_is(tmp_path: Path) -> None:
     ]
 
 
+def test_nested_results_are_a_summary_and_are_checked(tmp_path: Path) -> None:
+    folder = write(tmp_path / "tree", results_ttft_s_mean=0.5)
+    path = folder / "acme-7b_500_100_summary.json"
+    stated = {key: value for key, value in json.loads(path.read_text()).items() if not key.startswith("results_")}
+    stated["results"] = {"ttft_s": {"mean": 0.5, "quantiles": {"p50": 0.375}}, "number_errors": 2}
+    path.write_text(json.dumps(stated))
+    (draft,) = LLMPERF.drafts(folder)
+    assert {file.role for file in draft.files} == {"summary", "individual_responses"}
+    (issue,) = LLMPERF.rows(folder, tmp_path / "stored")[ISSUE_TABLE]
+    assert issue["code"] == "aggregate-disagrees" and "0.5" in issue["message"] and "0.375" in issue["message"]
+
+
 def test_rows_say_what_the_files_say_and_where(tmp_path: Path) -> None:
     rows = LLMPERF.rows(write(tmp_path / "tree"), tmp_path / "stored")
     assert codes(rows) == {}

@@ -108,7 +108,8 @@ def _progress(state: _State, line: Line, report: Report) -> None:
             gpu = state.gpus.setdefault(number, _Gpu())
             gpu.has_died = gpu.has_died or processed == "-1"
             gpu.gflop_per_s = None if processed in ("-1", "0") else number_in(rate)  # nothing done is nothing measured
-            gpu.errors = _part(errors, number, line, report, integer=True)
+            count = _part(errors, number, line, report, integer=True)
+            gpu.errors = None if count is not None and count < 0 else count  # -1 beside DIED
             gpu.most_errors = max(gpu.most_errors, gpu.errors or 0)
             gpu.temperature_c, gpu.power_w = (_part(part, number, line, report) for part in (temperatures, powers))
 

@@ -1,4 +1,5 @@
-"""What the title of an nvbandwidth matrix says of its cells: `memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)`."""
+"""What the title of an nvbandwidth matrix says of its cells: `memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)`, or, of copies
+within a device, `memcpy local GPU(column) bandwidth (GB/s)`. Source: NVIDIA/nvbandwidth, testcases_ce.cpp."""
 
 from __future__ import annotations
 
@@ -7,14 +8,14 @@ from typing import Any, NamedTuple
 
 from warehouse.landing.text import clean
 
-_TITLE = re.compile(r".*?(\w+)\s*\(row\)\s*(<->|->|<-)\s*(\w+)\s*\(column\).*\(([^()]+)\)\s*", re.DOTALL)
+_TITLE = re.compile(r".*?(?:(\w+)\s*\(row\)\s*(<->|->|<-)\s*|\blocal\s+)(\w+)\s*\(column\).*\(([^()]+)\)\s*", re.DOTALL)
 _BANDWIDTHS, _LATENCIES = frozenset({"GB/s"}), frozenset({"ns", "us"})
 
 
 class Matrix(NamedTuple):
-    """What rows and columns are, which way data goes, and the cells' unit."""
+    """What rows and columns are, which way data goes, and the cells' unit. `rows` None: a column's device to itself."""
 
-    rows: str
+    rows: str | None
     arrow: str
     columns: str
     unit: str
@@ -23,7 +24,9 @@ class Matrix(NamedTuple):
 def matrix_of(title: str) -> Matrix | None:
     """None where the text is no matrix's title."""
     found = _TITLE.fullmatch(title) if len(title) <= 500 else None
-    return Matrix(clean(found[1]), found[2], clean(found[3]), clean(found[4])) if found else None
+    if not found:
+        return None
+    return Matrix(found[1] and clean(found[1]), found[2] or "->", clean(found[3]), clean(found[4]))
 
 
 def is_cell_expected(matrix: Matrix, row: str, column: str) -> bool:
@@ -33,7 +36,8 @@ def is_cell_expected(matrix: Matrix, row: str, column: str) -> bool:
 
 def cell_columns(matrix: Matrix, row: str, column: str, number: float) -> dict[str, Any]:
     """A cell as a measurement between two ends. A unit that is not known leaves the value out."""
-    ends = (f"{matrix.rows} {row}", f"{matrix.columns} {column}")
+    far = f"{matrix.columns} {column}"
+    ends = (far if matrix.rows is None else f"{matrix.rows} {row}", far)
     source, target = ends[::-1] if matrix.arrow == "<-" else ends
     columns: dict[str, Any] = {
         "scope_name": f"{ends[0]} {matrix.arrow} {ends[1]}", "source": source, "target": target,

@@ -27,6 +27,7 @@ _FROZEN = {
     "Number of qps": "qps", "Connection type": "connection", "Mtu": "mtu", "TX depth": "tx_depth",
     "CQ Moderation": "cq_moderation",
 }
+_BANDWIDTH_UNITS = frozenset({"MB/sec", "MiB/sec", "Gb/sec"})  # as models/staging/fabric_check/fabric_check_point_outcome.sql has them
 _LATENCIES = {
     "t_min": "latency_min", "t_max": "latency_max", "t_typical": "latency_p50", "t_avg": "latency_mean",
     "t_stdev": "latency_stdev", "99% percentile": "latency_p99", "99.9% percentile": "latency_p999",
@@ -81,6 +82,9 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
     if text.startswith("#bytes"):
         section.columns = [_column(match[0]) for match in _COLUMN.finditer(text)]
         check.cover(*at(told.line))
+        for name, unit in section.columns:
+            if name.startswith("BW ") and unit not in _BANDWIDTH_UNITS:
+                report.at("unknown-unit", f"{name}: {unit[:80]}", told.line, "error")
     elif section.columns and text[:1].isdigit():
         check.cover(*at(told.line))
         yield from _table_row(section, told, report)

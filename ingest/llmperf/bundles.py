@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
 
 SUMMARY, RESPONSES = "summary", "individual_responses"
-_SUMMARY_MARKS = (b'"results_', b'"mean_input_tokens"', b'"num_concurrent_requests"')
+_SUMMARY_MARKS = (b'"mean_input_tokens"', b'"num_concurrent_requests"')
+_RESULTS = (b'"results_', b'"results"')  # flat, or nested by later versions
 _RESPONSE_MARKS = (b'"error_code"', b'"ttft_s"', b'"end_to_end_latency_s"')
 
 
@@ -39,7 +40,7 @@ def _role(tree: Tree, path: str) -> str | None:
     except OSError:
         return None
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(b"{") and all(mark in head for mark in _SUMMARY_MARKS):
+    if start.startswith(b"{") and all(mark in head for mark in _SUMMARY_MARKS) and any(mark in head for mark in _RESULTS):
         return SUMMARY
     return RESPONSES if start.startswith(b"[") and all(mark in head for mark in _RESPONSE_MARKS) else None
 

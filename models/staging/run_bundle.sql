@@ -1,8 +1,8 @@
 /*
 description: >
   One row per run: the evidence bundle it is read from. Of several bundles that state a run, the one that somebody settled on is
-  taken, else the one with the most files; which arrived first plays no part. Bundles that hold other bytes under one path are
-  in conflict, but for those that were set aside when it was settled. Where the bundle that was settled on is not there, the
+  taken, else the one with the most files; which arrived first plays no part. Bundles that hold other bytes under one path, or
+  of a run that is one file under another name of that file, are in conflict, but for those that were set aside when it was settled. Where the bundle that was settled on is not there, the
   run is in conflict too: the others are not its evidence.
 grain: [run_id]
 columns:
@@ -16,6 +16,7 @@ columns:
 with stated as (
     select
         run.run_id,
+        run.raw_folder,
         bundle.artifact_manifest_digest,
         bundle.file_count,
         coalesce(settlement.is_evidence, false) as is_settled,
@@ -60,21 +61,36 @@ path as (
         file.raw_path
 ),
 
-agreement as (
+named as (
     select
         run_id,
-        max(contents) > 1 as has_conflict
+        max(contents) as contents
     from path
     group by run_id
+),
+
+whole as (
+    select
+        stated.run_id,
+        count(distinct file.sha256) as contents
+    from stated
+    inner join evidence_file as file
+        on
+            file.artifact_manifest_digest = stated.artifact_manifest_digest
+            and file.raw_path = stated.raw_folder
+    where not stated.is_set_aside
+    group by stated.run_id
 )
 
 select
     chosen.run_id,
     chosen.artifact_manifest_digest,
     chosen.bundle_count,
-    chosen.lacks_evidence or coalesce(agreement.has_conflict, false) as has_conflict,
+    chosen.lacks_evidence or coalesce(greatest(named.contents, whole.contents) > 1, false) as has_conflict,
     chosen.settled_reason,
     chosen.settled_since
 from chosen
-left join agreement
-    on agreement.run_id = chosen.run_id
+left join named
+    on named.run_id = chosen.run_id
+left join whole
+    on whole.run_id = chosen.run_id

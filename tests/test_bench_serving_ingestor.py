@@ -123,6 +123,7 @@ class TestNames:
             ("tm-l40s/m/tm-l40sx2_in4096_c1.json", {
                 "system_name": "tm-l40s", "accelerator": "L40S", "accelerator_count": 2, "input_length": 4096, "max_concurrency": 1,
             }),
+            ("A100-80GB-PCIe/r.json", {"system_name": "A100-80GB-PCIe", "accelerator": "A100 PCIE"}),
             ("whisper-1xa100-80gb/r.json", {
                 "system_name": "whisper-1xa100-80gb", "accelerator": "A100", "accelerator_count": 1,
             }),

@@ -18,10 +18,11 @@ _ACCELERATORS = (
     r"rtx[ _-]?[2345]0[5-9]0(?:ti|d)?", "a6000", "mi355x", "mi350x", "mi325x", "mi308x", "mi300[xa]", "mi250x?", "mi210",
     "mi100", "gaudi[ _-]?[23]", "tpu[ _-]?v[4-7][ep]?", "trn[12]", "inf2",
 )
+_FORM = r"sxm\d?|pcie|nvl\d*|oam"  # before the size of the memory or behind it
 _START, _END = r"(?<![a-z0-9])", r"(?![a-z0-9])"
 _ACCELERATOR = re.compile(
     rf"{_START}(?:(?P<before>[1-9]\d{{0,4}})x[ _-]?)?(?P<model>{'|'.join(_ACCELERATORS)})"
-    rf"(?:[ _-]?(?P<form>sxm\d?|pcie|nvl\d*|oam))?(?:[ _-]?(?P<memory>\d{{2,3}}gb?))?(?:[ _-]?x(?P<after>[1-9]\d{{0,4}}))?{_END}"
+    rf"(?:[ _-]?(?P<form>{_FORM}))?(?:[ _-]?\d{{2,3}}gb?(?:[ _-]?(?P<form_behind>{_FORM}))?)?(?:[ _-]?x(?P<after>[1-9]\d{{0,4}}))?{_END}"
 )
 _INTEGER = r"[ =]?(\d{1,12})"
 _ATTACHED = r"=?(\d{1,12})"  # for short names: `p 100` may be anything. `o1` and `o3` are models, and no length
@@ -123,4 +124,5 @@ def _separated(name: str) -> str:
 
 def _spelled(found: re.Match[str]) -> str:
     model = re.sub(r"[ _-]+", " ", found["model"]).upper()
-    return f"{model} {found['form'].upper()}" if found["form"] else model
+    form = found["form"] or found["form_behind"]
+    return f"{model} {form.upper()}" if form else model

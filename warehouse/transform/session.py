@@ -27,7 +27,8 @@ from warehouse.transform.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, in
 from warehouse.transform.readers import Leaf, Readers
 from warehouse.transform.row_delta import keep_delta, set_aside
 from warehouse.transform.row_order import GROWN, PATCHED, order_of
-from warehouse.transform.state import TableState, create_state_table, has_passed, view_content, write_states
+from warehouse.transform.standing import Standing
+from warehouse.transform.state import TableState, create_state_table, has_passed, view_content
 from warehouse.transform.stored_view import create_view
 from warehouse.transform.warm_tier import age_of
 
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 
 # Writes one query spec's table: (session, model, envelope). Given by the layer above, which knows number ids.
 RollupWriter = Callable[["duckdb.DuckDBPyConnection", "Model", Envelope], None]
-
-# Work that a kill may cost. A commit for each model would take as long again as a thousand small models do.
-_GROUP_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -68,39 +66,32 @@ class Session:
         self._checked = material.checked
         self._write_rollup = write_rollup
         self._on_model = on_model
-        self._before = states
-        self._now = dict(self._before)
+        self._standing = Standing(con, states, material.inputs.content_ids())
+        self._before, self._now, self.contents = self._standing.before, self._standing.now, self._standing.contents
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
-        self.contents: dict[str, str] = material.inputs.content_ids()  # by name, of all that is up to date
         self._emptiness = Emptiness(material.checked, material.landing, self._now)
         self._readers = Readers(con, material)
         self._recorded: dict[str, str] = {}  # keys of files that stand in a table (`record_keys`)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
-        self._saved = dict(self._before)  # of `_now`, what is committed
-        self._unsaved: list[str] = []
-        self._fresh: set[str] = set()  # tables made since the last checkpoint
-        self._last_commit = time.process_time()
 
     def run(self) -> list[ModelResult]:
         """Bring every model up to date. Raises WH209 at the place of what failed; what was built before it is kept."""
         order = self._checked.graph.order
-        self._con.execute("begin")
+        self._standing.begin()
         create_state_table(self._con)
         create_away_table(self._con)
         create_schemas(self._con)
         results = [self._drop(name) for name in sorted(self._before.keys() - set(order))]
-        self._commit()
-        self._con.execute("begin")
+        self._standing.commit()
+        self._standing.begin()
         for name in order:
             results.append(self._timed(name))
             self._on_model(results[-1])
-            if time.process_time() - self._last_commit > _GROUP_S:
-                self._commit()
-                self._con.execute("begin")
+            self._standing.commit_if_due()
         for name in order:
             if not self._checked.is_stored(name):
                 self._con.execute(f"drop view if exists {quoted(self._checked.models[name].qualified)}")
-        self._commit()
+        self._standing.commit()
         return results
 
     def _timed(self, name: str) -> ModelResult:
@@ -112,32 +103,19 @@ class Session:
             raise
         return replace(result, seconds=time.monotonic() - started)
 
-    def _commit(self) -> None:
-        states = {name: self._now[name] for name in self._unsaved}
-        write_states(self._con, states, states.keys() & self._saved.keys())
-        self._con.execute("commit")
-        self._saved.update(states)
-        self._unsaved, self._last_commit = [], time.process_time()
-
     def _save_unsaved(self, deltas: set[str]) -> None:
-        """A failed statement takes its whole transaction with it: make again what was good in it, so that `--retry` need
-        not. It took less than `_GROUP_S`."""
-        self._con.execute("rollback")
+        """A failed statement takes its whole transaction with it: make again what was good in it, so that `--retry` need not. It
+        took no longer than a group does."""
+        again = self._standing.roll_back()
         incremental.as_ever(self._con)
-        self._con.execute("begin")
-        self._deltas = deltas - set(self._unsaved)
+        self._deltas = deltas - set(again)
         self._readers.forget()
         self._recorded.clear()
-        again, self._unsaved = dict.fromkeys(self._unsaved), []
-        for name in again:  # the tables are what they were: under another name, of another kind, in pieces
-            self._now.pop(name)
-            if name in self._saved:
-                self._now[name] = self._saved[name]
         for name in sorted(again, key=self._checked.place_of):
             # One that was brought up to date and saved before it was only written again: a reader will ask anew.
             if name not in self._now or self._now[name] is self._before.get(name):
                 self._bring_up_to_date(name)
-        self._commit()
+        self._standing.commit()
 
     # --- one model ----------------------------------------------------------------------------------------------
 
@@ -166,7 +144,7 @@ class Session:
             self._remove(name)
             if self._checked.is_stored(name):
                 create_view(self._con, model, self._checked.graph.trees[name], self._checked.models)
-        self._made(name, TableState(
+        self._standing.made(name, TableState(
             model.qualified, "view", self._material.logic[name], inputs, view_content(self._material.logic[name], inputs)
         ))
 
@@ -199,7 +177,7 @@ class Session:
         if model.retention_tier:
             detail_rows.record_away(self._con, model, "" if is_empty else left_out)
         content = EMPTY if is_empty else content_of(self._con, model.qualified, types, is_ordered=not plan)
-        self._made(name, TableState(
+        self._standing.made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name),
             content.id(types, order_of(model, types) if plan else ()), content, self._files_of(name),
         ))
@@ -232,7 +210,7 @@ class Session:
             content_id, layout = content.id(types, order_of(model, types)), PATCHED if left.runs else layout
         else:  # its rows lie as they lay, so what is left follows from what was there
             content_id = memo_digest("wh/left/1", [before.content_id, vars(left.content)]) if left.runs else before.content_id
-        self._made(name, TableState(
+        self._standing.made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name), content_id, content, self._files_of(name), layout,
         ))
         return keys + left.runs
@@ -275,23 +253,11 @@ class Session:
 
     def _open_inputs(self, name: str, by_key: Collection[str] = ()) -> None:
         for other, state in self._readers.open(name, self._now, by_key).items():
-            self._now[other] = state
-            self._unsaved.append(other)
-            self._fresh.add(other)
-        if self._fresh & self._readers.tables(name, by_key) and self._checked.sees_layout(name):
-            # A kept table is compressed. One just made is not yet, and the same floats may add up to other last bits.
-            self._commit()
-            self._con.execute("checkpoint")
-            self._fresh.clear()
-            self._con.execute("begin")
+            self._standing.rewritten(other, state)
+        if self._checked.sees_layout(name):
+            self._standing.compress(self._readers.tables(name, by_key))
 
     # --- what is around it --------------------------------------------------------------------------------------
-
-    def _made(self, name: str, state: TableState) -> None:
-        self._now[name] = state
-        self.contents[name] = state.content_id
-        self._unsaved.append(name)
-        self._fresh.add(name)
 
     def _inputs(self, name: str) -> dict[str, str]:
         return {source: self.contents[source] for source in inputs_of(name, self._checked)}
@@ -304,8 +270,7 @@ class Session:
     def _drop(self, name: str) -> ModelResult:
         qualified = self._now[name].qualified
         self._remove(name)
-        del self._now[name], self._saved[name]
-        write_states(self._con, {}, [name])
+        self._standing.dropped(name)
         return ModelResult(qualified, DROP, "no model makes it any more")
 
     def _remove(self, name: str) -> None:

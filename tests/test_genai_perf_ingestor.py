@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples.genai_perf import CSV, FOLDER, raw_request, summary, write, write_aiperf
 from landed import ISSUE_TABLE, Subject, codes, place
+from samples.genai_perf import CSV, FOLDER, raw_request, summary, write, write_aiperf
 
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import Unclaimed

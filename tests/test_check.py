@@ -15,14 +15,13 @@ from warehouse.claims.rollup import build
 from warehouse.claims.rollup import check as check_project
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError, did_you_mean, together
-from warehouse.landing.batches import schemas
-from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project, standard_folder
 from warehouse.transform.build import find_current
 from warehouse.transform.check import ENGINE_VIEWS, inspect
 from warehouse.transform.duck import connect
 from warehouse.transform.landing_tables import project_landing_types
-from warehouse.transform.model import Model, load_models, load_queries, read_model
+from warehouse.transform.model import Model
+from warehouse.transform.model_files import load_models, load_queries, read_model
 from warehouse.transform.query import run_query
 from warehouse.transform.sql_text import tokens
 

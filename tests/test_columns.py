@@ -16,8 +16,6 @@ import pytest
 
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.landing.batches import schemas
-from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project, standard_folder
 from warehouse.transform.check import check
 from warehouse.transform.landing_tables import landing_types

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from bare_project import project, write
 from conftest import Wh
 from warehouse.claims.rollup import build
-from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.landing.batches import schemas
 from warehouse.project import Project, init_project
@@ -25,7 +23,7 @@ from warehouse.transform.check import check
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.data_tests import data_tests, load_sql_tests
 from warehouse.transform.duck import connect
-from warehouse.transform.model import load_models, load_queries
+from warehouse.transform.model_files import load_models, load_queries
 
 def checked(project: Project, files: Mapping[str, str]) -> CheckedProject:
     write(project, files)

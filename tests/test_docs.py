@@ -20,7 +20,7 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import init_project
 from warehouse.transform.builds import current_build
 from warehouse.transform.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
-from warehouse.transform.model import HEADER_KEYS, MATERIALISATIONS
+from warehouse.transform.model_files import HEADER_KEYS, MATERIALISATIONS
 from warehouse.transform.project_tests import run_unit_tests
 from warehouse.transform.unit_cases import CASE_KEYS
 

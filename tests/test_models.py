@@ -14,7 +14,7 @@ from warehouse.project import Project, init_project, standard_folder
 from warehouse.transform.check import check
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.landing_tables import landing_types
-from warehouse.transform.model import load_models, load_queries, read_model
+from warehouse.transform.model_files import load_models, load_queries, read_model
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 from forgery import forge
 from samples import mlperf_inference
-from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
+from samples.values import take_in, value_files, values_project
 from stored import bundle_folder, folder_of
 
 from warehouse.claims.deciding import settle
@@ -24,8 +24,6 @@ from warehouse.claims.verification import verify_number
 from warehouse.errors import WarehouseError
 from warehouse.evidence.location import open_store
 from warehouse.evidence.store import bundle_key
-from warehouse.landing.ingest import ingest, plan_ingest
-from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, init_project
 from warehouse.record.command import record
 from warehouse.transform.builds import current_build

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 from bare_project import project, write
 from conftest import Wh
-from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, init_project, standard_folder
 from warehouse.transform.duck import connect

@@ -14,7 +14,7 @@ from warehouse.claims.determinism import DEFAULT_TOLERANCE
 from warehouse.claims.expansion import expanded
 from warehouse.claims.provenance import Annotated, Refusal, annotate
 from warehouse.errors import WarehouseError
-from warehouse.transform.duck import quote, quoted, text_literal
+from warehouse.transform.duck import quote, quoted
 
 if TYPE_CHECKING:
     import duckdb

@@ -45,7 +45,7 @@ def verify_number(project: Project, argument: str) -> Verdict:
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
     traced = [claim.column] if claim.record else []
     verdict = Auditor(project, specification, traced, found.publication, EstablishedMemory(project)).verdict(claim, [bundles, *wider])
-    if verdict.state in (TAMPERED, REFUSED):  # what is remembered accuses nobody
+    if verdict.state == REFUSED or (verdict.state == TAMPERED and not verdict.problems):  # what is remembered accuses nobody
         return Auditor(project, specification, traced, found.publication).verdict(claim, [bundles, *wider])
     return verdict
 

@@ -23,7 +23,8 @@ from warehouse.transform.data_tests import SqlTest, data_tests, load_sql_tests
 from warehouse.transform.duck import connect
 from warehouse.transform.feeds import FEED_SCHEMA, with_feeds
 from warehouse.transform.graph import build_graph
-from warehouse.transform.model import Model, read_models, read_queries
+from warehouse.transform.model import Model
+from warehouse.transform.model_files import read_models, read_queries
 from warehouse.transform.sources import SOURCE_SCHEMA, at_its_source, source_models
 from warehouse.transform.sql_text import fault_at, first_token
 from warehouse.transform.sql_tree import parsed

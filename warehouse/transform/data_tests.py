@@ -15,7 +15,8 @@ from warehouse.project import Project
 from warehouse.transform.duck import quote, quoted, text_literal
 from warehouse.transform.header import PathPart, place_of
 from warehouse.transform.header_tests import HeaderTest, severity_of
-from warehouse.transform.model import Model, read_sql_file
+from warehouse.transform.model import Model
+from warehouse.transform.model_files import read_sql_file
 from warehouse.transform.sql_text import body
 
 FOLDER = "data_tests"

@@ -16,7 +16,8 @@ from warehouse.transform.builds import current_build
 from warehouse.transform.check import check_project
 from warehouse.transform.data_tests import DataTest, data_tests, load_sql_tests
 from warehouse.transform.landing_tables import project_landing_types
-from warehouse.transform.model import Model, load_models, load_queries
+from warehouse.transform.model import Model
+from warehouse.transform.model_files import load_models, load_queries
 from warehouse.transform.query import open_build
 from warehouse.transform.run_tests import TestResult, run_tests
 from warehouse.transform.sql_tree import references

@@ -4,7 +4,7 @@ others that do not. The warehouse and its processes find them as they find any: 
 from __future__ import annotations
 
 import os
-import shutil
+import time
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -51,15 +51,16 @@ class Looking(Linked):
 
 
 class Halving(Linked):
-    """Gives a name once, and then fills it in pieces."""
+    """Gives a name once, and then fills it, half by half."""
 
     protocol = "halving"
 
     def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **kwargs: Any) -> None:
         with open(self._strip_protocol(path), "xb") as stream:
-            for start in range(0, len(value), 1 << 16):
-                stream.write(value[start : start + (1 << 16)])
-                stream.flush()
+            stream.write(value[: len(value) // 2])
+            stream.flush()
+            time.sleep(0.002)  # what a network takes to bring the rest
+            stream.write(value[len(value) // 2 :])
 
 
 class Belated(Linked):
@@ -85,8 +86,7 @@ KINDS = (Linked, Heedless, Looking, Halving, Belated, Timeless)
 
 
 def install(folder: Path) -> None:
-    """Make a package of them in a folder, as if it were installed there."""
-    shutil.copy(__file__, folder / "file_systems.py")
+    """Make a package of this module that declares them, in a folder, as if it were installed there."""
     told = folder / "file_systems-1.0.dist-info"
     told.mkdir()
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: file-systems\nVersion: 1.0\n")

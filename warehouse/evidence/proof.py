@@ -53,15 +53,18 @@ def client_of(url: str, files: Any) -> dict[str, str]:
 
 
 def client_text(client: Mapping[str, str]) -> str:
-    return f"{client['class']} {client['version']} for {client['protocol']}:// with fsspec {client['fsspec']}"
+    return f"{client['class']} of {client['version']} for {client['protocol']}:// with fsspec {client['fsspec']}"
 
 
 def _version(module: str) -> str:
     from importlib import import_module
-    from importlib.metadata import packages_distributions, version
+    from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
-    names = packages_distributions().get(module, ())
-    return " ".join(f"{name} {version(name)}" for name in sorted(set(names))) or str(getattr(import_module(module), "__version__", "unknown"))
+    try:
+        return f"{module} {version(module)}"
+    except PackageNotFoundError:  # its package has another name: to look for it takes a quarter of a second
+        names = sorted(set(packages_distributions().get(module, ())))
+    return " ".join(f"{name} {version(name)}" for name in names) or f"{module} {getattr(import_module(module), '__version__', 'unknown')}"
 
 
 def find_proof(objects: Objects, client: Mapping[str, str]) -> Proof | None:

@@ -270,12 +270,13 @@ class FsspecObjects:
 def _modified_at(info: Mapping[str, Any]) -> datetime:
     """When a file was changed last (UTC), in whatever words its file system says it; long ago where it does not say."""
     for name in _TIMES:
-        match info.get(name):
-            case datetime() as time:
-                return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
-            case int() | float() as seconds:
-                return datetime.fromtimestamp(seconds, UTC)
-            case str() as text:
-                time = datetime.fromisoformat(text)
-                return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+        with suppress(ValueError, OverflowError, OSError):  # words of its own: no time
+            match info.get(name):
+                case datetime() as time:
+                    return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+                case int() | float() as seconds:
+                    return datetime.fromtimestamp(seconds, UTC)
+                case str() as text:
+                    time = datetime.fromisoformat(text)
+                    return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
     return _NEVER

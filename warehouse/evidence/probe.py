@@ -23,7 +23,7 @@ from threading import Event, Thread
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.fsspec_objects import FsspecObjects
-from warehouse.evidence.proof import Proof
+from warehouse.evidence.proof import Proof, place_of
 
 _START = "import sys; sys.path[:] = {path!r}; from warehouse.evidence.probe_writer import serve; serve()"
 _PROCESSES = 2
@@ -65,7 +65,7 @@ def prove(objects: FsspecObjects, rounds: int = _ROUNDS, larger: Sequence[int] =
         at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         largest = max(larger, default=_SMALL_BYTES)
         how = f"{rounds * _NAMES} times one of {_WRITERS} writers in {_PROCESSES} processes made a name; with up to {largest} bytes"
-        proof = Proof(objects.url, objects.client, at, how, largest)
+        proof = Proof(place_of(objects.url), objects.client, at, how, largest)
         if not objects.put(proof.key, proof.data) or objects.find_proof() != proof:
             raise _Refuted("the proof that was written is not there")
     except _Refuted as refuted:
@@ -98,18 +98,21 @@ def _try_round(objects: FsspecObjects, writers: Sequence[subprocess.Popen[str]],
             _tell(process, {"begin_at": begin_at})
         outcomes = {writer: made for process, own in zip(used, numbers, strict=True) for writer, made in zip(own, _answer(process), strict=True)}
     found = {entry.key: entry for entry in objects.entries("probes")}
-    for number, key in enumerate(keys):
+
+    def check(number: int) -> None:
         made_by = _only_one({writer: made[number] for writer, made in outcomes.items()})
-        entry = found.get(key)
+        entry = found.get(keys[number])
         if entry is None or entry.bytes != size:
             raise _Refuted("an object that was made is not in the listing")
         if abs((entry.modified_at - datetime.now(UTC)).total_seconds()) > _SKEW_S:
             raise _Refuted(f"the store says that an object was made {entry.modified_at:%Y-%m-%dT%H:%M:%SZ}, which is not now")
-        if number == 0:  # a request each, by one: not of all
-            if objects.put(key, payload(count, size)):
-                raise _Refuted("a later object took the name of the first")
-            if objects.read(key) != payload(made_by, size):
-                raise _Refuted("the bytes under the name are not those of the writer that made it")
+        if objects.put(keys[number], payload(count, size)):
+            raise _Refuted("a later object took the name of the first")
+        if objects.read(keys[number]) != payload(made_by, size):
+            raise _Refuted("the bytes under the name are not those of the writer that made it")
+
+    with ThreadPoolExecutor(_WRITERS) as threads:
+        list(threads.map(check, range(len(keys))))
     if seen - {size}:
         raise _Refuted(f"an object of {size} bytes was seen with {min(seen - {size})}: it is not there as a whole")
 

@@ -1,4 +1,4 @@
-"""A store under a URL of fsspec's: all that reads works on it, all that writes is refused."""
+"""A store under a URL of fsspec's of which nothing is proven: all that reads works on it, all that writes is refused."""
 
 from __future__ import annotations
 

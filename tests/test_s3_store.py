@@ -335,7 +335,7 @@ def test_every_command_works_on_a_store_in_s3(project: Project, tmp_path: Path, 
 # --- what the project's file says --------------------------------------------------------------------------------
 
 LOCATIONS = {
-    'url = "gopher://x"': "store.url 'gopher://x': evidence is kept in a folder or in S3, and read from what fsspec knows",
+    'url = "gopher://x"': "store.url 'gopher://x': evidence is kept in a folder, in S3, or in what fsspec knows",
     'url = "https://x.example/store"': "store.url 'https://x.example/store': a web server does not tell what it has, and a store has to be listed",
     'url = "s3://"': "store.url 's3://' names no bucket",
     'url = "s3://B_"': "store.url 's3://B_' names no bucket",

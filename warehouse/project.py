@@ -5,6 +5,7 @@ Finds, reads and makes projects; knows where things lie. It opens no store and r
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,12 +15,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project_file import PROJECT_FILE, ProjectFile, read_project_file
 
 KINDS = ("models", "queries", "ingest", "data_tests", "unit_tests")
 STANDARD_PREFIX = "standard/"  # how messages show a file of the standard project
 _DEFAULT_KEPT_BUILDS = 3
+_STORE = ".wh/store"
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEY_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
@@ -34,7 +36,7 @@ name = "{name}"
 standard = {standard}  # lay this project over the standard models, queries and ingestors
 
 [store]
-url = ".wh/store"  # raw evidence, the ledger, specs, publications: keep it, back it up
+url = {store}  # raw evidence, the ledger, specs, publications: keep it, back it up
 
 [build]
 folder = ".wh/builds"  # databases made from the store: may be deleted
@@ -170,9 +172,9 @@ def read_project(root: Path) -> Project:
 
 
 def _store(root: Path, file: ProjectFile) -> tuple[Path, str | None]:
-    """The store's folder, and where it is in S3 or to be read by fsspec its URL; then the folder is for what is no evidence."""
+    """The store's folder, and where it is in S3 or reached by fsspec its URL; then the folder is for what is no evidence."""
     return _store_at(
-        root, file.value("store", "url", str, ".wh/store"),
+        root, file.value("store", "url", str, _STORE),
         lambda message, hint: file.fault("store", "url", f"store.url {message}", f"for one: url = {hint}"),
     )
 
@@ -187,7 +189,7 @@ def _store_at(root: Path, url: str, fault: Callable[[str, str], WarehouseError])
         raise fault(f"{url!r}: a web server does not tell what it has, and a store has to be listed", '"s3://bucket/folder"')
     if scheme != "s3":
         if not _is_known_to_fsspec(scheme):
-            raise fault(f"{url!r}: evidence is kept in a folder or in S3, and read from what fsspec knows", '"s3://bucket/folder"')
+            raise fault(f"{url!r}: evidence is kept in a folder, in S3, or in what fsspec knows", '"s3://bucket/folder"')
         return root / _WORK, url
     if not _BUCKET.fullmatch(rest.partition("/")[0]):
         raise fault(f"{url!r} names no bucket", '"s3://bucket/folder"')
@@ -320,9 +322,20 @@ def trust_key(project: Project, name: str, key: str) -> Project:
     return read_project(project.root)
 
 
-def init_project(root: Path, *, bare: bool = False) -> Project:
-    """Make a project in `root`, which may exist but must hold no project yet (WH003)."""
+def init_project(root: Path, *, bare: bool = False, store: str = _STORE) -> Project:
+    """Make a project in `root`, which may exist, with its evidence at `store`: a URL, or a folder below the project's. Raises WH002
+    for no place of a store, WH003 where a project is already, unless it is that very one."""
+
+    def fault(message: str, hint: str) -> WarehouseError:
+        return WarehouseError("WH002", message, printable(store), f"for one: {hint}", ExitCode.USAGE)
+
+    place = _store_at(root.resolve(), store, fault)
+    if not store.isprintable():
+        raise fault("characters that cannot be seen do not name a store", '"s3://bucket/folder"')
     if (root / PROJECT_FILE).exists():
+        there = read_project(root)
+        if store != _STORE and (there.store_root, there.store_url, there.uses_standard) == (*place, not bare):
+            return there  # as it is, to try its store again
         raise WarehouseError("WH003", "a project is here already", str(root / PROJECT_FILE), exit_code=ExitCode.USAGE)
     try:
         for kind in KINDS:
@@ -330,6 +343,7 @@ def init_project(root: Path, *, bare: bool = False) -> Project:
         text = _TEMPLATE.format(
             name="".join(c for c in root.resolve().name if c.isprintable() and c not in '\\"'),
             standard="false" if bare else "true",
+            store=json.dumps(store, ensure_ascii=False),
             keep=_DEFAULT_KEPT_BUILDS,
         )
         (root / PROJECT_FILE).write_text(text, encoding="utf-8")

@@ -25,6 +25,8 @@ from warehouse.evidence.ledgered import Ledgered, read_ledgered
 from warehouse.evidence.local_objects import WORK_NAMES
 from warehouse.evidence.location import open_store
 from warehouse.evidence.objects import Entry
+from warehouse.evidence.proof import FOLDER as PROOFS
+from warehouse.evidence.proof import inspect_proofs
 from warehouse.evidence.store import EvidenceStore, bundle_key
 from warehouse.landing.inspection import batch_keys, inspect_batch, inspect_other_files
 from warehouse.project import Project
@@ -91,6 +93,8 @@ def _checked(
                 yield from claims.signatures(entries)
             elif top == HOLDS:
                 yield from inspect_holds(entries)
+            elif top == PROOFS:
+                yield from inspect_proofs(store.objects, entries)
             elif top == "builds":
                 yield from inspect_builds(store.objects, entries)
             else:
@@ -149,7 +153,7 @@ def _others(store: EvidenceStore, entries: Iterator[Entry]) -> Iterator[Finding]
     for entry in entries:
         top = entry.key.partition("/")[0]
         if top == "probes":
-            yield Finding(LEFTOVER, entry.key, "a probe of wh doctor", AWAY)
+            yield Finding(LEFTOVER, entry.key, "a probe of wh doctor or wh init", AWAY)
         elif not (store.objects.links_files and top in WORK_NAMES):
             yield Finding(ORPHANED, entry.key, "nothing of this name belongs in a store", AWAY)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from warehouse.cli.output import notice
 from warehouse.errors import ExitCode
 from warehouse.project import init_project
 
@@ -12,9 +13,21 @@ from warehouse.project import init_project
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("dir", metavar="DIR", type=Path, help="the folder; made if it is not there")
     parser.add_argument("--bare", action="store_true", help="without the standard models, queries and ingestors")
+    parser.add_argument(
+        "--store", metavar="URL",
+        help="where evidence is kept, instead of .wh/store in the folder; of a URL that is neither a folder's nor s3:// it is tried what it"
+        " promises, and again when the project is there",
+    )
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    project = init_project(args.dir, bare=args.bare)
+    if args.store is None:
+        project = init_project(args.dir, bare=args.bare)
+    else:
+        from warehouse.evidence.location import prove_store
+
+        project = init_project(args.dir, bare=args.bare, store=args.store)
+        if refuted := prove_store(project):
+            notice(f"the store can only be read: {refuted}")
     print(project.root)
     return ExitCode.OK

@@ -30,13 +30,7 @@ def examine(objects: Objects) -> Iterator[Trial]:
     """Try what every store must do, one thing after another, and ask what protects its objects. What cannot be tried is
     broken; after the first such thing nothing else is tried. Raises nothing that the store does."""
     key = f"probes/{unique_name()}"
-    promises: tuple[tuple[str, Callable[[Objects, str], tuple[str, str]]], ...] = (("list", _list),)
-    if not objects.is_read_only:
-        promises += (
-            ("write", _write), ("read", _read), ("create if absent", _create_if_absent),
-            ("create if absent, many at once", _race), ("clock", _clock), ("delete", _delete),
-        )
-    for promise, tried in promises:
+    for promise, tried in _promises(objects):
         try:
             finding = tried(objects, key)
         except (WarehouseError, OSError) as error:
@@ -49,6 +43,15 @@ def examine(objects: Objects) -> Iterator[Trial]:
         protections = {"protection": f"nobody says: {error.message}"}
     for protection, detail in protections.items():
         yield Trial(protection, SAID, detail)
+
+
+def _promises(objects: Objects) -> Iterator[tuple[str, Callable[[Objects, str], tuple[str, str]]]]:
+    yield "list", _list
+    if not objects.is_read_only:  # which only a store that answers can tell
+        yield from (
+            ("write", _write), ("read", _read), ("create if absent", _create_if_absent),
+            ("create if absent, many at once", _race), ("clock", _clock), ("delete", _delete),
+        )
 
 
 def _list(objects: Objects, key: str) -> tuple[str, str]:

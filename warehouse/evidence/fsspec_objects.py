@@ -1,7 +1,9 @@
-"""Objects under any URL that fsspec knows: to be read, and never written.
+"""Objects under any URL that fsspec knows: to be read, and to be written where a proof says that a name is given once.
 
 fsspec promises nothing of a name that is taken: what its file systems offer to create a file if absent is, in most, a look and
-then a write. So here nothing is created. What is read for its bytes is kept in a local cache by digest.
+then a write. So nothing is created here without a proof (`evidence.proof`), by one call for each object, and none larger than
+those that it was found with: above some size many clients upload in parts, by other calls. What is read for its bytes is kept in
+a local cache by digest.
 """
 
 from __future__ import annotations
@@ -9,33 +11,38 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from warehouse.digest import CHUNK_BYTES
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.durable import unique_name
+from warehouse.evidence.holds import Holds
 from warehouse.evidence.object_cache import ObjectCache
-from warehouse.evidence.objects import UNREACHABLE, Entry, Removal
+from warehouse.evidence.objects import UNREACHABLE, Entry
+from warehouse.evidence.proof import Proof, client_of, find_proof
 
 # What file systems call the time of a file's last change, and what changes with its bytes.
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 _STAMPS = ("ETag", "etag", "md5Hash", "generation", "version_id", *_TIMES)
 _NEVER = datetime.fromtimestamp(0, UTC)
+_THREADS = 8
+_SMALL_BYTES = 4 << 20  # of the largest object of which each thread may hold one in memory
 
 
 class FsspecObjects:
     """`Objects` under a URL. Copies lie in the folder `cache`."""
 
     links_files = False
-    is_read_only = True
 
     def __init__(self, url: str, cache: Path) -> None:
         self._url = url.rstrip("/")
         self._cache_folder = cache
+        self._found: Proof | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Clients do not travel to other processes.
@@ -45,9 +52,44 @@ class FsspecObjects:
     def url(self) -> str:
         return self._url
 
+    @property
+    def is_read_only(self) -> bool:
+        try:
+            return self.find_proof() is None
+        except WarehouseError:  # told by whatever is done next
+            return True
+
     @cached_property
     def _cache(self) -> ObjectCache:
         return ObjectCache(self._cache_folder)
+
+    @cached_property
+    def _holds(self) -> Holds:
+        return Holds(self, self.put, self.delete)
+
+    @cached_property
+    def client(self) -> dict[str, str]:
+        """What the client is, as proofs name it."""
+        return client_of(self._url, self._opened[0])
+
+    def looks_before_it_writes(self) -> bool:
+        """Whether the client is known to look for a name first and then to write: what fsspec's own `pipe_file` does."""
+        from fsspec.spec import AbstractFileSystem
+
+        call = self._opened[0].pipe_file  # asked of the object: a class of asynchronous methods gets this one as it is made
+        return getattr(call, "__func__", None) is AbstractFileSystem.pipe_file
+
+    def find_proof(self) -> Proof | None:
+        """The proof by which objects are written here; None where there is none. Raises WH114."""
+        if self._found is None:
+            self._found = find_proof(self, self.client)
+        return self._found
+
+    def forget_proof(self) -> None:
+        """Remove what counts as one: a new one is to be found. Raises WH114."""
+        self._found = None
+        while proof := find_proof(self, self.client):
+            self.delete(proof.key)
 
     @cached_property
     def _opened(self) -> tuple[Any, str]:
@@ -132,50 +174,109 @@ class FsspecObjects:
         return f"{self._url}/{key}"
 
     def protections(self) -> Mapping[str, str]:
-        return {"read only": "wh writes nothing there: of a store by fsspec nobody knows that a name is given once"}
+        proof = self.find_proof()
+        if proof is None:
+            return {"read only": f"wh writes nothing there: it is not proven that a name is given once; wh init DIR --store {self._url} tries it"}
+        return {"a name is given once": str(proof)}
 
     # -- writing ------------------------------------------------------------------------------------------------
 
     def create(self, key: str, data: bytes) -> bool:
-        self._refuse()
+        self._check_size(key, len(data))
+        return self.put(key, data)
+
+    def put(self, key: str, data: bytes) -> bool:
+        """As `create`, whether it is proven or not: for what proves it, and for what asked before."""
+        path = self._path(key)
+        files = self._opened[0]
+        with self._told(key):
+            try:
+                try:
+                    files.pipe_file(path, data, mode="create")
+                except FileNotFoundError:  # of file systems that have folders
+                    files.makedirs(files._parent(path), exist_ok=True)
+                    files.pipe_file(path, data, mode="create")
+            except Exception:  # s3fs says EINVAL of a name that is taken, others something else: whether it is can be seen
+                if self.exists(key):
+                    return False
+                raise
+        return True
 
     def create_files(self, files: Mapping[str, Path]) -> set[str]:
-        self._refuse()
+        from concurrent.futures import ThreadPoolExecutor
+
+        sizes = {key: path.stat().st_size for key, path in files.items()}
+        for key, size in sizes.items():
+            self._check_size(key, size)
+
+        def is_made(key: str) -> bool:
+            return self.put(key, files[key].read_bytes())
+
+        small = [key for key, size in sizes.items() if size <= _SMALL_BYTES]
+        with ThreadPoolExecutor(_THREADS) as threads:
+            made = {key for key, was_made in zip(small, threads.map(is_made, small), strict=True) if was_made}
+        return made | {key for key, size in sizes.items() if size > _SMALL_BYTES and is_made(key)}
 
     def move_aside(self, key: str) -> None:
-        self._refuse()
+        self._proof()
+        path = self._path(key)
+        with suppress(FileNotFoundError), self._told(key):  # another was first
+            self._opened[0].cp_file(path, f"{path}.damaged-{unique_name()}")
+            self.delete(key)
 
     def remove(self, key: str) -> None:
-        self._refuse()
+        self._proof()
+        self._holds.before_removal()
+        self.delete(key)
+
+    def delete(self, key: str) -> None:
+        """Remove an object, there or not, without asking for anything."""
+        path = self._path(key)
+        with suppress(FileNotFoundError), self._told(key):
+            self._opened[0].rm_file(path)
 
     def remove_below(self, prefix: str) -> None:
-        self._refuse()
+        for entry in self.entries(prefix):
+            self.remove(entry.key)
 
     def keeping(self) -> AbstractContextManager[None]:
-        self._refuse()
+        self._proof()
+        return self._holds.keeping()
 
     def check_kept(self, digest: str) -> None:
-        self._refuse()
+        self._holds.check(digest)
 
-    def removing(self) -> AbstractContextManager[Removal]:
-        self._refuse()
+    def removing(self) -> AbstractContextManager[Holds]:
+        self._proof()
+        return self._holds.removing()
 
-    def _refuse(self) -> NoReturn:
-        raise WarehouseError(
-            "WH129", "the store can only be read: nothing proves that a name is given once there", self._url,
-            "keep evidence in a folder or in s3://; wh pull brings what is there into such a store", ExitCode.FAILED,
-        )
+    def _check_size(self, key: str, size: int) -> None:
+        largest = self._proof().largest_bytes
+        if size > largest:
+            message = f"{size} bytes, and that a name is given once there is proven up to {largest}"
+            raise WarehouseError("WH115", message, key.partition("/files/")[2] or key, "split it, or take a store in a folder or in s3://")
+
+    def _proof(self) -> Proof:
+        proof = self.find_proof()
+        if proof is None:
+            raise WarehouseError(
+                "WH129", "the store can only be read: nothing proves that a name is given once there", self._url,
+                f"wh init DIR --store {self._url} tries it; or keep evidence in a folder or in s3://, wh pull brings what is there into"
+                " such a store", ExitCode.FAILED,
+            )
+        return proof
 
 
 def _modified_at(info: Mapping[str, Any]) -> datetime:
     """When a file was changed last (UTC), in whatever words its file system says it; long ago where it does not say."""
     for name in _TIMES:
-        match info.get(name):
-            case datetime() as time:
-                return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
-            case int() | float() as seconds:
-                return datetime.fromtimestamp(seconds, UTC)
-            case str() as text:
-                time = datetime.fromisoformat(text)
-                return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+        with suppress(ValueError, OverflowError, OSError):  # words of its own: no time
+            match info.get(name):
+                case datetime() as time:
+                    return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+                case int() | float() as seconds:
+                    return datetime.fromtimestamp(seconds, UTC)
+                case str() as text:
+                    time = datetime.fromisoformat(text)
+                    return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
     return _NEVER

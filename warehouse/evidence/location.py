@@ -32,6 +32,19 @@ class StoreLocation(Protocol):
     def store_lock_days(self) -> int: ...
 
 
+def prove_store(location: StoreLocation) -> str | None:
+    """Try whether a store under a URL of fsspec's can be written to. None where it is proven, now, and for any other kind of store;
+    else why not: it can only be read. Raises WH006, WH114."""
+    from warehouse.evidence.fsspec_objects import FsspecObjects
+
+    objects = open_store(location).objects
+    if not isinstance(objects, FsspecObjects):
+        return None
+    from warehouse.evidence.probe import prove
+
+    return prove(objects)
+
+
 def open_store(location: StoreLocation) -> EvidenceStore:
     """The store at a location, without asking whether it is there. Raises WH006 where its client is not installed."""
     if location.store_url is None:

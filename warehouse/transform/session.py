@@ -27,9 +27,9 @@ from warehouse.transform.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, in
 from warehouse.transform.readers import Leaf, Readers
 from warehouse.transform.row_delta import keep_delta, set_aside
 from warehouse.transform.row_order import GROWN, PATCHED, order_of
-from warehouse.transform.standing import Standing
 from warehouse.transform.state import TableState, create_state_table, has_passed, view_content
 from warehouse.transform.stored_view import create_view
+from warehouse.transform.tables_made import TablesMade
 from warehouse.transform.warm_tier import age_of
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ class Session:
         self._checked = material.checked
         self._write_rollup = write_rollup
         self._on_model = on_model
-        self._standing = Standing(con, states, material.inputs.content_ids())
-        self._before, self._now, self.contents = self._standing.before, self._standing.now, self._standing.contents
+        self._tables = TablesMade(con, states, material.inputs.content_ids())
+        self._before, self._now, self.contents = self._tables.before, self._tables.now, self._tables.contents
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
         self._emptiness = Emptiness(material.checked, material.landing, self._now)
         self._readers = Readers(con, material)
@@ -77,21 +77,21 @@ class Session:
     def run(self) -> list[ModelResult]:
         """Bring every model up to date. Raises WH209 at the place of what failed; what was built before it is kept."""
         order = self._checked.graph.order
-        self._standing.begin()
+        self._tables.begin()
         create_state_table(self._con)
         create_away_table(self._con)
         create_schemas(self._con)
         results = [self._drop(name) for name in sorted(self._before.keys() - set(order))]
-        self._standing.commit()
-        self._standing.begin()
+        self._tables.commit()
+        self._tables.begin()
         for name in order:
             results.append(self._timed(name))
             self._on_model(results[-1])
-            self._standing.commit_if_due()
+            self._tables.commit_if_due()
         for name in order:
             if not self._checked.is_stored(name):
                 self._con.execute(f"drop view if exists {quoted(self._checked.models[name].qualified)}")
-        self._standing.commit()
+        self._tables.commit()
         return results
 
     def _timed(self, name: str) -> ModelResult:
@@ -106,7 +106,7 @@ class Session:
     def _save_unsaved(self, deltas: set[str]) -> None:
         """A failed statement takes its whole transaction with it: make again what was good in it, so that `--retry` need not. It
         took no longer than a group does."""
-        again = self._standing.roll_back()
+        again = self._tables.roll_back()
         incremental.as_ever(self._con)
         self._deltas = deltas - set(again)
         self._readers.forget()
@@ -115,7 +115,7 @@ class Session:
             # One that was brought up to date and saved before it was only written again: a reader will ask anew.
             if name not in self._now or self._now[name] is self._before.get(name):
                 self._bring_up_to_date(name)
-        self._standing.commit()
+        self._tables.commit()
 
     # --- one model ----------------------------------------------------------------------------------------------
 
@@ -144,7 +144,7 @@ class Session:
             self._remove(name)
             if self._checked.is_stored(name):
                 create_view(self._con, model, self._checked.graph.trees[name], self._checked.models)
-        self._standing.made(name, TableState(
+        self._tables.made(name, TableState(
             model.qualified, "view", self._material.logic[name], inputs, view_content(self._material.logic[name], inputs)
         ))
 
@@ -177,7 +177,7 @@ class Session:
         if model.retention_tier:
             detail_rows.record_away(self._con, model, "" if is_empty else left_out)
         content = EMPTY if is_empty else content_of(self._con, model.qualified, types, is_ordered=not plan)
-        self._standing.made(name, TableState(
+        self._tables.made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name),
             content.id(types, order_of(model, types) if plan else ()), content, self._files_of(name),
         ))
@@ -210,7 +210,7 @@ class Session:
             content_id, layout = content.id(types, order_of(model, types)), PATCHED if left.runs else layout
         else:  # its rows lie as they lay, so what is left follows from what was there
             content_id = memo_digest("wh/left/1", [before.content_id, vars(left.content)]) if left.runs else before.content_id
-        self._standing.made(name, TableState(
+        self._tables.made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name), content_id, content, self._files_of(name), layout,
         ))
         return keys + left.runs
@@ -253,9 +253,9 @@ class Session:
 
     def _open_inputs(self, name: str, by_key: Collection[str] = ()) -> None:
         for other, state in self._readers.open(name, self._now, by_key).items():
-            self._standing.rewritten(other, state)
+            self._tables.rewritten(other, state)
         if self._checked.sees_layout(name):
-            self._standing.compress(self._readers.tables(name, by_key))
+            self._tables.compress(self._readers.tables(name, by_key))
 
     # --- what is around it --------------------------------------------------------------------------------------
 
@@ -270,7 +270,7 @@ class Session:
     def _drop(self, name: str) -> ModelResult:
         qualified = self._now[name].qualified
         self._remove(name)
-        self._standing.dropped(name)
+        self._tables.dropped(name)
         return ModelResult(qualified, DROP, "no model makes it any more")
 
     def _remove(self, name: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _GROUP_S = 0.5
 
 
-class Standing:
+class TablesMade:
     """`before` are the tables' states when the build began, `now` as they are; `contents` are content ids, by name, of all that
     is up to date."""
 

@@ -53,7 +53,7 @@ def inspect_bundle(store: EvidenceStore, digest: str, entries: Iterable[Entry], 
         yield Finding(ALTERED, own_key, error.message, _AGAIN)
         return
     if digest in ledgered.removed:
-        yield Finding(LEFTOVER, own_key, "the ledger says that policy removed it", "run: wh retention apply")
+        yield Finding(LEFTOVER, own_key, "the ledger says that policy removed it", "run: wh retention apply; to keep it, ingest the evidence again")
     elif digest not in ledgered.arrivals:
         yield Finding(UNLEDGERED, own_key, "no event says when it arrived", "ingest the evidence again: the ledger says so then")
     files = {raw_key(digest, file.raw_path): file for file in manifest.files}

@@ -189,8 +189,11 @@ def _store_at(root: Path, url: str, fault: Callable[[str, str], WarehouseError])
         if not _is_known_to_fsspec(scheme):
             raise fault(f"{url!r}: evidence is kept in a folder or in S3, and read from what fsspec knows", '"s3://bucket/folder"')
         return root / _WORK, url
-    if not _BUCKET.fullmatch(rest.partition("/")[0]):
+    bucket, _, prefix = rest.partition("/")
+    if not _BUCKET.fullmatch(bucket):
         raise fault(f"{url!r} names no bucket", '"s3://bucket/folder"')
+    if any(part in ("", ".", "..") for part in prefix.strip("/").split("/") if prefix.strip("/")) or not prefix.isprintable():
+        raise fault(f"{url!r}: what follows the bucket is no folder's name", '"s3://bucket/folder"')
     return root / _WORK, url
 
 

@@ -101,6 +101,33 @@ def test_a_retraction_takes_a_run_out_of_numbers_and_reinstatement_brings_it_bac
     assert current_build(project).digest == before
 
 
+def test_a_run_that_counts_no_more_and_shares_a_dimension_with_others_stops_no_publication(project: Project) -> None:
+    """As every run of one machine states its hardware."""
+    (project.root / "models" / "shown_dim.sql").write_text("select series from run group by series")
+    (project.root / "queries" / "shown.sql").write_text(
+        "/*\ngrain: [series]\n*/\nselect run.series, shown_dim.series as shown, sum(run.value) as total from run"
+        " left join shown_dim on shown_dim.series = run.series where run.state = 'admitted' group by run.series, shown_dim.series"
+    )
+    retract(project, "a2", "the clock was wrong")
+    build(project)
+    assert publish(project, "shown").is_new
+    assert {run["run_id"] for run in lineage(project, "shown[series=a].total").runs} == {"a1", "a3"}
+    assert states(project) == ["verified"]
+
+
+def test_a_row_that_is_there_for_a_run_that_counts_no_more_is_not_published(project: Project) -> None:
+    (project.root / "models" / "largest.sql").write_text("select series, max(value) as largest from run group by series")
+    (project.root / "queries" / "large.sql").write_text(
+        "/*\ngrain: [series]\n*/\nselect run.series, sum(run.value) as total from run join largest on largest.series = run.series"
+        " where run.state = 'admitted' and largest.largest >= 2 group by run.series"
+    )
+    retract(project, "a2", "the clock was wrong")
+    build(project)
+    with pytest.raises(WarehouseError, match="a2  retracted") as caught:
+        publish(project, "large")
+    assert caught.value.code == "WH313"
+
+
 def test_what_was_published_stays_true_and_is_stale(project: Project, wh: Wh) -> None:
     first = publish(project, "claim")
     number = lineage(project, CELL).number_id

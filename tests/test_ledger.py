@@ -22,6 +22,7 @@ from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import WarehouseError
 from warehouse.evidence import ledger as ledger_module
 from warehouse.evidence.decisions import NOTE, REINSTATEMENT, RETRACTION, decide, standing_now
+from warehouse.evidence.finding import MISSING
 from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, Ledger
 from warehouse.evidence.ledgered import read_ledgered
 from warehouse.evidence.local_objects import LocalObjects
@@ -118,6 +119,17 @@ def test_the_last_word_on_a_run_counts_whosever_clock_is_wrong(tmp_path: Path, m
     assert sorted(state()) == ["meanwhile", "sixth"]
     reasons = [event.detail["reason"] for event in Ledger(objects).decisions() if event.subject == "r"]
     assert reasons == ["first", "second", "third", "fourth", "fifth", "sixth"]
+
+
+def test_a_decision_that_was_taken_away_is_missed_unless_it_was_the_last(tmp_path: Path) -> None:
+    objects = LocalObjects(tmp_path)
+    events = [decide(objects, RETRACTION, run, "throttled") for run in ("r", "s", "t")]
+    assert read_ledgered(objects).findings == ()
+    objects.remove(events[1].key)
+    [finding] = read_ledgered(objects).findings
+    assert (finding.kind, finding.key) == (MISSING, events[2].key) and events[1].sha256 in finding.message
+    objects.remove(events[2].key)
+    assert read_ledgered(objects).findings == ()
 
 
 def test_what_came_again_is_there_although_its_removal_has_a_later_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from warehouse.errors import WarehouseError
+from warehouse.errors import WarehouseError, printable
 from warehouse.evidence.decisions import is_of_run
-from warehouse.evidence.finding import ALTERED, RESTORE, UNLEDGERED, UNPROTECTED, Finding
-from warehouse.evidence.ledger import PUBLICATION, REMOVAL, SIGNATURE, Event, History, Ledger, event_folder, name_digest
+from warehouse.evidence.finding import ALTERED, MISSING, RESTORE, UNLEDGERED, UNPROTECTED, Finding
+from warehouse.evidence.ledger import AFTER, PUBLICATION, REMOVAL, SIGNATURE, Event, History, Ledger, event_folder, name_digest
 from warehouse.evidence.objects import UNREACHABLE, Objects
 
 
@@ -34,7 +34,8 @@ def read_ledgered(objects: Objects) -> Ledgered:
     signatures: dict[tuple[str, str], str] = {}
     decisions: dict[str, Event] = {}
     findings: list[Finding] = []
-    for key in ledger.keys():
+    keys = ledger.keys()
+    for key in keys:
         try:
             event = ledger.event(key)
         except WarehouseError as error:
@@ -55,4 +56,8 @@ def read_ledgered(objects: Objects) -> Ledgered:
             signatures[event.subject, str(event.detail.get("key_id"))] = str(event.detail.get("sha256"))
         elif is_of_run(event):
             decisions[event.sha256] = event
+    named = {name_digest(key) for key in keys} | decisions.keys()
+    for event in decisions.values():
+        if (before := event.detail.get(AFTER)) is not None and before not in named:
+            findings.append(Finding(MISSING, event.key, f"the decision that it follows is gone: {printable(str(before))}", RESTORE))
     return Ledgered(history.arrivals, frozenset(history.removals), frozenset(published), signatures, decisions, tuple(findings))

@@ -242,14 +242,15 @@ def test_a_publication_that_names_other_decisions_than_the_ledger_had_is_doubted
 def test_notes_decide_nothing_and_the_ledger_lists_all(project: Project, wh: Wh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "conf"))
     assert wh("keygen", "nightly")[0] == 0
-    note(project, "a2", "the fan was loud")
+    noted = note(project, "a2", "the fan was loud")
     assert not build(project).is_new
     status, out, err = wh("retract", "a2", "--reason", "the clock was wrong", "--sign", "nightly")
     assert status == 0 and out.strip().endswith(".decision.json") and "a2 is retracted" in err
     status, out, err = wh("ledger", "a2", "--json")
     lines = [json.loads(line) for line in out.splitlines()]
     assert [(line["kind"], line["detail"], line["signing_state"]) for line in lines] == [
-        ("note", {"reason": "the fan was loud"}, "unsigned"), ("retraction", {"reason": "the clock was wrong"}, "valid"),
+        ("note", {"reason": "the fan was loud"}, "unsigned"),
+        ("retraction", {"reason": "the clock was wrong", "after": noted.sha256}, "valid"),
     ]
     assert wh("ledger")[1].count("  arrival  ") == 3
     assert wh("reinstate", "a2", "--reason", "right after all", "--json")[0] == 0

@@ -367,7 +367,7 @@ def test_a_conflict_is_settled_down_to_the_packet(disputed: Project, wh_on: WhOn
     project, wanted, other = disputed, bundle_with(disputed, "b1=16\n"), bundle_with(disputed, "b1=8\n")
     assert totals(project) == {"a": 7}
     for run, bundle, why in (
-        ("a1", wanted, "nothing is to be settled"), ("b1", "0" * 12, "none of its bundles"), ("b1", wanted[:7], "none of its"),
+        ("a1", wanted, "nothing is to be settled"), ("b1", "0" * 12, "none of its bundles"), ("b1", wanted[:7], "8 characters of its digest"),
         ("b2", wanted, "no run of the current build"),
     ):
         with pytest.raises(WarehouseError, match=f"WH314 {run}.*{why}"):

@@ -365,7 +365,7 @@ def test_json(published: Project, wh_on: WhOn) -> None:
     assert (status, err) == (0, "")
     assert set(document) == {
         "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone",
-        "determinism", "signatures", "removals", "decisions",
+        "determinism", "signatures", "removals", "decisions", "settlements",
     }
     assert document["guarantees"]["G1"] == {"holds": "yes", "established": "checked"}
     assert document["row"] == {

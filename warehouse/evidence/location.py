@@ -34,8 +34,13 @@ class StoreLocation(Protocol):
 
 
 def open_store(location: StoreLocation) -> EvidenceStore:
-    """The store at a location, without asking whether it is there. Raises WH006 where its client is not installed."""
+    """The store at a location, without asking whether it is there. Raises WH006 where its client is not installed, WH114 where
+    something else lies there."""
     if location.store_url is None:
+        # A link to a disk that is not mounted is no empty store.
+        if os.path.lexists(location.store_root) and not location.store_root.is_dir():
+            hint = "mount or mend what lies there, or correct store.url in warehouse.toml"
+            raise WarehouseError(UNREACHABLE, "the store is no folder", str(location.store_root), hint)
         return local_store(location.store_root)
     if not location.store_url.startswith("s3://"):
         return _readable_store(location.store_url, location.store_root)

@@ -101,6 +101,33 @@ def test_a_retraction_takes_a_run_out_of_numbers_and_reinstatement_brings_it_bac
     assert current_build(project).digest == before
 
 
+def test_a_run_that_counts_no_more_and_shares_a_dimension_with_others_stops_no_publication(project: Project) -> None:
+    """As every run of one machine states its hardware."""
+    (project.root / "models" / "shown_dim.sql").write_text("select series from run group by series")
+    (project.root / "queries" / "shown.sql").write_text(
+        "/*\ngrain: [series]\n*/\nselect run.series, shown_dim.series as shown, sum(run.value) as total from run"
+        " left join shown_dim on shown_dim.series = run.series where run.state = 'admitted' group by run.series, shown_dim.series"
+    )
+    retract(project, "a2", "the clock was wrong")
+    build(project)
+    assert publish(project, "shown").is_new
+    assert {run["run_id"] for run in lineage(project, "shown[series=a].total").runs} == {"a1", "a3"}
+    assert states(project) == ["verified"]
+
+
+def test_a_row_that_is_there_for_a_run_that_counts_no_more_is_not_published(project: Project) -> None:
+    (project.root / "models" / "largest.sql").write_text("select series, max(value) as largest from run group by series")
+    (project.root / "queries" / "large.sql").write_text(
+        "/*\ngrain: [series]\n*/\nselect run.series, sum(run.value) as total from run join largest on largest.series = run.series"
+        " where run.state = 'admitted' and largest.largest >= 2 group by run.series"
+    )
+    retract(project, "a2", "the clock was wrong")
+    build(project)
+    with pytest.raises(WarehouseError, match="a2  retracted") as caught:
+        publish(project, "large")
+    assert caught.value.code == "WH313"
+
+
 def test_what_was_published_stays_true_and_is_stale(project: Project, wh: Wh) -> None:
     first = publish(project, "claim")
     number = lineage(project, CELL).number_id
@@ -215,14 +242,15 @@ def test_a_publication_that_names_other_decisions_than_the_ledger_had_is_doubted
 def test_notes_decide_nothing_and_the_ledger_lists_all(project: Project, wh: Wh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "conf"))
     assert wh("keygen", "nightly")[0] == 0
-    note(project, "a2", "the fan was loud")
+    noted = note(project, "a2", "the fan was loud")
     assert not build(project).is_new
     status, out, err = wh("retract", "a2", "--reason", "the clock was wrong", "--sign", "nightly")
     assert status == 0 and out.strip().endswith(".decision.json") and "a2 is retracted" in err
     status, out, err = wh("ledger", "a2", "--json")
     lines = [json.loads(line) for line in out.splitlines()]
     assert [(line["kind"], line["detail"], line["signing_state"]) for line in lines] == [
-        ("note", {"reason": "the fan was loud"}, "unsigned"), ("retraction", {"reason": "the clock was wrong"}, "valid"),
+        ("note", {"reason": "the fan was loud"}, "unsigned"),
+        ("retraction", {"reason": "the clock was wrong", "after": noted.sha256}, "valid"),
     ]
     assert wh("ledger")[1].count("  arrival  ") == 3
     assert wh("reinstate", "a2", "--reason", "right after all", "--json")[0] == 0
@@ -339,7 +367,7 @@ def test_a_conflict_is_settled_down_to_the_packet(disputed: Project, wh_on: WhOn
     project, wanted, other = disputed, bundle_with(disputed, "b1=16\n"), bundle_with(disputed, "b1=8\n")
     assert totals(project) == {"a": 7}
     for run, bundle, why in (
-        ("a1", wanted, "nothing is to be settled"), ("b1", "0" * 12, "none of its bundles"), ("b1", wanted[:7], "none of its"),
+        ("a1", wanted, "nothing is to be settled"), ("b1", "0" * 12, "none of its bundles"), ("b1", wanted[:7], "8 characters of its digest"),
         ("b2", wanted, "no run of the current build"),
     ):
         with pytest.raises(WarehouseError, match=f"WH314 {run}.*{why}"):

@@ -23,7 +23,7 @@ from warehouse.evidence.keys import load_signing_key, make_key
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import evidence_subject, sign
-from warehouse.project import Project, read_project
+from warehouse.project import Project, init_project, read_project
 from warehouse.transform.build_exchange import push_build
 from warehouse.transform.builds import current_build
 
@@ -100,6 +100,18 @@ def test_a_whole_store_has_nothing_to_tell(project: Project, wh_on: WhOn) -> Non
     assert wh_on(project, "fsck") == (ExitCode.OK, "", "nothing is wrong\n")
     assert {path: path.read_bytes() for path in objects_of(project)} == before
     assert not (project.root / ".wh" / "fsck.jsonl").exists()
+
+
+def test_a_store_that_is_not_there_is_not_called_whole(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project")
+    _, _, told = wh_on(project, "fsck")
+    assert told == f"there is no evidence in {project.store_root}, nor word of any\nnothing is wrong\n"
+    for make in (lambda: project.store_root.symlink_to("not-mounted"), project.store_root.touch):
+        make()
+        for command in ("fsck", "doctor", "ledger", "gc"):
+            status, out, err = wh_on(project, command)
+            assert (status, out) == (ExitCode.FAILED, "") and f"WH114 {project.store_root}: the store is no folder" in err
+        project.store_root.unlink()
 
 
 def test_every_changed_byte_and_every_lost_object_is_found(project: Project) -> None:

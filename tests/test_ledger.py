@@ -8,8 +8,10 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,11 @@ from hypothesis import strategies as st
 
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import WarehouseError
+from warehouse.evidence import ledger as ledger_module
+from warehouse.evidence.decisions import NOTE, REINSTATEMENT, RETRACTION, decide, standing_now
+from warehouse.evidence.finding import MISSING
 from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, Ledger
+from warehouse.evidence.ledgered import read_ledgered
 from warehouse.evidence.local_objects import LocalObjects
 
 DIGEST, OTHER = "ab" * 32, "cd" * 32
@@ -74,6 +80,72 @@ def test_events_of_other_days_come_first(tmp_path: Path) -> None:
     then.write_bytes(canonical_json(document))
     assert [event.detail["from"] for event in Ledger(LocalObjects(tmp_path)).events()] == ["then", "now"]
     assert Ledger(LocalObjects(tmp_path)).arrivals() == {DIGEST: "2020-12-31T23:59:59.999999Z"}
+
+
+@contextmanager
+def clock_off(monkeypatch: pytest.MonkeyPatch, minutes: float) -> Iterator[None]:
+    """A machine whose clock is ahead, as its ledger events are."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]  # what it gives is compared with others
+            return datetime.now(tz) + timedelta(minutes=minutes)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger_module, "datetime", Clock)
+        yield
+
+
+def test_the_last_word_on_a_run_counts_whosever_clock_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    objects = LocalObjects(tmp_path)
+
+    def state() -> list[str]:
+        return [decision.reason for decision in standing_now(objects).not_admitted.values()]
+
+    with clock_off(monkeypatch, 10):
+        decide(objects, RETRACTION, "r", "first")
+    decide(objects, RETRACTION, "other", "meanwhile")
+    decide(objects, REINSTATEMENT, "r", "second")
+    assert state() == ["meanwhile"]
+    with clock_off(monkeypatch, 9):
+        decide(objects, RETRACTION, "r", "third")
+    with clock_off(monkeypatch, 5):
+        decide(objects, NOTE, "r", "fourth")
+    assert sorted(state()) == ["meanwhile", "third"]
+    decide(objects, REINSTATEMENT, "r", "fifth")
+    with clock_off(monkeypatch, 60):
+        assert state() == ["meanwhile"]
+        decide(objects, RETRACTION, "r", "sixth")
+    assert sorted(state()) == ["meanwhile", "sixth"]
+    reasons = [event.detail["reason"] for event in Ledger(objects).decisions() if event.subject == "r"]
+    assert reasons == ["first", "second", "third", "fourth", "fifth", "sixth"]
+
+
+def test_a_decision_that_was_taken_away_is_missed_unless_it_was_the_last(tmp_path: Path) -> None:
+    objects = LocalObjects(tmp_path)
+    events = [decide(objects, RETRACTION, run, "throttled") for run in ("r", "s", "t")]
+    assert read_ledgered(objects).findings == ()
+    objects.remove(events[1].key)
+    [finding] = read_ledgered(objects).findings
+    assert (finding.kind, finding.key) == (MISSING, events[2].key) and events[1].sha256 in finding.message
+    objects.remove(events[2].key)
+    assert read_ledgered(objects).findings == ()
+
+
+def test_what_came_again_is_there_although_its_removal_has_a_later_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = Ledger(LocalObjects(tmp_path))
+    with clock_off(monkeypatch, -60 * 24 * 800):
+        ledger.arrived(DIGEST, "f", "first")
+        ledger.arrived(DIGEST, "f", "at once with it")
+    last = ledger.history().last_arrivals[DIGEST]
+    with clock_off(monkeypatch, 10):
+        ledger.removed(DIGEST, {"last_arrived_at": last})
+    assert (dict(ledger.arrivals()), set(ledger.history().removals)) == ({}, {DIGEST})
+    ledger.arrived(DIGEST, "f", "again")
+    assert set(ledger.arrivals()) == {DIGEST} and ledger.history().removals == {}
+    assert ledger.arrivals()[DIGEST] > last
+    found = read_ledgered(ledger.objects)
+    assert (found.arrivals, found.removed) == (ledger.arrivals(), frozenset())
 
 
 def test_no_event_is_ever_changed_by_another(tmp_path: Path) -> None:

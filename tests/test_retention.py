@@ -234,6 +234,20 @@ def test_the_command_plans_first(project: Project, wh_on: WhOn) -> None:
     assert wh_on(project, "retention", "apply")[1] == ""
 
 
+@pytest.mark.parametrize(("lines", "line", "message"), [
+    ("cold_days = 1000000", 2, "retention.cold_days must be at most 36500"),
+    ("warm_days = 99999999999", 2, "retention.warm_days must be at most 36500"),
+    ("hot_days = 10\nwarm_days = 9", 3, "retention.warm_days must be at least hot_days, 10"),
+    ("warm_days = 800", 2, "retention.cold_days must be at least warm_days, 800"),
+])
+def test_ages_that_are_none_are_told_where_they_stand(tmp_path: Path, lines: str, line: int, message: str) -> None:
+    (tmp_path / "warehouse.toml").write_text(f"[retention]\n{lines}\n")
+    with pytest.raises(WarehouseError) as caught:
+        read_project(tmp_path)
+    assert (caught.value.code, caught.value.message.splitlines()[0]) == ("WH002", message)
+    assert str(caught.value.place).startswith(f"warehouse.toml:{line}:")
+
+
 def test_nothing_goes_while_evidence_is_taken_in_or_published(project: Project) -> None:
     """The lock is the kernel's, so another process holds it as another open file does."""
     store = open_store(project)

@@ -339,6 +339,8 @@ LOCATIONS = {
     'url = "https://x.example/store"': "store.url 'https://x.example/store': a web server does not tell what it has, and a store has to be listed",
     'url = "s3://"': "store.url 's3://' names no bucket",
     'url = "s3://B_"': "store.url 's3://B_' names no bucket",
+    'url = "s3://bucket/a//b"': "store.url 's3://bucket/a//b': what follows the bucket is no folder's name",
+    'url = "s3://bucket/../b"': "store.url 's3://bucket/../b': what follows the bucket is no folder's name",
     'url = "s3://bucket"\nendpoint = "localhost:80"': "store.endpoint 'localhost:80' is no http or https address",
 }
 
@@ -350,6 +352,16 @@ def test_a_location_that_is_none(lines: str, tmp_path: Path) -> None:
         read_project(tmp_path)
     assert (caught.value.code, caught.value.message.splitlines()[0]) == ("WH002", LOCATIONS[lines])
     assert "warehouse.toml:" in str(caught.value.place)
+
+
+@pytest.mark.parametrize("endpoint", ["localhost:9000", "http://", "http://host:port", "http://a b", "ftp://host"])
+def test_an_endpoint_of_the_environment_that_is_none(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "warehouse.toml").write_text('[store]\nurl = "s3://bucket/trailing/"\n')
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    with pytest.raises(WarehouseError) as caught:
+        open_store(read_project(tmp_path))
+    assert (caught.value.code, caught.value.message) == ("WH114", f"the endpoint {endpoint!r} is no http or https address")
+    assert "AWS_ENDPOINT_URL" in str(caught.value.hint)
 
 
 def test_a_folder_may_be_given_as_a_url(tmp_path: Path) -> None:

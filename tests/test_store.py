@@ -17,7 +17,7 @@ from stored import bundle_folder, root_of
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent
-from warehouse.evidence.store import EvidenceStore, Staged, local_store
+from warehouse.evidence.store import EvidenceStore, Staged, local_store, raw_key
 from warehouse.landing.contract import Bundle
 
 
@@ -64,7 +64,7 @@ def test_a_bundle_lies_under_its_digest_with_its_manifest_beside_its_files(store
     assert store.digests() == [digest]
     assert store.manifest(digest).digest == digest
     assert faults(store, digest) == []
-    assert store.uri(digest, "log.txt") == (folder / "files" / "log.txt").as_uri()
+    assert store.objects.uri(raw_key(digest, "log.txt")) == (folder / "files" / "log.txt").as_uri()
 
 
 def test_staged_copies_are_hashed_and_gone_afterwards(store: EvidenceStore, tmp_path: Path) -> None:

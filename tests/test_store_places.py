@@ -29,7 +29,7 @@ from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.part import part_of
 from warehouse.evidence.removal import remove_bundle
 from warehouse.evidence.s3_objects import S3Objects
-from warehouse.evidence.store import EvidenceStore, bundle_key, local_store, raw_key
+from warehouse.evidence.store import EvidenceStore, bundle_key, local_store, manifest_key, raw_key
 from warehouse.landing.contract import Bundle
 
 
@@ -62,7 +62,7 @@ def test_an_empty_store_has_nothing(store: EvidenceStore) -> None:
 
 
 def test_a_bundle_lies_under_its_digest_with_its_manifest_beside_its_files(place: Place, digest: str) -> None:
-    keys = sorted([*(raw_key(digest, path) for path in FILES), raw_key(digest, "manifest.json")])
+    keys = sorted([*(raw_key(digest, path) for path in FILES), manifest_key(digest)])
     assert place.keys() == keys
     assert bundle_key(digest) == f"raw/sha256/{digest[:2]}/{digest}"
     assert {path: place.read(f"{bundle_key(digest)}/files/{path}") for path in FILES} == FILES
@@ -70,7 +70,7 @@ def test_a_bundle_lies_under_its_digest_with_its_manifest_beside_its_files(place
     store = place.store
     assert (store.digests(), store.is_empty(), store.has(digest), faults(store, digest)) == ([digest], False, True, [])
     assert store.manifest(digest).canonical == manifest_of(FILES).canonical
-    assert store.uri(digest, "log.txt").endswith(f"{bundle_key(digest)}/files/log.txt")
+    assert store.objects.uri(raw_key(digest, "log.txt")).endswith(f"{bundle_key(digest)}/files/log.txt")
 
 
 def test_listings_come_in_the_order_of_keys_with_sizes_and_times(place: Place) -> None:
@@ -131,7 +131,7 @@ def test_a_file_too_large_to_send_from_memory(store: EvidenceStore, tmp_path: Pa
 def test_a_damaged_manifest_is_replaced_by_ingesting_again_and_kept_aside(
     place: Place, digest: str, tmp_path: Path, damage: bytes
 ) -> None:
-    key = raw_key(digest, "manifest.json")
+    key = manifest_key(digest)
     place.write(key, damage)
     assert faults(place.store, digest) == ["WH105" if damage else "WH107"]
     assert put(place.store, FILES, tmp_path / "again") is True
@@ -158,6 +158,27 @@ def test_a_wrong_file_left_without_a_manifest_is_replaced_and_kept_aside(place: 
     assert faults(place.store, manifest_of(FILES).digest) == []
     [aside] = [other for other in place.keys() if other.startswith(f"{key}.damaged-")]
     assert place.read(aside) == b"half"
+
+
+@pytest.mark.parametrize("damage", [None, b"half", b"longer than it was\n"])
+def test_what_a_bundle_lost_is_put_back_by_ingesting_again(place: Place, digest: str, tmp_path: Path, damage: bytes | None) -> None:
+    key = raw_key(digest, "log.txt")
+    place.store.objects.remove(key)
+    if damage is not None:
+        place.write(key, damage)
+    assert put(place.store, FILES, tmp_path / "again") is True
+    assert (faults(place.store, digest), put(place.store, FILES, tmp_path / "third")) == ([], False)
+    assert [place.read(other) for other in place.keys() if other.startswith(f"{key}.damaged-")] == ([damage] if damage else [])
+
+
+def test_a_file_that_is_called_as_the_manifest_is_lies_beside_it(place: Place, tmp_path: Path) -> None:
+    files = {"manifest.json": b"{}", "deep/manifest.json": b"[]"}
+    digest = manifest_of(files).digest
+    assert put(place.store, files, tmp_path / "sources") is True
+    assert (place.store.digests(), faults(place.store, digest)) == ([digest], [])
+    assert {path: place.read(f"{bundle_key(digest)}/files/{path}") for path in files} == files
+    assert len(place.keys()) == 3
+    assert put(place.store, files, tmp_path / "again") is False
 
 
 # --- reading -----------------------------------------------------------------------------------------------------
@@ -201,7 +222,7 @@ def test_a_part_of_a_store_has_its_bundles_and_nothing_else(store: EvidenceStore
 
 
 def test_a_removed_bundle_is_gone(store: EvidenceStore, digest: str, tmp_path: Path) -> None:
-    store.objects.remove(raw_key(digest, "manifest.json"))
+    store.objects.remove(manifest_key(digest))
     assert (store.digests(), store.has(digest), store.is_empty()) == ([], False, False)
     store.objects.remove_below(bundle_key(digest))
     assert store.is_empty()
@@ -273,7 +294,7 @@ def test_of_many_that_repair_a_bundle_at_once_none_fails_and_the_damaged_one_is_
 ) -> None:
     bundles = [manifest_of({**FILES, "round": b"%d" % number}).digest for number in range(ROUNDS)]
     for digest in bundles:
-        place.write(raw_key(digest, "manifest.json"), b"")
+        place.write(manifest_key(digest), b"")
         place.write(raw_key(digest, "log.txt"), b"half")
     rounds = write_together(forks, place.store, tmp_path / "sources")
     assert [set(outcomes) for outcomes in rounds] == [{True, False}] * ROUNDS
@@ -281,8 +302,8 @@ def test_of_many_that_repair_a_bundle_at_once_none_fails_and_the_damaged_one_is_
     keys = place.keys()
     for digest in bundles:
         assert faults(place.store, digest) == []
-        for path, damage in (("manifest.json", b""), ("log.txt", b"half")):
-            assert damage in [place.read(key) for key in keys if key.startswith(f"{raw_key(digest, path)}.damaged-")]
+        for whole, damage in ((manifest_key(digest), b""), (raw_key(digest, "log.txt"), b"half")):
+            assert damage in [place.read(key) for key in keys if key.startswith(f"{whole}.damaged-")]
 
 
 KILLS, SMALL_FILES = 50, 6
@@ -482,7 +503,7 @@ def test_a_removal_that_was_cut_short_keeps_its_bundle_from_use_until_another_en
     crashed = other_client(bucket)
     removal = dead.enter_context(crashed.removing())
     assert removal.agreed(crashed.digests, str) == [digest]
-    crashed.objects.remove(raw_key(digest, "manifest.json"))
+    crashed.objects.remove(manifest_key(digest))
     assert put(bucket, {"other": b"x"}, tmp_path / "other")  # nobody else waits
     with pytest.raises(WarehouseError, match=f"WH116 {digest[:12]}: it is just being removed"):
         put(bucket, FILES, tmp_path / "again")

@@ -32,6 +32,7 @@ from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.leftovers import remove_leftovers
 from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import evidence_subject, sign
+from warehouse.evidence.store import raw_key
 from warehouse.project import Project, project_of_place, read_project
 
 SQL = "select key, sum(value) as total from reading where key = 'a' group by key"
@@ -102,6 +103,15 @@ def test_all_of_a_store_comes_once_and_verifies_there(source: Project, target: P
     before = contents(target)
     assert [each.is_new for each in moved(source, target)] == [False] * 4
     assert contents(target) == before
+
+
+def test_what_the_other_store_lost_since_is_put_back(source: Project, target: Project) -> None:
+    moved(source, target)
+    whole, bundle = contents(target), needed(source)
+    [file] = open_store(target).manifest(bundle).files
+    open_store(target).objects.remove(raw_key(bundle, file.raw_path))
+    assert {each.digest: each.is_new for each in moved(source, target, bundle)} == {bundle: True}
+    assert contents(target) == whole and is_clean(target)
 
 
 def test_what_is_named_comes_with_what_it_rests_on(source: Project, target: Project) -> None:

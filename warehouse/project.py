@@ -25,6 +25,7 @@ _STORE = ".wh/store"
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEY_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_MOST_DAYS = 36_500  # that evidence or detail is kept
 _WORK = ".wh/work"  # for what a store in S3 has in the project's folder: landing tables, copies of objects
 _PUBLIC_KEY = re.compile(r"ed25519:[0-9a-f]{64}")
 
@@ -191,8 +192,11 @@ def _store_at(root: Path, url: str, fault: Callable[[str, str], WarehouseError])
         if not _is_known_to_fsspec(scheme):
             raise fault(f"{url!r}: evidence is kept in a folder, in S3, or in what fsspec knows", '"s3://bucket/folder"')
         return root / _WORK, url
-    if not _BUCKET.fullmatch(rest.partition("/")[0]):
+    bucket, _, prefix = rest.partition("/")
+    if not _BUCKET.fullmatch(bucket):
         raise fault(f"{url!r} names no bucket", '"s3://bucket/folder"')
+    if any(part in ("", ".", "..") for part in prefix.strip("/").split("/") if prefix.strip("/")) or not prefix.isprintable():
+        raise fault(f"{url!r}: what follows the bucket is no folder's name", '"s3://bucket/folder"')
     return root / _WORK, url
 
 
@@ -267,7 +271,10 @@ def _retention(file: ProjectFile) -> Retention:
     for key, before in zip(tiers, [None, *tiers], strict=False):
         if days[key] < (days[before] if before else 1):
             told = f"at least {before}, {days[before]}" if before else "at least 1"
-            raise file.fault("retention", key, f"retention.{key} must be {told}", "a colder tier is kept as long as a hotter one")
+            stated = key if key in file.section("retention") else before
+            raise file.fault("retention", stated, f"retention.{key} must be {told}", "a colder tier is kept as long as a hotter one")
+        if days[key] > _MOST_DAYS:  # the calendar, and a bucket's lock, end somewhere
+            raise file.fault("retention", key, f"retention.{key} must be at most {_MOST_DAYS}", "that is a hundred years")
     kept = file.section("retention").get("keep_detail", [])
     if not (isinstance(kept, list) and all(isinstance(run_id, str) for run_id in kept)):
         hint = 'write it so: keep_detail = ["RUN_ID"]'

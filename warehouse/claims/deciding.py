@@ -61,7 +61,10 @@ def settle(project: Project, run_id: str, bundle: str, reason: str, key: "Signin
     stating, is_in_conflict = _stating(current_build(project), run_id)
     if not is_in_conflict and run_id not in now.settled:
         raise WarehouseError("WH314", "no bundles state it differently: nothing is to be settled", printable(run_id))
-    found = [digest for digest in stating if len(bundle) >= _DIGEST_CHARACTERS and digest.startswith(bundle)]
+    if len(bundle) < _DIGEST_CHARACTERS:
+        message = f"{printable(bundle)!r} names no bundle: it takes {_DIGEST_CHARACTERS} characters of its digest or more"
+        raise WarehouseError("WH314", message, printable(run_id), f"it is stated by {', '.join(stating)}", ExitCode.NOT_FOUND)
+    found = [digest for digest in stating if digest.startswith(bundle)]
     if len(found) != 1:
         message = f"{len(found) or 'none'} of its bundles {'have digests that begin' if found else 'has a digest that begins'} with {printable(bundle)}"
         exit_code = ExitCode.AMBIGUOUS if found else ExitCode.NOT_FOUND

@@ -49,9 +49,11 @@ class Scope:
 
 @dataclass(frozen=True)
 class Check:
-    """A check: what it is of, how much of it was done before, and its findings as they come."""
+    """A check: what it is of, the URL of a store that has neither evidence nor word of any, how much of it was done before,
+    and its findings as they come."""
 
     scope: Scope
+    empty: str | None
     resumed: int
     findings: Generator[Finding, None, None]
 
@@ -67,7 +69,7 @@ def check_store(project: Project, scope: Scope, *, is_resumed: bool = False, on_
         scope = Scope(**note.scope)
     else:
         note = CheckNote(path, asdict(scope), {})
-    return Check(scope, len(note.done), _checked(project, store, scope, note, on_bundle))
+    return Check(scope, store.objects.url if store.is_empty() else None, len(note.done), _checked(project, store, scope, note, on_bundle))
 
 
 def _checked(

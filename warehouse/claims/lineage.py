@@ -20,6 +20,7 @@ from warehouse.evidence.ledger import Event, Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.objects import Objects
 from warehouse.evidence.removal import removed_bundles
+from warehouse.evidence.store import proof_key
 from warehouse.project import Project
 
 
@@ -122,7 +123,8 @@ def _lineage(
     raw_files = tuple(
         RawFile(
             file["artifact_manifest_digest"], file["raw_path"],
-            store.uri(file["artifact_manifest_digest"], file["raw_path"]), file["sha256"], tuple((offset, length) for offset, length in file["ranges"]),
+            store.objects.uri(proof_key(file["artifact_manifest_digest"], file["raw_path"], file["sha256"])), file["sha256"],
+            tuple((offset, length) for offset, length in file["ranges"]),
         )
         for file in evidence
     )

@@ -34,7 +34,7 @@ from warehouse.evidence.decisions import decision_subject, named_decisions
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import VALID, check_signatures, evidence_subject, signature_keys
-from warehouse.evidence.store import raw_key
+from warehouse.evidence.store import manifest_key, raw_key
 from warehouse.project import Project, project_of_store
 
 _RECORD = "packet.json"
@@ -140,7 +140,7 @@ def _entries(
     for decision in made_with(project, publication):
         yield decision["key"], store.objects.read(decision["key"])
     for digest in bundles:
-        yield raw_key(digest, "manifest.json"), store.objects.read(raw_key(digest, "manifest.json"))
+        yield manifest_key(digest), store.objects.read(manifest_key(digest))
         for file in store.manifest(digest).files:
             yield raw_key(digest, file.raw_path), store.local_file(digest, file)
 

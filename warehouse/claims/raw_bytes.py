@@ -17,7 +17,7 @@ from warehouse.digest import CHUNK_BYTES, stream_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.location import open_store
 from warehouse.evidence.objects import UNREACHABLE
-from warehouse.evidence.store import raw_key
+from warehouse.evidence.store import proof_key
 from warehouse.project import Project
 
 WHOLE = "whole"  # the file of the record
@@ -64,7 +64,7 @@ class OpenedFile:
 
 def open_file(project: Project, file: RawFile) -> OpenedFile:
     """Hash a raw file of a lineage and read the bytes of its first `RANGES` ranges."""
-    key = raw_key(file.artifact_manifest_digest, file.raw_path)
+    key = proof_key(file.artifact_manifest_digest, file.raw_path, file.sha256)
     try:
         path = open_store(project).objects.local_copy(key, file.sha256)
         # Neither followed nor waited for: whatever was put in the file's place.

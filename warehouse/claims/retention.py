@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from warehouse.claims.publication import PublishedRollup, publications
-from warehouse.evidence.ledger import PUBLICATION, Event, Ledger
+from warehouse.evidence.ledger import LAST_ARRIVAL, PUBLICATION, Event, Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.removal import remove_bundle
 from warehouse.evidence.store import bundle_key
@@ -25,11 +25,12 @@ NEEDED = "needed"  # past its age, but an active publication rests on it: it sta
 
 @dataclass(frozen=True)
 class Aged:
-    """A bundle past its age: its digest, when it arrived (UTC), what becomes of it (`DUE`, `UNFINISHED`, `NEEDED`), and the
+    """A bundle past its age: its digest, when it arrived first and last (UTC), what becomes of it (`DUE`, `UNFINISHED`, `NEEDED`), and the
     active publications that need it."""
 
     digest: str
     arrived_at: str
+    last_arrived_at: str
     state: str
     needed_by: tuple[str, ...] = ()
 
@@ -50,13 +51,13 @@ def plan_retention(project: Project, now: datetime | None = None) -> list[Aged]:
     arrived |= {digest: str(removal.detail.get("arrived_at", removal.at)) for digest, removal in history.removals.items()}
     found = []
     for digest, time in sorted(arrived.items(), key=lambda item: (item[1], item[0])):
-        is_removed = digest in history.removals
+        is_removed, last = digest in history.removals, history.last_arrivals.get(digest, time)
         if digest in stored:
             if datetime.fromisoformat(time) < limit:
                 state = NEEDED if digest in needed else UNFINISHED if is_removed else DUE
-                found.append(Aged(digest, time, state, needed.get(digest, ())))
+                found.append(Aged(digest, time, last, state, needed.get(digest, ())))
         elif is_removed and any(True for _ in store.objects.entries(bundle_key(digest))):
-            found.append(Aged(digest, time, UNFINISHED))
+            found.append(Aged(digest, time, last, UNFINISHED))
     return found
 
 
@@ -71,6 +72,7 @@ def apply_retention(project: Project, now: datetime | None = None) -> Iterator[A
         for aged in removal.agreed(partial(plan_retention, project, now), _bundle_that_goes):
             if aged.state == DUE:
                 policy = {"policy": "retention", "tier": "cold", "days": project.retention.cold_days, "arrived_at": aged.arrived_at}
+                policy[LAST_ARRIVAL] = aged.last_arrived_at
                 ledger.removed(aged.digest, policy)
             if aged.state != NEEDED:
                 remove_bundle(store, aged.digest)

@@ -145,7 +145,11 @@ class _Tracer:
         self._con.execute(f"create or replace temp table wanted as select distinct rid from demand where tab = {name}")
         values = [column for column in columns if column != _WHOLE_ROW]
         annotated = hop(self._con, self._catalog, model, self._tokens, values, _WHOLE_ROW in columns)
-        keys = ", ".join(map(text_literal, group_keys(model, values))) or "null"
+        witnessed = group_keys(model, values)
+        whole = self._catalog.columns[model.qualified]
+        if _WHOLE_ROW in columns and len(group_keys(model, list(whole))) == len(whole):
+            witnessed = [*witnessed, _WHOLE_ROW]  # it has nothing but its key: whoever states that states the row
+        keys = ", ".join(map(text_literal, witnessed)) or "null"
         for occurrence in annotated.occurrences:
             cells = [
                 f"select rid, {text_literal(column)} as c, unnest(__cell_{value}_{occurrence.number}) as e from hop"

@@ -21,7 +21,7 @@ from warehouse.evidence.ledger import REMOVAL, SIGNATURE, Ledger, name_digest
 from warehouse.evidence.ledgered import read_ledgered
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.signatures import TRUSTED, UNKNOWN_KEY, Subject, check_signature, evidence_subject, signature_keys
-from warehouse.evidence.store import EvidenceStore, Incoming, Staged, raw_key
+from warehouse.evidence.store import EvidenceStore, Incoming, Staged, manifest_key, raw_key
 
 BUNDLE = "bundle"
 PUBLISHED = "publication"
@@ -116,14 +116,14 @@ class _Carrier:
         return Moved(BUNDLE, digest, is_new, sum(file.bytes for file in manifest.files))
 
     def _is_there(self, manifest: Manifest) -> bool:
-        key = raw_key(manifest.digest, "manifest.json")
+        key = manifest_key(manifest.digest)
         try:
             there = self._target.objects.read(key)
         except FileNotFoundError:
             return False
         if there != manifest.canonical:
             raise self._conflict(key)
-        return True
+        return not self._target.lacking(manifest)
 
     def _copy_bundle(self, manifest: Manifest) -> None:
         digest = manifest.digest

@@ -50,6 +50,8 @@ def run(args: argparse.Namespace) -> ExitCode:
                 )
             else:
                 print(finding, flush=True)
+    if check.empty:
+        notice(f"there is no evidence in {check.empty}, nor word of any")
     notice(", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())) or "nothing is wrong")
     return worst(counts)
 

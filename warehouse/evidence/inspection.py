@@ -15,11 +15,12 @@ from warehouse.evidence.ledger import is_event_name
 from warehouse.evidence.ledgered import Ledgered
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.objects import UNREACHABLE, Entry
-from warehouse.evidence.store import EvidenceStore, bundle_key, raw_key
+from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key, raw_key
 
 _THREADS = 8  # hashing releases the interpreter lock; a bucket answers many at once
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ASIDE = re.compile(r"(.+)\.damaged-[0-9A-HJKMNP-TV-Z]{26}")
+_AWAY_FIRST = "move it away, then ingest the evidence again, or restore the store from a copy"  # of its size nothing is read again
 _AGAIN = "ingest the evidence again, or restore the store from a copy"
 
 
@@ -39,9 +40,9 @@ def set_aside_of(key: str) -> str | None:
 
 def inspect_bundle(store: EvidenceStore, digest: str, entries: Iterable[Entry], ledgered: Ledgered) -> Iterator[Finding]:
     """What is wrong with a bundle, of which these objects are there. Raises WH114."""
-    manifest_key = raw_key(digest, "manifest.json")
+    own_key = manifest_key(digest)
     there = {entry.key for entry in entries}
-    if manifest_key not in there:
+    if own_key not in there:
         yield _without_manifest(digest, ledgered)
         return
     try:
@@ -49,16 +50,16 @@ def inspect_bundle(store: EvidenceStore, digest: str, entries: Iterable[Entry], 
     except WarehouseError as error:
         if error.code == UNREACHABLE:
             raise
-        yield Finding(ALTERED, manifest_key, error.message, _AGAIN)
+        yield Finding(ALTERED, own_key, error.message, _AGAIN)
         return
     if digest in ledgered.removed:
-        yield Finding(LEFTOVER, manifest_key, "the ledger says that policy removed it", "run: wh retention apply")
+        yield Finding(LEFTOVER, own_key, "the ledger says that policy removed it", "run: wh retention apply; to keep it, ingest the evidence again")
     elif digest not in ledgered.arrivals:
-        yield Finding(UNLEDGERED, manifest_key, "no event says when it arrived", "ingest the evidence again: the ledger says so then")
+        yield Finding(UNLEDGERED, own_key, "no event says when it arrived", "ingest the evidence again: the ledger says so then")
     files = {raw_key(digest, file.raw_path): file for file in manifest.files}
-    for key in sorted(there - files.keys() - {manifest_key}):
+    for key in sorted(there - files.keys() - {own_key}):
         aside = set_aside_of(key)
-        if aside == manifest_key or aside in files:
+        if aside == own_key or aside in files:
             yield Finding(LEFTOVER, key, "a damaged copy that was set aside", "wh gc --apply removes it")
         else:
             yield Finding(ORPHANED, key, "the bundle's manifest does not list it", AWAY)
@@ -69,7 +70,7 @@ def inspect_bundle(store: EvidenceStore, digest: str, entries: Iterable[Entry], 
 
 def _without_manifest(digest: str, ledgered: Ledgered) -> Finding:
     if digest in ledgered.arrivals:
-        return Finding(MISSING, raw_key(digest, "manifest.json"), f"it arrived {ledgered.arrivals[digest]}", _AGAIN)
+        return Finding(MISSING, manifest_key(digest), f"it arrived {ledgered.arrivals[digest]}", _AGAIN)
     if digest in ledgered.removed:
         return Finding(LEFTOVER, bundle_key(digest), "its removal by policy was cut short", "run: wh retention apply")
     return Finding(LEFTOVER, bundle_key(digest), "files without a manifest", "ingest the evidence again, or wh gc --apply removes them")
@@ -89,7 +90,8 @@ def _inspect_files(store: EvidenceStore, manifest: Manifest, files: Sequence[Man
 
     def told(file: ManifestFile, error: WarehouseError | None) -> Iterator[Finding]:
         if error:
-            yield Finding(MISSING if error.code == "WH106" else ALTERED, raw_key(digest, file.raw_path), error.message, _AGAIN)
+            state, way_out = (MISSING, _AGAIN) if error.code == "WH106" else (ALTERED, _AWAY_FIRST)
+            yield Finding(state, raw_key(digest, file.raw_path), error.message, way_out)
 
     if len(files) < 2:  # most bundles: threads cost more than they give
         for file in files:
@@ -104,7 +106,7 @@ def missing_bundles(ledgered: Ledgered, seen: Set[str], chosen: Callable[[str], 
     """The chosen bundles that arrived, and of which nothing was seen."""
     for digest in sorted(ledgered.arrivals.keys() - seen):
         if chosen(digest):
-            yield Finding(MISSING, raw_key(digest, "manifest.json"), f"it arrived {ledgered.arrivals[digest]}", _AGAIN)
+            yield Finding(MISSING, manifest_key(digest), f"it arrived {ledgered.arrivals[digest]}", _AGAIN)
 
 
 def inspect_event_names(entries: Iterable[Entry]) -> Iterator[Finding]:

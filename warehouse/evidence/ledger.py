@@ -13,7 +13,7 @@ import os
 import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,8 @@ ARRIVAL = "arrival"
 PUBLICATION = "publication"
 REMOVAL = "removed"
 SIGNATURE = "signed"
+LAST_ARRIVAL = "last_arrived_at"  # of a removal's detail: the last arrival that it knew
+AFTER = "after"  # of a decision's detail: the sha256 of the event that it follows, whatever their times
 _DECIDED = ".decision.json"
 _NAME = re.compile(r"[0-9A-Z]{26}(?:-(?P<sha256>[0-9a-f]{64}))?(?:\.decision)?\.json")
 
@@ -47,11 +49,28 @@ class Event:
 
 @dataclass(frozen=True)
 class History:
-    """What the ledger says of bundles, by digest: when those that should be here arrived (UTC), and the event by which
-    policy removed those that should not."""
+    """What the ledger says of bundles, by digest: when those that should be here arrived (UTC), the event by which
+    policy removed those that should not, and when each arrived last, be it here or not."""
 
-    arrivals: Mapping[str, str]
-    removals: Mapping[str, Event]
+    arrivals: dict[str, str] = field(default_factory=dict)
+    removals: dict[str, Event] = field(default_factory=dict)
+    last_arrivals: dict[str, str] = field(default_factory=dict)
+
+    def add(self, event: Event) -> None:
+        """Take the next event in. The name of one that removes a bundle may be younger than that of the bundle's next arrival, where
+        machines' clocks differ: a removal ends the arrivals that it knew, and no other."""
+        digest = event.subject
+        if event.kind == ARRIVAL:
+            self.arrivals.setdefault(digest, event.at)
+            self.removals.pop(digest, None)
+            self.last_arrivals[digest] = max(event.at, self.last_arrivals.get(digest, event.at), key=datetime.fromisoformat)
+        elif event.kind == REMOVAL:
+            last, known = self.last_arrivals.get(digest), event.detail.get(LAST_ARRIVAL)
+            if last and known and datetime.fromisoformat(str(known)) < datetime.fromisoformat(last):
+                self.arrivals[digest] = last
+            else:
+                self.removals[digest] = event
+                self.arrivals.pop(digest, None)
 
 
 class Ledger:
@@ -91,17 +110,20 @@ class Ledger:
         return self._read(self.keys())
 
     def decided(self, kind: str, run_id: str, detail: Mapping[str, Any]) -> Event:
-        """Record what was decided of a run now (`evidence.decisions`). Raises WH109."""
-        return self._append(kind, run_id, dict(detail), _DECIDED)
+        """Record what was decided of a run now (`evidence.decisions`). The event says which one it follows, of whatever run: the order
+        hangs on nobody's clock, and one that is taken away is missed. Raises WH109, WH114."""
+        follows = {AFTER: before.sha256 for before in self.decisions()[-1:]}
+        return self._append(kind, run_id, {**detail, **follows}, _DECIDED)
 
     def decision_keys(self) -> list[str]:
         """The keys of the events of runs, the oldest first; nothing is read."""
         return self._keys(f"ledger/*/*/*/*{_DECIDED}")
 
     def decisions(self) -> list[Event]:
-        """The events of runs, read as `events` does; of those within one millisecond the names do not tell which came first,
-        their times do."""
-        return sorted((event for _, event in self._read(self.decision_keys())), key=lambda event: datetime.fromisoformat(event.at))
+        """The events of runs, read as `events` does, in the order in which they were decided; of those within one millisecond the
+        names do not tell which came first, their times do."""
+        found = {event.sha256: event for _, event in self._read(self.decision_keys())}
+        return sorted(found.values(), key=lambda event: _moment(event, found))
 
     def _read(self, keys: Iterable[str]) -> Iterator[tuple[str, Event]]:
         self.damaged = []
@@ -147,16 +169,10 @@ class Ledger:
 
     def history(self) -> History:
         """Arrivals and removals, each bundle's last word."""
-        arrivals: dict[str, str] = {}
-        removals: dict[str, Event] = {}
+        history = History()
         for event in self.events():
-            if event.kind == ARRIVAL:
-                arrivals.setdefault(event.subject, event.at)
-                removals.pop(event.subject, None)
-            elif event.kind == REMOVAL:
-                removals[event.subject] = event
-                arrivals.pop(event.subject, None)
-        return History(arrivals, removals)
+            history.add(event)
+        return history
 
     def _append(self, kind: str, digest: str, detail: dict[str, Any], suffix: str = ".json") -> Event:
         from ulid import ULID
@@ -207,6 +223,17 @@ def parse_event(key: str, data: bytes) -> Event:
     if datetime.fromisoformat(event.at).tzinfo is None:
         raise ValueError(f"{event.at!r} states no zone")
     return event
+
+
+def _moment(event: Event, others: Mapping[str, Event]) -> tuple[datetime, int]:
+    """When an event was, and the how manieth of that time: not before those that it says it follows."""
+    chain = [event]
+    while (before := others.get(str(chain[-1].detail.get(AFTER)))) is not None:  # it ends: no event has the sha256 of a later one
+        chain.append(before)
+    moment = datetime.min.replace(tzinfo=UTC), 0
+    for each in reversed(chain):
+        moment = max((datetime.fromisoformat(each.at), 0), (moment[0], moment[1] + 1))
+    return moment
 
 
 def _user() -> str:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from warehouse.errors import WarehouseError
+from warehouse.errors import WarehouseError, printable
 from warehouse.evidence.decisions import is_of_run
-from warehouse.evidence.finding import ALTERED, RESTORE, UNLEDGERED, UNPROTECTED, Finding
-from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, REMOVAL, SIGNATURE, Event, Ledger, event_folder, name_digest
+from warehouse.evidence.finding import ALTERED, MISSING, RESTORE, UNLEDGERED, UNPROTECTED, Finding
+from warehouse.evidence.ledger import AFTER, PUBLICATION, REMOVAL, SIGNATURE, Event, History, Ledger, event_folder, name_digest
 from warehouse.evidence.objects import UNREACHABLE, Objects
 
 
@@ -29,14 +29,13 @@ class Ledgered:
 def read_ledgered(objects: Objects) -> Ledgered:
     """Read and check every event. Raises WH114."""
     ledger = Ledger(objects)
-    arrivals: dict[str, str] = {}
-    removed: set[str] = set()
-    ever_arrived: set[str] = set()
+    history = History()
     published: set[str] = set()
     signatures: dict[tuple[str, str], str] = {}
     decisions: dict[str, Event] = {}
     findings: list[Finding] = []
-    for key in ledger.keys():
+    keys = ledger.keys()
+    for key in keys:
         try:
             event = ledger.event(key)
         except WarehouseError as error:
@@ -48,19 +47,17 @@ def read_ledgered(objects: Objects) -> Ledgered:
             findings.append(Finding(UNPROTECTED, key, "an event of an earlier version: its name commits to nothing"))
         if key.rpartition("/")[0] != event_folder(datetime.fromisoformat(event.at)):
             findings.append(Finding(ALTERED, key, f"it lies under another day than that of its event, {event.at}", RESTORE))
-        if event.kind == ARRIVAL:
-            arrivals.setdefault(event.subject, event.at)
-            ever_arrived.add(event.subject)
-            removed.discard(event.subject)
-        elif event.kind == REMOVAL:
-            if event.subject not in ever_arrived:
-                findings.append(Finding(UNLEDGERED, key, "what it says is removed has never arrived: an event is gone", RESTORE))
-            arrivals.pop(event.subject, None)
-            removed.add(event.subject)
+        history.add(event)
+        if event.kind == REMOVAL and event.subject not in history.last_arrivals:
+            findings.append(Finding(UNLEDGERED, key, "what it says is removed has never arrived: an event is gone", RESTORE))
         elif event.kind == PUBLICATION:
             published.add(event.subject)
         elif event.kind == SIGNATURE:
             signatures[event.subject, str(event.detail.get("key_id"))] = str(event.detail.get("sha256"))
         elif is_of_run(event):
             decisions[event.sha256] = event
-    return Ledgered(arrivals, frozenset(removed), frozenset(published), signatures, decisions, tuple(findings))
+    named = {name_digest(key) for key in keys} | decisions.keys()
+    for event in decisions.values():
+        if (before := event.detail.get(AFTER)) is not None and before not in named:
+            findings.append(Finding(MISSING, event.key, f"the decision that it follows is gone: {printable(str(before))}", RESTORE))
+    return Ledgered(history.arrivals, frozenset(history.removals), frozenset(published), signatures, decisions, tuple(findings))

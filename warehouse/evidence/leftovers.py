@@ -19,7 +19,7 @@ from warehouse.evidence.durable import dead_folders, remove_dead_folder
 from warehouse.evidence.inspection import bundle_of, set_aside_of
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.objects import UNREACHABLE, Entry
-from warehouse.evidence.store import EvidenceStore, bundle_key, raw_key
+from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key, raw_key
 
 HALF_MADE = "half-made bundle"  # files without a manifest, of which the ledger does not know
 SET_ASIDE = "damaged copy"  # moved aside by an ingest, which put a whole one in its place
@@ -76,9 +76,9 @@ def _bundle_that_goes(leftover: Leftover) -> str | None:
 
 
 def _of_bundle(store: EvidenceStore, digest: str, entries: list[Entry], *, is_known: bool) -> Iterator[Leftover]:
-    manifest_key = raw_key(digest, "manifest.json")
+    own_key = manifest_key(digest)
     there = {entry.key for entry in entries}
-    if manifest_key not in there:
+    if own_key not in there:
         if not is_known:
             size = sum(entry.bytes for entry in entries)
             yield Leftover(HALF_MADE, bundle_key(digest), size, max(entry.modified_at for entry in entries))
@@ -95,7 +95,7 @@ def _of_bundle(store: EvidenceStore, digest: str, entries: list[Entry], *, is_kn
     files = {raw_key(digest, file.raw_path): file for file in manifest.files}
     for entry in aside:
         original = set_aside_of(entry.key)
-        if entry.key not in files and original in there and (original == manifest_key or original in files):
+        if entry.key not in files and original in there and (original == own_key or original in files):
             yield Leftover(SET_ASIDE, entry.key, entry.bytes, entry.modified_at)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from warehouse.errors import WarehouseError
+from warehouse.evidence.objects import UNREACHABLE
 from warehouse.evidence.store import EvidenceStore, local_store
 
 
@@ -46,8 +47,13 @@ def prove_store(location: StoreLocation) -> str | None:
 
 
 def open_store(location: StoreLocation) -> EvidenceStore:
-    """The store at a location, without asking whether it is there. Raises WH006 where its client is not installed."""
+    """The store at a location, without asking whether it is there. Raises WH006 where its client is not installed, WH114 where
+    something else lies there."""
     if location.store_url is None:
+        # A link to a disk that is not mounted is no empty store.
+        if os.path.lexists(location.store_root) and not location.store_root.is_dir():
+            hint = "mount or mend what lies there, or correct store.url in warehouse.toml"
+            raise WarehouseError(UNREACHABLE, "the store is no folder", str(location.store_root), hint)
         return local_store(location.store_root)
     if not location.store_url.startswith("s3://"):
         return _readable_store(location.store_url, location.store_root)
@@ -85,5 +91,19 @@ def _bucket_store(
     bucket, _, prefix = url.removeprefix("s3://").partition("/")
     named = dict(variables)
     endpoint = endpoint or named.get("AWS_ENDPOINT_URL_S3") or named.get("AWS_ENDPOINT_URL")
+    if endpoint and not _is_address(endpoint):  # obstore panics at one
+        hint = "AWS_ENDPOINT_URL says so; for one: http://localhost:8100"
+        raise WarehouseError(UNREACHABLE, f"the endpoint {endpoint!r} is no http or https address", url, hint)
     objects = S3Objects(bucket, prefix.strip("/"), endpoint, region or named.get("AWS_REGION"), work / "cache", lock_days)
     return EvidenceStore(objects, work)
+
+
+def _is_address(endpoint: str) -> bool:
+    from urllib.parse import urlsplit
+
+    from botocore.utils import is_valid_endpoint_url
+
+    try:
+        return urlsplit(endpoint).port != 0 and endpoint.startswith(("http://", "https://")) and bool(is_valid_endpoint_url(endpoint))
+    except ValueError:  # of a port that is no number
+        return False

@@ -42,6 +42,11 @@ class Manifest:
     def by_path(self) -> dict[str, ManifestFile]:
         return {file.raw_path: file for file in self.files}
 
+    @property
+    def own_path(self) -> str:
+        """What the manifest itself is called among its files' paths: what no file of the bundle can be called."""
+        return "../manifest.json" if "manifest.json" in self.by_path else "manifest.json"
+
     @cached_property
     def canonical(self) -> bytes:
         """The bytes that are stored as `manifest.json` and hashed."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from warehouse.evidence.objects import Entry, Objects, Removal
-from warehouse.evidence.store import EvidenceStore, bundle_key, raw_key
+from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key
 
 
 def part_of(store: EvidenceStore, digests: Iterable[str], work: Path) -> EvidenceStore:
@@ -54,7 +54,7 @@ class PartObjects:
 
     def matching(self, pattern: str) -> list[str]:
         # Its bundles are known without a listing; one whose manifest is gone is told of when it is read.
-        return [raw_key(digest, "manifest.json") for digest in self._digests] if pattern == raw_key("*", "manifest.json") else []
+        return [manifest_key(digest) for digest in self._digests] if pattern == manifest_key("*") else []
 
     def entries(self, prefix: str) -> Iterator[Entry]:
         for bundle in sorted(self._bundles):

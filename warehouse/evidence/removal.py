@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.ledger import Event, Ledger
-from warehouse.evidence.store import EvidenceStore, bundle_key, raw_key
+from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key
 
 
 def remove_bundle(store: EvidenceStore, digest: str) -> None:
@@ -15,7 +15,7 @@ def remove_bundle(store: EvidenceStore, digest: str) -> None:
     place = f"{store.objects.url}/{bundle_key(digest)}"
     try:
         if store.has(digest):
-            store.objects.remove(raw_key(digest, "manifest.json"))
+            store.objects.remove(manifest_key(digest))
         store.objects.remove_below(bundle_key(digest))
     except FileNotFoundError:
         return

@@ -42,9 +42,20 @@ def bundle_key(digest: str) -> str:
     return f"raw/sha256/{digest[:2]}/{digest}"
 
 
+def manifest_key(digest: str) -> str:
+    """The key of a bundle's manifest, there or not."""
+    return f"{bundle_key(digest)}/manifest.json"
+
+
 def raw_key(digest: str, raw_path: str) -> str:
-    """The key of a raw file, there or not; the manifest itself counts as one."""
-    return f"{bundle_key(digest)}/{raw_path}" if raw_path == "manifest.json" else f"{bundle_key(digest)}/files/{raw_path}"
+    """The key of a raw file, there or not. One that is called `manifest.json` is a file as any other."""
+    return f"{bundle_key(digest)}/files/{raw_path}"
+
+
+def proof_key(digest: str, raw_path: str, sha256: str) -> str:
+    """The key of what a number names as its evidence: a raw file, or the manifest, whose sha256 is the bundle's digest (no file
+    of the bundle can have that one)."""
+    return manifest_key(digest) if sha256 == digest else raw_key(digest, raw_path)
 
 
 class EvidenceStore:
@@ -67,28 +78,24 @@ class EvidenceStore:
 
     # -- reading ------------------------------------------------------------------------------------------------
 
-    def uri(self, digest: str, raw_path: str) -> str:
-        """The `file://` or `s3://` URI of a raw file."""
-        return self.objects.uri(raw_key(digest, raw_path))
-
     def is_empty(self) -> bool:
         """Whether there is neither evidence nor word of any."""
         return not any(True for top in ("raw", "ledger") for _ in self.objects.entries(top))
 
     def digests(self) -> list[str]:
         """The digests of all bundles with a `manifest.json`, sorted; a listing, nothing is read."""
-        return sorted(key.split("/")[3] for key in self.objects.matching(raw_key("*", "manifest.json")))
+        return sorted(key.split("/")[3] for key in self.objects.matching(manifest_key("*")))
 
     def has(self, digest: str) -> bool:
         """Whether a bundle's manifest lies there, whatever is in it."""
-        return self.objects.exists(raw_key(digest, "manifest.json"))
+        return self.objects.exists(manifest_key(digest))
 
     def manifest(self, digest: str) -> Manifest:
         """The manifest of a bundle, checked against its digest. Raises WH106 (missing), WH107 (empty or not a
         manifest), WH105 (tampered)."""
         place = f"{digest[:12]}/manifest.json"
         try:
-            data = self.objects.read(raw_key(digest, "manifest.json"))
+            data = self.objects.read(manifest_key(digest))
         except OSError as error:
             raise WarehouseError(
                 "WH106", f"cannot be read: {error.strerror}", place, "ingest the evidence again", ExitCode.MISSING
@@ -189,21 +196,19 @@ class EvidenceStore:
         """Make a bundle visible: its files, then its manifest. False when it was there already.
 
         `staged[i]` is the copy of `manifest.files[i]`. A file or manifest that is there but has another digest (left by
-        a crash of another tool) is moved aside, kept, and replaced. Raises WH103 for a path that the store has no room for,
+        a crash of another tool) is moved aside, kept, and replaced. Of a bundle that is there, files that it lacks are put
+        back; the others are not read again. Raises WH103 for a path that the store has no room for,
         WH109 when the store cannot be written, WH114, WH116 for a bundle that is being removed.
         """
         self.objects.check_kept(manifest.digest)
         try:
+            copies = {raw_key(manifest.digest, file.raw_path): copy for file, copy in zip(manifest.files, staged, strict=True)}
             if self._is_committed(manifest.digest):
-                return False
-            pairs = zip(manifest.files, staged, strict=True)
-            waiting = {raw_key(manifest.digest, file.raw_path): copy for file, copy in pairs}
-            while waiting:
-                made = self.objects.create_files({key: copy.path for key, copy in waiting.items()})
-                waiting = self._damaged({key: copy for key, copy in waiting.items() if key not in made})
-                for key in waiting:
-                    self.objects.move_aside(key)
-            key = raw_key(manifest.digest, "manifest.json")
+                lacking = self.lacking(manifest)
+                self._put({key: copies[key] for key in lacking})
+                return bool(lacking)
+            self._put(copies)
+            key = manifest_key(manifest.digest)
             while not self.objects.create(key, manifest.canonical):
                 if self._is_committed(manifest.digest):
                     return False  # by another ingest, meanwhile
@@ -214,6 +219,21 @@ class EvidenceStore:
                 place = printable(str(error.filename2 or error.filename))[-200:]
                 raise WarehouseError("WH103", "too long for the store's file system", place, "ingest from a shorter path") from error
             raise _unwritable(error, f"{self.objects.url}/{bundle_key(manifest.digest)}") from error
+
+    def lacking(self, manifest: Manifest) -> list[str]:
+        """The keys of the files that a bundle should have, and that are not there or of another size: a listing, nothing is
+        read. Raises WH114."""
+        there = {entry.key: entry.bytes for entry in self.objects.entries(bundle_key(manifest.digest))}
+        wanted = {raw_key(manifest.digest, file.raw_path): file.bytes for file in manifest.files}
+        return [key for key, size in wanted.items() if there.get(key) != size]
+
+    def _put(self, copies: dict[str, Staged]) -> None:
+        """Make the files under these keys, and move aside what lies there and is another."""
+        while copies:
+            made = self.objects.create_files({key: copy.path for key, copy in copies.items()})
+            copies = self._damaged({key: copy for key, copy in copies.items() if key not in made})
+            for key in copies:
+                self.objects.move_aside(key)
 
     def _damaged(self, there: dict[str, Staged]) -> dict[str, Staged]:
         """Those under whose keys other bytes lie than the staged ones, or none any more."""

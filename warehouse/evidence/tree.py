@@ -7,6 +7,7 @@ or opened, only reported; listing order is sorted by path, so the same tree give
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from pathlib import Path
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.manifest import is_utf8
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 @dataclass(frozen=True)
 class TreeFile:
@@ -56,8 +58,9 @@ def list_tree(path: Path, store_root: Path | None = None) -> Tree:
         raise WarehouseError("WH004", f"cannot be listed: {error}", printable(str(path)), exit_code=ExitCode.USAGE) from error
     left_out: list[WarehouseError] = []
     if root.is_file():
-        found = [TreeFile(root.name, root.stat().st_size, root)] if is_utf8(root.name) else []
-        left_out += [_unnameable(root.name)] if not found else []
+        fault = _name_fault(root.name, root.name)
+        found = [TreeFile(root.name, root.stat().st_size, root)] if not fault else []
+        left_out += [fault] if fault else []
         root = root.parent
     else:
         found = list(_walk(root, left_out, store_root.resolve() if store_root else None))
@@ -76,8 +79,8 @@ def _walk(root: Path, left_out: list[WarehouseError], store_root: Path | None) -
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if not is_utf8(entry.name):
-                left_out.append(_unnameable(path))
+            if fault := _name_fault(entry.name, path):
+                left_out.append(fault)
                 continue
             try:
                 info = entry.stat(follow_symlinks=False)
@@ -95,5 +98,10 @@ def _walk(root: Path, left_out: list[WarehouseError], store_root: Path | None) -
                 left_out.append(WarehouseError("WH104", f"{kind} is not copied", printable(path)))
 
 
-def _unnameable(path: str) -> WarehouseError:
-    return WarehouseError("WH103", "the name is not valid UTF-8", printable(path), "rename it")
+def _name_fault(name: str, path: str) -> WarehouseError | None:
+    """Why a name can be none in a store: in a folder neither, so that what was taken in there can go into a bucket."""
+    if not is_utf8(name):
+        return WarehouseError("WH103", "the name is not valid UTF-8", printable(path), "rename it")
+    if _CONTROL.search(name):
+        return WarehouseError("WH103", "the name has control characters, as no object in a bucket can", printable(path), "rename it")
+    return None

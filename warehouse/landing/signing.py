@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from warehouse.evidence.keys import PublicKey
 from warehouse.evidence.signatures import check_signatures, evidence_subject
-from warehouse.evidence.store import EvidenceStore, raw_key
+from warehouse.evidence.store import EvidenceStore, manifest_key
 from warehouse.landing.batches import SIGNING_TABLE, LandingFile
 from warehouse.landing.own_table import write_own_table
 from warehouse.landing.rows import SIGNING_SCHEMA
@@ -45,6 +45,6 @@ def _row(store: EvidenceStore, digest: str, trusted: Mapping[str, PublicKey]) ->
 
 def _manifest_bytes(store: EvidenceStore, digest: str) -> int:
     try:
-        return store.objects.size(raw_key(digest, "manifest.json"))
+        return store.objects.size(manifest_key(digest))
     except OSError:  # gone since its bundle was listed
         return 0

@@ -70,7 +70,7 @@ class BatchWriter:
             buffer = RowBuffer({}, bundle.digest)
             buffer.issue(
                 "ingestor-failed", f"{ingestor.name} {ingestor.version}: {type(error).__name__}: {error}",
-                "manifest.json", severity="error",
+                bundle.manifest.own_path, severity="error",
             )
             self._write_all(buffer)
 
@@ -78,7 +78,7 @@ class BatchWriter:
         buffer = RowBuffer({BUNDLE_TABLE: BUNDLE_SCHEMA, FILE_TABLE: FILE_SCHEMA}, bundle.digest)
         manifest = bundle.manifest
         buffer.add(
-            BUNDLE_TABLE, "manifest.json", 0, len(manifest.canonical),
+            BUNDLE_TABLE, manifest.own_path, 0, len(manifest.canonical),
             family=manifest.family,
             ingestor_version=ingestor.version if ingestor else None,
             identity=json.dumps(dict(manifest.identity), sort_keys=True, ensure_ascii=False),

@@ -123,7 +123,8 @@ class Ledger:
         """The events of runs, read as `events` does, in the order in which they were decided; of those within one millisecond the
         names do not tell which came first, their times do."""
         found = {event.sha256: event for _, event in self._read(self.decision_keys())}
-        return sorted(found.values(), key=lambda event: _moment(event, found))
+        moments = _moments(found)
+        return sorted(found.values(), key=lambda event: moments[event.sha256])
 
     def _read(self, keys: Iterable[str]) -> Iterator[tuple[str, Event]]:
         self.damaged = []
@@ -225,15 +226,18 @@ def parse_event(key: str, data: bytes) -> Event:
     return event
 
 
-def _moment(event: Event, others: Mapping[str, Event]) -> tuple[datetime, int]:
-    """When an event was, and the how manieth of that time: not before those that it says it follows."""
-    chain = [event]
-    while (before := others.get(str(chain[-1].detail.get(AFTER)))) is not None:  # it ends: no event has the sha256 of a later one
-        chain.append(before)
-    moment = datetime.min.replace(tzinfo=UTC), 0
-    for each in reversed(chain):
-        moment = max((datetime.fromisoformat(each.at), 0), (moment[0], moment[1] + 1))
-    return moment
+def _moments(events: Mapping[str, Event]) -> dict[str, tuple[datetime, int]]:
+    """When each event was, by sha256, and the how manieth of that time: not before the one that it says it follows."""
+    found: dict[str, tuple[datetime, int]] = {}
+    for sha256 in events:
+        chain, before = [], sha256
+        while before in events and before not in found:  # it ends: no event has the sha256 of a later one
+            chain.append(before)
+            before = str(events[before].detail.get(AFTER))
+        moment = found.get(before, (datetime.min.replace(tzinfo=UTC), 0))
+        for each in reversed(chain):
+            moment = found[each] = max((datetime.fromisoformat(events[each].at), 0), (moment[0], moment[1] + 1))
+    return found
 
 
 def _user() -> str:

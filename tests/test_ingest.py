@@ -698,12 +698,12 @@ def test_a_file_that_changes_after_the_listing_is_taken_as_it_is_read(
     assert stored_hashes(store) == {bytes_digest(b"changed, longer than it was"), bytes_digest(b"same as listed")}
 
 
-def test_a_store_that_cannot_be_written_ends_the_command(project: Project, evidence: Path, wh: Any) -> None:
+def test_a_store_that_is_no_folder_ends_the_command(project: Project, evidence: Path, wh: Any) -> None:
     sample.write(evidence / "one.txt", "text")
     project.store_root.parent.mkdir()
     project.store_root.write_text("a file where the store should be")
     done = wh("ingest", evidence)
-    assert (done.exit_code, done.err[:5]) == (ExitCode.FAILED, "WH109")
+    assert (done.exit_code, done.err[:5]) == (ExitCode.FAILED, "WH114")
     assert "hint: " in done.err
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -21,10 +21,9 @@ from typing import Any
 from warehouse.digest import CHUNK_BYTES
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import unique_name
-from warehouse.evidence.holds import Holds
-from warehouse.evidence.object_cache import ObjectCache
 from warehouse.evidence.objects import UNREACHABLE, Entry
 from warehouse.evidence.proof import Proof, client_of, find_proof
+from warehouse.evidence.remote_objects import RemoteObjects
 
 # What file systems call the time of a file's last change, and what changes with its bytes.
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
@@ -34,14 +33,12 @@ _THREADS = 8
 _SMALL_BYTES = 4 << 20  # of the largest object of which each thread may hold one in memory
 
 
-class FsspecObjects:
+class FsspecObjects(RemoteObjects):
     """`Objects` under a URL. Copies lie in the folder `cache`."""
 
-    links_files = False
-
     def __init__(self, url: str, cache: Path) -> None:
+        super().__init__(cache)
         self._url = url.rstrip("/")
-        self._cache_folder = cache
         self._found: Proof | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -58,14 +55,6 @@ class FsspecObjects:
             return self.find_proof() is None
         except WarehouseError:  # told by whatever is done next
             return True
-
-    @cached_property
-    def _cache(self) -> ObjectCache:
-        return ObjectCache(self._cache_folder)
-
-    @cached_property
-    def _holds(self) -> Holds:
-        return Holds(self, self.put, self.delete)
 
     @cached_property
     def client(self) -> dict[str, str]:
@@ -147,9 +136,6 @@ class FsspecObjects:
                 raise FileNotFoundError
             return int(found["size"])
 
-    def local_copy(self, key: str, sha256: str) -> Path:
-        return self._cache.find(sha256) or self._cache.add(sha256, self.chunks(key), key)
-
     def fetch(self, wanted: Mapping[str, str]) -> None:
         pass  # one by one, as they are asked for
 
@@ -224,31 +210,14 @@ class FsspecObjects:
             self._opened[0].cp_file(path, f"{path}.damaged-{unique_name()}")
             self.delete(key)
 
-    def remove(self, key: str) -> None:
-        self._proof()
-        self._holds.before_removal()
-        self.delete(key)
-
     def delete(self, key: str) -> None:
         """Remove an object, there or not, without asking for anything."""
         path = self._path(key)
         with suppress(FileNotFoundError), self._told(key):
             self._opened[0].rm_file(path)
 
-    def remove_below(self, prefix: str) -> None:
-        for entry in self.entries(prefix):
-            self.remove(entry.key)
-
-    def keeping(self) -> AbstractContextManager[None]:
+    def check_writable(self) -> None:
         self._proof()
-        return self._holds.keeping()
-
-    def check_kept(self, digest: str) -> None:
-        self._holds.check(digest)
-
-    def removing(self) -> AbstractContextManager[Holds]:
-        self._proof()
-        return self._holds.removing()
 
     def _check_size(self, key: str, size: int) -> None:
         largest = self._proof().largest_bytes

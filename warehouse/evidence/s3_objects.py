@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import unique_name
-from warehouse.evidence.holds import Holds
-from warehouse.evidence.object_cache import ObjectCache
 from warehouse.evidence.objects import UNREACHABLE, Entry
+from warehouse.evidence.remote_objects import RemoteObjects
 from warehouse.evidence.s3_faults import faults_told
 
 if TYPE_CHECKING:
@@ -39,12 +38,11 @@ _RETRIES = 4
 _RETRY_S = 30
 
 
-class S3Objects:
+class S3Objects(RemoteObjects):
     """`Objects` under `prefix` in a bucket. The endpoint and region are AWS's own where they are None; keys come from wherever
     AWS's own tools find them. Copies lie in the folder `cache`. What is made in a bucket that has Object Lock is locked: by the
     bucket's own rule, and where that has none for `lock_days`, so that nobody can delete a version of it before."""
 
-    links_files = False
     is_read_only = False
 
     def __init__(self, bucket: str, prefix: str, endpoint: str | None, region: str | None, cache: Path, lock_days: int) -> None:
@@ -52,7 +50,7 @@ class S3Objects:
         self.prefix = prefix
         self._endpoint = endpoint
         self._region = region
-        self._cache_folder = cache
+        super().__init__(cache)
         self.lock_days = lock_days
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -62,14 +60,6 @@ class S3Objects:
     @property
     def url(self) -> str:
         return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
-
-    @cached_property
-    def _cache(self) -> ObjectCache:
-        return ObjectCache(self._cache_folder)
-
-    @cached_property
-    def _holds(self) -> Holds:
-        return Holds(self, self._put, self._delete)
 
     @cached_property
     def _session(self) -> Any:
@@ -162,9 +152,6 @@ class S3Objects:
         with self._told(key):
             return obstore.head(self._store, key)["size"]
 
-    def local_copy(self, key: str, sha256: str) -> Path:
-        return self._cache.find(sha256) or self._cache.add(sha256, self.chunks(key), key)
-
     def fetch(self, wanted: Mapping[str, str]) -> None:
         from concurrent.futures import ThreadPoolExecutor
 
@@ -218,9 +205,9 @@ class S3Objects:
     def create(self, key: str, data: bytes) -> bool:
         if self._must_lock:  # which obstore cannot ask for
             return self._send(key, data, bytes_digest(data))
-        return self._put(key, data)
+        return self.put(key, data)
 
-    def _put(self, key: str, data: bytes) -> bool:
+    def put(self, key: str, data: bytes) -> bool:
         import obstore
         from obstore.exceptions import AlreadyExistsError
 
@@ -298,28 +285,11 @@ class S3Objects:
         except FileNotFoundError:
             pass  # another was first
 
-    def remove(self, key: str) -> None:
-        self._holds.before_removal()
-        self._delete(key)
-
-    def _delete(self, key: str) -> None:
+    def delete(self, key: str) -> None:
         import obstore
 
         with self._told(key):
             obstore.delete(self._store, key)
-
-    def remove_below(self, prefix: str) -> None:
-        for entry in self.entries(prefix):
-            self.remove(entry.key)
-
-    def keeping(self) -> AbstractContextManager[None]:
-        return self._holds.keeping()
-
-    def check_kept(self, digest: str) -> None:
-        self._holds.check(digest)
-
-    def removing(self) -> AbstractContextManager[Holds]:
-        return self._holds.removing()
 
 
 def _matches(parts: list[str], patterns: list[str]) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bare_project import write
 from forgery import Forgery, forge_record
 from samples.values import take_in, value_files, values_project
 
+from warehouse.claims import replay
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
@@ -209,5 +211,49 @@ def test_what_is_remembered_accuses_nobody(change: str, tmp_path: Path) -> None:
     document = json.loads(memory.read_text())
     for known in document["known"].values():
         known |= json.loads(f"{{{change}}}")
+    memory.write_text(json.dumps(document))
+    assert verify_number(project, "claim[key=a].total").state == "verified"
+
+
+def with_another_family(tmp_path: Path) -> Project:
+    """A published claim over two families, of which only one has evidence."""
+    project = values_project(tmp_path / "project", SQL.replace("reading", "readings"))
+    write(project, {
+        "models/reading.sql": RUNS,
+        "models/declared.sql": "select 'a' as key, 1.0::double as value, raw_path as run_id from evidence_declaration",
+        "models/readings.sql": "select key, value, run_id from reading union all by name select * from declared",
+    })  # fmt: skip
+    take_in(project, value_files(tmp_path / "in", *FILES))
+    build(project)
+    publish(project, "claim")
+    return project
+
+
+def test_what_can_have_no_rows_is_left_out_of_the_next_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = with_another_family(tmp_path)
+    for column in ("total", "total", "top"):  # the last is established of no number before
+        assert verify_number(project, f"claim[key=a].{column}").state == "verified"
+    [memory] = project.builds.glob(".established.json")
+    [[[with_rows, models]]] = json.loads(memory.read_text())["without_rows"].values()
+    assert ("value" in with_rows, models) == (True, ["declared"])
+    left_out, sound_project = [], replay.sound_project
+
+    def seen(*args: Any, **rest: Any) -> Any:
+        left_out.append(rest["without_rows"])
+        return sound_project(*args, **rest)
+
+    monkeypatch.setattr(replay, "sound_project", seen)
+    assert verify_number(project, "claim[key=b].top").state == "verified"
+    assert left_out == [{"declared"}]
+
+
+@pytest.mark.parametrize("models", [["reading"], ["readings"], ["claim"], ["no such model"], [None], 3])
+def test_what_is_remembered_to_have_no_rows_accuses_nobody(models: object, tmp_path: Path) -> None:
+    project = with_another_family(tmp_path)
+    assert verify_number(project, "claim[key=a].total").state == "verified"
+    [memory] = project.builds.glob(".established.json")
+    document = json.loads(memory.read_text())
+    for found in document["without_rows"].values():
+        found[0][1] = models
     memory.write_text(json.dumps(document))
     assert verify_number(project, "claim[key=a].total").state == "verified"

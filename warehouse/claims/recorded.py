@@ -6,7 +6,7 @@ Nothing of the project's own models is read, which may have changed since.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.lineage import Lineage
@@ -34,14 +34,15 @@ def recorded_specification(project: Project, number: Lineage) -> Mapping[str, An
 
 
 def sound_project(
-    specification: Mapping[str, Any], landing_types: Mapping[str, Mapping[str, str]], *, is_bound: bool = True
+    specification: Mapping[str, Any], landing_types: Mapping[str, Mapping[str, str]], *, is_bound: bool = True,
+    without_rows: Collection[str] = (),
 ) -> "CheckedProject":
     """A recorded query and every model under it, on landing tables of these types (column to type), bound again or taken as
-    recorded (`transform.recorded`). Raises WH309 when it is not sound any more."""
+    recorded, then with empty tables for the models `without_rows` (`transform.recorded`). Raises WH309 when it is not sound any more."""
     from warehouse.transform.recorded import recorded_project
 
     try:
-        return recorded_project(specification, landing_types, is_bound=is_bound)
+        return recorded_project(specification, landing_types, is_bound=is_bound, without_rows=without_rows)
     except WarehouseError as fault:
         query = str(specification["document"]["name"]).partition(".")[2]
         raise refused(query, f"a recorded model is not sound any more: {fault}") from fault

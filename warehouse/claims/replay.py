@@ -27,8 +27,10 @@ from warehouse.landing.batches import refresh
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.transform.build import bring_up_to_date
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.digests import engine_leaf, recorded_model
 from warehouse.transform.duck import quoted
+from warehouse.transform.emptiness import without_rows
 from warehouse.transform.landing_tables import LandingTables, landing_tables
 from warehouse.transform.material import Material, landing_inputs, landing_leaves
 from warehouse.transform.model import Model
@@ -65,14 +67,17 @@ class Replayer:
         self._established: Established | None = None
         self._store = open_store(project)
         self._ingestors = load_ingestors(project)
+        self._specification = specification
         self._query = recorded_model(specification["document"]).name
         self._tolerances = specification["document"]["contract"].get("tolerances", {})
         with TemporaryDirectory(prefix="wh-replay-") as empty:
             landing = self._parse(Path(empty), ())
         _refuse_other_versions(self._query, specification, landing_leaves(landing))
-        # What is remembered of a query rests on its digest as well: where nothing is, neither are its columns taken as recorded.
-        self._checked = sound_project(specification, landing.types, is_bound=memory is None)
+        self._types = landing.types
         self._made = recorded_envelopes(specification)
+        self._found_whole: CheckedProject | None = None
+        if not (memory and memory.knows(self._digest)):
+            self._whole()
 
     def replay(self, bundles: Iterable[str], traced: Collection[str] = ()) -> Replayed:
         """The query over these bundles, by manifest digest; the value columns `traced` also traced. Raises what reading them
@@ -82,8 +87,9 @@ class Replayer:
             landing = self._parse(root, bundles)
             for problem in landing.damaged:
                 raise problem
+            checked = self._over(landing, traced)
             inputs = Inputs(landing_inputs(landing), {})
-            material = Material(self._checked, self._made, logics(self._checked, self._made), landing, inputs, root)
+            material = Material(checked, self._made, logics(checked, self._made), landing, inputs, root)
             try:
                 bring_up_to_date(root / "replay.duckdb", material, write_rollup)
             except WarehouseError as error:
@@ -94,10 +100,31 @@ class Replayer:
 
             con, catalog = trace_session(root / "replay.duckdb", root / "store")
             try:
-                rows = _rows(con, self._checked.models[self._query])
+                rows = _rows(con, checked.models[self._query])
                 return Replayed(rows, retrace(con, catalog, self._query, traced, established) if traced else None)
             finally:
                 con.close()
+
+    def _whole(self) -> CheckedProject:
+        """The query with every model under it. Raises WH309."""
+        if self._found_whole is None:
+            # What is remembered of a query rests on its digest as well: where nothing is, neither are its columns taken as recorded.
+            self._found_whole = sound_project(self._specification, self._types, is_bound=self._memory is None)
+        return self._found_whole
+
+    def _over(self, landing: LandingTables, traced: Collection[str]) -> CheckedProject:
+        """The query with the models that can have rows over this evidence, as far as that is remembered."""
+        if not self._memory:
+            return self._whole()
+        with_rows = [name for name, table in landing.tables.items() if any(file.rows for file in table.files)]
+        models = self._memory.recall_without_rows(self._digest, with_rows)
+        if models is None:
+            whole = self._whole()
+            self._memory.keep_without_rows(self._digest, with_rows, without_rows(whole, landing.tables.keys() - set(with_rows)))
+            return whole
+        if self._memory.recall(self._digest, traced) is None:  # what is still to be established is so by all of the SQL
+            return self._whole()
+        return sound_project(self._specification, self._types, is_bound=False, without_rows=models)
 
     def _establish(self, catalog: Catalog, columns: Collection[str]) -> Established:
         known = self._established or (self._memory.recall(self._digest, columns) if self._memory else None)

@@ -19,7 +19,7 @@ from warehouse.claims.recorded import recorded_specification
 from warehouse.claims.retrace import CellRecord
 from warehouse.claims.search import FoundCell, current_numbers, find_cell
 from warehouse.claims.specification import read_specification
-from warehouse.claims.verdict import REFUSED, STALE, TAMPERED, VERIFIED, Claim, Verdict, state_of
+from warehouse.claims.verdict import NOT_REPRODUCED, REFUSED, STALE, TAMPERED, VERIFIED, Claim, Verdict, state_of
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 
@@ -45,7 +45,7 @@ def verify_number(project: Project, argument: str) -> Verdict:
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
     traced = [claim.column] if claim.record else []
     verdict = Auditor(project, specification, traced, found.publication, EstablishedMemory(project)).verdict(claim, [bundles, *wider])
-    if verdict.state == REFUSED or (verdict.state == TAMPERED and not verdict.problems):  # what is remembered accuses nobody
+    if verdict.state in (REFUSED, NOT_REPRODUCED) or (verdict.state == TAMPERED and not verdict.problems):  # what is remembered accuses nobody
         return Auditor(project, specification, traced, found.publication).verdict(claim, [bundles, *wider])
     return verdict
 

@@ -10,8 +10,8 @@ from warehouse.cli.output import notice, print_json, table
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
-    from warehouse.transform.derived import ColumnRef
     from warehouse.transform.columns import ColumnGraph, Edge
+    from warehouse.transform.derived import ColumnRef
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
-    from warehouse.transform.derived import ROWS, ColumnRef
     from warehouse.transform.columns import project_columns
+    from warehouse.transform.derived import ROWS, ColumnRef
 
     graph = project_columns(find_project())
     name, column = graph.find(args.name)

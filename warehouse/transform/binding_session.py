@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from warehouse.errors import WarehouseError
 from warehouse.transform.bind_tests import bind_tests
 from warehouse.transform.check_inputs import check_files, stamp_of
-from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.check_memory import CheckMemory, key_of
+from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.content import OWN_PREFIX
 from warehouse.transform.contract import contract_faults
 from warehouse.transform.data_tests import DataTest

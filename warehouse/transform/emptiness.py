@@ -6,7 +6,7 @@ nobody says so: a query that is run for nothing costs a moment, one that is not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from warehouse.transform.aggregates import AGGREGATE_MACROS, AGGREGATES
@@ -47,6 +47,19 @@ class Emptiness:
         return content is not None and not content.rows
 
 
+def without_rows(checked: CheckedProject, landing: Collection[str]) -> frozenset[str]:
+    """The models that can have no row where these landing tables have none, whatever the others have."""
+    names, found = model_names(checked.models), set[str]()
+
+    def has_no_rows(reference: str) -> bool:
+        return names[reference] in found if reference in names else reference in landing
+
+    for name in checked.graph.order:
+        if is_empty(checked.graph.trees[name], has_no_rows):
+            found.add(name)
+    return frozenset(found)
+
+
 def is_empty(tree: Node, has_no_rows: Callable[[str], bool]) -> bool:
     """Whether a statement has no row for certain, its tables being as `has_no_rows` says of each name that it writes."""
     return _query(tree["node"], lambda table: has_no_rows(table_name(table)))
@@ -56,7 +69,7 @@ def _query(node: Node, outer: Scope) -> bool:
     scope = _with_ctes(node, outer)
     match node["type"]:
         case "SELECT_NODE":
-            return _source(node["from_table"], scope) and _is_empty_of_empty(node)
+            return (_source(node["from_table"], scope) or _is_false(node["where_clause"])) and _is_empty_of_empty(node)
         case "SET_OPERATION_NODE":
             children = [_query(child, scope) for child in node["children"]]
             match node["setop_type"]:
@@ -99,6 +112,11 @@ def _source(node: Node, scope: Scope) -> bool:
                     return right
             return left and right
     return False
+
+
+def _is_false(condition: Node | None) -> bool:
+    """Whether no row fulfils a condition: `false`, as it is written where a table is to have columns and no rows."""
+    return bool(condition) and condition.get("class") == "CONSTANT" and condition["literal"] == {"kind": "BOOLEAN", "text": "false"}
 
 
 def _is_empty_of_empty(select: Node) -> bool:

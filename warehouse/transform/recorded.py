@@ -6,7 +6,7 @@ and none of it is trusted further than it goes: the SQL is held against the rule
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     import duckdb
 
 
+# Of a table that is to have no rows: its columns are as they are recorded.
+_NO_ROWS = "select null where false"
+
+
 def recorded_envelopes(specification: Mapping[str, Any]) -> dict[str, Envelope]:
     """The query's envelope and that of every model with it, keyed as a project's are: models read feeds by their whole
     names."""
@@ -38,12 +42,15 @@ def recorded_envelopes(specification: Mapping[str, Any]) -> dict[str, Envelope]:
     return made
 
 
-def recorded_project(specification: Mapping[str, Any], landing: LandingTypes, *, is_bound: bool) -> CheckedProject:
+def recorded_project(
+    specification: Mapping[str, Any], landing: LandingTypes, *, is_bound: bool, without_rows: Collection[str] = ()
+) -> CheckedProject:
     """The recorded query and models, over landing tables of these types (column to type). With `is_bound` the engine
-    binds each of them again, and must find the columns that are recorded; else these are taken. Raises the first fault."""
+    binds each of them again, and must find the columns that are recorded; else these are taken, and in place of the models
+    `without_rows` stand tables that have none. Raises the first fault."""
     made = recorded_envelopes(specification)
     with TemporaryDirectory(prefix="wh-recorded-") as empty:
-        return _bound(made, landing, Path(empty)) if is_bound else _as_said(made, landing, Path(empty))
+        return _bound(made, landing, Path(empty)) if is_bound else _as_said(made, landing, Path(empty), without_rows)
 
 
 def _bound(made: Mapping[str, Envelope], landing: LandingTypes, root: Path) -> CheckedProject:
@@ -58,12 +65,15 @@ def _bound(made: Mapping[str, Envelope], landing: LandingTypes, root: Path) -> C
     return replace(checked, tests=())  # a project's tests are promises of its data, and no part of a number
 
 
-def _as_said(made: Mapping[str, Envelope], landing: LandingTypes, root: Path) -> CheckedProject:
+def _as_said(
+    made: Mapping[str, Envelope], landing: LandingTypes, root: Path, without_rows: Collection[str]
+) -> CheckedProject:
     models = {name: recorded_model(envelope.document) for name, envelope in made.items()}
     con = connect(files_root=root)
     try:
         create_schemas(con)
         columns = {name: _columns(con, envelope) for name, envelope in made.items()}
+        models |= {name: replace(models[name], text=_NO_ROWS, materialized="table", key=()) for name in models.keys() & without_rows}
         graph, faults = build_graph(con, models, landing.keys())
         faults += _leaf_faults(made, graph)
         if not faults:

@@ -69,122 +69,123 @@ with logged as (
     where entry.source = 'detail'
 )
 
+-- `case` and not `filter`: with sixty filters the engine takes three times as long, however few rows there are.
 select
     run_id,
     artifact_manifest_digest,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_samples_per_second'),
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_completed_samples_per_sec'),
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Samples per second'),
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Completed samples per second')
+        arg_max(case when source = 'detail' and key = 'result_samples_per_second' then value_number end, raw_offset),
+        arg_max(case when source = 'detail' and key = 'result_completed_samples_per_sec' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'Samples per second' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'Completed samples per second' then value_number end, raw_offset)
     ) as sample_throughput_per_s,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_tokens_per_second'),
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_completed_tokens_per_second'),
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Tokens per second'),
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Completed tokens per second')
+        arg_max(case when source = 'detail' and key = 'result_tokens_per_second' then value_number end, raw_offset),
+        arg_max(case when source = 'detail' and key = 'result_completed_tokens_per_second' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'Tokens per second' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'Completed tokens per second' then value_number end, raw_offset)
     ) as token_throughput_per_s,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_inferred_tokens_per_second'),
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_inferred_completed_tokens_per_second'),
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Tokens per second (inferred)'),
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Completed tokens per second (inferred)')
+        arg_max(case when source = 'detail' and key = 'result_inferred_tokens_per_second' then value_number end, raw_offset),
+        arg_max(case when source = 'detail' and key = 'result_inferred_completed_tokens_per_second' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'Tokens per second (inferred)' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'Completed tokens per second (inferred)' then value_number end, raw_offset)
     ) as inferred_token_throughput_per_s,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'early_stopping_latency_ss') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Early stopping 90.0th percentile estimate') / 1e6
+        arg_max(case when source = 'detail' and key = 'early_stopping_latency_ss' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = 'Early stopping 90.0th percentile estimate' then value_number end, raw_offset) / 1e6
     ) as early_stopping_p90_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'early_stopping_latency_ms') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Early stopping 99.0th percentile estimate') / 1e6
+        arg_max(case when source = 'detail' and key = 'early_stopping_latency_ms' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = 'Early stopping 99.0th percentile estimate' then value_number end, raw_offset) / 1e6
     ) as early_stopping_p99_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_mean_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_mean_query_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Mean latency (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_mean_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'detail' and key = 'result_mean_query_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = 'Mean latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_mean_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_50.00_percentile_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_50.00_percentile_per_query_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '50.00 percentile latency (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_50.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'detail' and key = 'result_50.00_percentile_per_query_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '50.00 percentile latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_p50_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_90.00_percentile_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_90.00_percentile_per_query_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '90.00 percentile latency (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_90.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'detail' and key = 'result_90.00_percentile_per_query_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '90.00 percentile latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_p90_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_95.00_percentile_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_95.00_percentile_per_query_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '95.00 percentile latency (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_95.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'detail' and key = 'result_95.00_percentile_per_query_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '95.00 percentile latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_p95_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_99.00_percentile_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_99.00_percentile_per_query_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '99.00 percentile latency (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_99.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'detail' and key = 'result_99.00_percentile_per_query_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '99.00 percentile latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_p99_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_first_token_mean_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Mean First Token latency (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_first_token_mean_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = 'Mean First Token latency (ns)' then value_number end, raw_offset) / 1e6
     ) as ttft_mean_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_first_token_50.00_percentile_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '50.00 percentile first token latency (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_first_token_50.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '50.00 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
     ) as ttft_p50_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_first_token_90.00_percentile_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '90.00 percentile first token latency (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_first_token_90.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '90.00 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
     ) as ttft_p90_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_first_token_95.00_percentile_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '95.00 percentile first token latency (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_first_token_95.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '95.00 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
     ) as ttft_p95_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_first_token_99.00_percentile_latency_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '99.00 percentile first token latency (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_first_token_99.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '99.00 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
     ) as ttft_p99_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_time_to_output_token_mean') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'Mean Time to Output Token (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_time_to_output_token_mean' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = 'Mean Time to Output Token (ns)' then value_number end, raw_offset) / 1e6
     ) as tpot_mean_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_time_per_output_token_50.00_percentile_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '50.00 percentile time to output token (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_time_per_output_token_50.00_percentile_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '50.00 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
     ) as tpot_p50_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_time_per_output_token_90.00_percentile_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '90.00 percentile time to output token (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_time_per_output_token_90.00_percentile_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '90.00 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
     ) as tpot_p90_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_time_per_output_token_95.00_percentile_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '95.00 percentile time to output token (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_time_per_output_token_95.00_percentile_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '95.00 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
     ) as tpot_p95_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_time_per_output_token_99.00_percentile_ns') / 1e6,
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = '99.00 percentile time to output token (ns)') / 1e6
+        arg_max(case when source = 'detail' and key = 'result_time_per_output_token_99.00_percentile_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '99.00 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
     ) as tpot_p99_ms,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'result_query_count')
+        arg_max(case when source = 'detail' and key = 'result_query_count' then value_number end, raw_offset)
     ) as query_count,
     coalesce(
-        arg_max(value_number, raw_offset) filter (where source = 'detail' and key = 'effective_target_qps'),
-        arg_max(value_number, raw_offset) filter (where source = 'summary' and key = 'target_qps')
+        arg_max(case when source = 'detail' and key = 'effective_target_qps' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'target_qps' then value_number end, raw_offset)
     ) as target_qps,
     coalesce(
-        arg_max(value, raw_offset) filter (where source = 'detail' and key = 'result_validity'),
-        arg_max(value, raw_offset) filter (where source = 'summary' and key = 'Result is')
+        arg_max(case when source = 'detail' and key = 'result_validity' then value end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'Result is' then value end, raw_offset)
     ) as validity,
     coalesce(
-        arg_max(value, raw_offset) filter (where source = 'detail' and key = 'loadgen_version')
+        arg_max(case when source = 'detail' and key = 'loadgen_version' then value end, raw_offset)
     ) as loadgen_version,
     coalesce(
-        arg_max(value, raw_offset) filter (where source = 'detail' and key = 'test_datetime')
+        arg_max(case when source = 'detail' and key = 'test_datetime' then value end, raw_offset)
     ) as test_datetime,
     coalesce(
-        arg_max(value, raw_offset) filter (where source = 'detail' and key = 'power_begin')
+        arg_max(case when source = 'detail' and key = 'power_begin' then value end, raw_offset)
     ) as power_begin,
     coalesce(
-        arg_max(value, raw_offset) filter (where source = 'detail' and key = 'power_end')
+        arg_max(case when source = 'detail' and key = 'power_end' then value end, raw_offset)
     ) as power_end,
     count(*) filter (
         where key in (

@@ -261,6 +261,53 @@ def test_what_parses_the_evidence_otherwise_now_is_no_replay(tmp_path: Path) -> 
     assert verdict.reason == "value was parsed by values 1, and is by values 2 now"
 
 
+def test_what_yields_nothing_of_the_evidence_any_more_is_no_replay(tmp_path: Path) -> None:
+    project = published(tmp_path)
+    now = VALUES_INGESTOR.replace('"values", 1', '"values", 2').replace("in bundle.manifest.by_path:", "in ():")
+    write(project, {"ingest/values.py": now})
+    verdict = verify_number(project, "claim[key=a].total")
+    assert (verdict.state, verdict.reason) == ("refused", "value was parsed by values 1, and is by values 2 now")
+
+
+OTHER_INGESTOR = VALUES_INGESTOR.replace('"values", 1', '"others", 1').replace('"value": landing', '"other": landing').replace('".nv"', '".other"').replace(
+    'buffer.add("value"', 'buffer.add("other"'
+)
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        OTHER_INGESTOR.replace('"others", 1', '"others", 2'),
+        OTHER_INGESTOR.replace('"others", 1', '"others", 2').replace('pa.field("key"', 'pa.field("more", pa.int64()), pa.field("key"'),
+        None,
+    ],
+    ids=["another version", "other columns", "not there"],
+)
+def test_what_parses_other_evidence_may_change(now: str | None, tmp_path: Path) -> None:
+    """The number rests on nothing that it ever parsed; one that does is refused."""
+    project = values_project(tmp_path / "project", "select key, sum(value) as total from readings group by key")
+    write(project, {
+        "ingest/others.py": OTHER_INGESTOR,
+        "models/readings.sql": "select key, value from value union all by name select * from otherwise",
+        "models/otherwise.sql": "select key, value from other",
+    })  # fmt: skip
+    take_in(project, value_files(tmp_path / "in", "a=1\n"))
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else" / "b.other").write_text("b=2\n")
+    take_in(project, tmp_path / "else")
+    build(project)
+    publish(project, "claim")
+    if now:
+        write(project, {"ingest/others.py": now})
+    else:
+        (project.root / "ingest" / "others.py").unlink()
+    for _ in range(2):  # the second knows what has no rows
+        assert verify_number(project, "claim[key=a].total").state == "verified"
+    refused = verify_number(project, "claim[key=b].total")
+    assert refused.state == "refused" and "other was parsed by others 1, and " in refused.reason
+    assert {verdict.key: verdict.state for verdict in verify_all(project)}["claim[key=a].total"] == "verified"
+
+
 def test_models_that_changed_since_do_not_matter(tmp_path: Path) -> None:
     """What is replayed is what was recorded."""
     project = published(tmp_path)

@@ -90,7 +90,7 @@ class Auditor:
         if not claim.bundles:
             return told(REFUSED, "it rests on no evidence")
         try:
-            self._replayer()
+            self._replayer().check_versions(claim.bundles)
         except WarehouseError as error:  # on any evidence, there or not
             return told(REFUSED, error.message, error)
         gave: list[Any] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.lineage import Lineage
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from warehouse.transform.checked_project import CheckedProject
     from warehouse.transform.columns import ColumnGraph
     from warehouse.transform.derived import ColumnRef
+    from warehouse.transform.landing_tables import LandingTables
 
 
 def recorded_specification(project: Project, number: Lineage) -> Mapping[str, Any]:
@@ -46,6 +48,45 @@ def sound_project(
     except WarehouseError as fault:
         query = str(specification["document"]["name"]).partition(".")[2]
         raise refused(query, f"a recorded model is not sound any more: {fault}") from fault
+
+
+def recorded_landing(specification: Mapping[str, Any], landing: "LandingTables", families: Collection[str]) -> "LandingTables":
+    """Landing tables as a recorded query read them. What parses evidence of these families, and what has rows, must be what was
+    recorded, down to its columns (`transform.digests.landing_leaf`); a table of other families has no rows either way, so it has
+    the columns that are recorded, whatever gives it now. Raises WH309."""
+    from warehouse.landing.batches import ENGINE_PARSER
+    from warehouse.transform.landing_tables import LandingTable
+    from warehouse.transform.material import landing_leaves
+
+    query = str(specification["document"]["name"]).partition(".")[2]
+    parsing = {_ingestor(ENGINE_PARSER), *families}
+    kinds = {arrow: kind for table in landing.tables.values() for _, arrow, kind in table.columns}
+    leaves, tables = landing_leaves(landing), dict(landing.tables)
+    for leaf in (leaf for document in (specification["document"], *specification["models"].values()) for leaf in document["landing"]):
+        name, here = leaf["table"], leaves.get(leaf["table"])
+        if here == leaf:
+            continue
+        if _ingestor(leaf["parsed_by"]) in parsing or (here and any(file.rows for file in landing.tables[name].files)):
+            raise refused(query, f"{name} {_otherwise(leaf, here)}")
+        unknown = {arrow for _, arrow in leaf["columns"]} - kinds.keys()
+        if unknown:
+            raise refused(query, f"{name} had a column of type {min(unknown)}, and nothing here has")
+        columns = tuple((column, arrow, kinds[arrow]) for column, arrow in leaf["columns"])
+        tables[name] = LandingTable(name, leaf["parsed_by"], columns, ())
+    return replace(landing, tables=tables)
+
+
+def _ingestor(parsed_by: str) -> str:
+    return parsed_by.rpartition(" ")[0]
+
+
+def _otherwise(leaf: Mapping[str, Any], here: Mapping[str, Any] | None) -> str:
+    then = leaf["parsed_by"]
+    if here is None:
+        return f"was parsed by {then}, and no ingestor here gives it"
+    if here["parsed_by"] != then:
+        return f"was parsed by {then}, and is by {here['parsed_by']} now"
+    return f"had other columns by the same version of its ingestor, {then}"
 
 
 def recorded_columns(project: Project, number: Lineage) -> "tuple[ColumnGraph, ColumnRef]":

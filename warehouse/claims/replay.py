@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.catalog import Catalog, trace_session
 from warehouse.claims.established import Established, EstablishedMemory, establish
 from warehouse.claims.number import exact
-from warehouse.claims.recorded import refused, sound_project
+from warehouse.claims.recorded import recorded_landing, refused, sound_project
 from warehouse.claims.retrace import Retraced, retrace
 from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
 from warehouse.errors import WarehouseError
@@ -32,7 +32,7 @@ from warehouse.transform.digests import engine_leaf, recorded_model
 from warehouse.transform.duck import quoted
 from warehouse.transform.emptiness import without_rows
 from warehouse.transform.landing_tables import LandingTables, landing_tables
-from warehouse.transform.material import Material, landing_inputs, landing_leaves
+from warehouse.transform.material import Material, landing_inputs
 from warehouse.transform.model import Model
 from warehouse.transform.recorded import recorded_envelopes
 from warehouse.transform.state import Inputs, logics
@@ -55,7 +55,7 @@ class Replayed:
 class Replayer:
     """One recorded query, checked once, to be run on any evidence, under the `decisions` on runs that it was run under. What
     its SQL establishes of it is taken from `memory`, where one is given. Raises WH309 when it cannot be run here as it was: with
-    other versions of the engine or the ingestors."""
+    another version of the engine."""
 
     def __init__(
         self, project: Project, specification: Mapping[str, Any], memory: EstablishedMemory | None = None,
@@ -70,23 +70,29 @@ class Replayer:
         self._specification = specification
         self._query = recorded_model(specification["document"]).name
         self._tolerances = specification["document"]["contract"].get("tolerances", {})
+        _refuse_another_engine(self._query, specification)
         with TemporaryDirectory(prefix="wh-replay-") as empty:
-            landing = self._parse(Path(empty), ())
-        _refuse_other_versions(self._query, specification, landing_leaves(landing))
-        self._types = landing.types
+            self._without_evidence = self._parse(Path(empty), ())
+        self._types = self._as_recorded(self._without_evidence, ()).types
         self._made = recorded_envelopes(specification)
         self._found_whole: CheckedProject | None = None
         if not (memory and memory.knows(self._digest)):
             self._whole()
 
-    def replay(self, bundles: Iterable[str], traced: Collection[str] = ()) -> Replayed:
+    def check_versions(self, bundles: Iterable[str]) -> None:
+        """Raises WH309 when the ingestors of these bundles are not those that parsed them then."""
+        self._as_recorded(self._without_evidence, bundles)
+
+    def replay(self, bundles: Collection[str], traced: Collection[str] = ()) -> Replayed:
         """The query over these bundles, by manifest digest; the value columns `traced` also traced. Raises what reading them
-        raises (WH105, WH106, WH107), WH309 when the recorded SQL fails on them, and WH306 when it cannot be traced there."""
+        raises (WH105, WH106, WH107), WH309 when other ingestors read them now or the recorded SQL fails on them, and WH306 when
+        it cannot be traced there."""
         with TemporaryDirectory(prefix="wh-replay-") as scratch:
             root = Path(scratch)
             landing = self._parse(root, bundles)
             for problem in landing.damaged:
                 raise problem
+            landing = self._as_recorded(landing, bundles)
             checked = self._over(landing, traced)
             inputs = Inputs(landing_inputs(landing), {})
             material = Material(checked, self._made, logics(checked, self._made), landing, inputs, root)
@@ -135,28 +141,18 @@ class Replayer:
         self._established = known
         return known
 
+    def _as_recorded(self, landing: LandingTables, bundles: Iterable[str]) -> LandingTables:
+        return recorded_landing(self._specification, landing, {self._store.manifest(digest).family for digest in bundles})
+
     def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
         return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors, decisions=self._decisions))
 
 
-def _refuse_other_versions(
-    query: str, specification: Mapping[str, Any], leaves: Mapping[str, Mapping[str, Any]]
-) -> None:
-    """What runs must be what was recorded, down to the leaves (`transform.digests.landing_leaf`)."""
-    then = specification["document"]["engine"]
-    now = engine_leaf()
+def _refuse_another_engine(query: str, specification: Mapping[str, Any]) -> None:
+    then, now = specification["document"]["engine"], engine_leaf()
     if then != now:
         versions = [f"{engine['name']} {engine['version']}" for engine in (then, now)]
         raise refused(query, f"it was made with {versions[0]} and its settings; this is {versions[1]}")
-    for document in (specification["document"], *specification["models"].values()):
-        for leaf in document["landing"]:
-            table, here = leaf["table"], leaves.get(leaf["table"])
-            if here is None:
-                raise refused(query, f"{table} was parsed by {leaf['parsed_by']}, and no ingestor here gives it")
-            if here["parsed_by"] != leaf["parsed_by"]:
-                raise refused(query, f"{table} was parsed by {leaf['parsed_by']}, and is by {here['parsed_by']} now")
-            if here != leaf:
-                raise refused(query, f"{table} had other columns by the same version of its ingestor, {leaf['parsed_by']}")
 
 
 def _rows(con: "duckdb.DuckDBPyConnection", query: Model) -> list[Row]:

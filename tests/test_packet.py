@@ -143,6 +143,9 @@ def test_an_ingestor_that_is_not_here_is_no_loss_of_evidence(tmp_path: Path) -> 
     write_packet(project, "claim[key=a].total", tmp_path / "a.tar")  # without the evidence of b
     verdict = verify_packet(tmp_path / "a.tar")
     assert verdict.state == "refused" and "value was parsed by values 1, and no ingestor here gives it" in verdict.reason
+    assert verify_packet(tmp_path / "a.tar", project).state == "verified"  # that project's ingestors are
+    done = wh(project.root, "verify", str(tmp_path / "a.tar"))
+    assert (done.returncode, "verified" in done.stdout) == (ExitCode.OK, True)
 
 
 def test_only_a_published_number_that_verifies_is_packed(tmp_path: Path) -> None:

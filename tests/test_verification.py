@@ -336,6 +336,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     shutil.rmtree(bundles(project)["a=4\n"])
     status, out, err = wh("verify", "--all")
     assert status == ExitCode.MISSING and out.count("\n  missing: 1 problem\n") == 2 and err.endswith("2 missing, 2 verified\n")
+    assert err.count("WH106") == 1  # though both numbers rest on it
     (folder_of(publication) / "rows.jsonl").write_bytes(b"")
     status, out, err = wh("verify", "--all")
     assert status == ExitCode.TAMPERED and "claim\n  tampered: rows.jsonl differs" in out

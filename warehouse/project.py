@@ -235,9 +235,10 @@ def _endpoint(file: ProjectFile) -> str | None:
     return endpoint or None
 
 
-def project_of_store(root: Path) -> Project:
-    """A project that is nothing but a store in a folder, with the standard ingestors."""
-    return Project(root, root.name, store_root=root, builds=root / "builds", kept_builds=1, uses_standard=True)
+def project_of_store(root: Path, here: Project | None = None) -> Project:
+    """A project that is nothing but a store in a folder, with the standard ingestors and those of the project `here`."""
+    texts = here.root if here else root
+    return Project(texts, root.name, store_root=root, builds=root / "builds", kept_builds=1, uses_standard=True)
 
 
 def _sources(file: ProjectFile) -> dict[str, tuple[str, ...]]:

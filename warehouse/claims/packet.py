@@ -69,16 +69,17 @@ def is_packet(path: Path) -> bool:
     return path.is_file()
 
 
-def verify_packet(path: Path, trusted: Mapping[str, str] | None = None) -> Verdict:
+def verify_packet(path: Path, here: Project | None = None, trusted: Mapping[str, str] | None = None) -> Verdict:
     """Verify the number of a packet by nothing but the packet: its digests, a replay, and that no byte is another; and its
-    signatures by the public keys `trusted` (by name), which are not the packet's own."""
+    signatures by the public keys `trusted` (by name), which are not the packet's own. What parses its evidence is no part of it:
+    the standard ingestors do, and those of the project `here`."""
     with TemporaryDirectory(prefix="wh-packet-") as folder:
         root = Path(folder)
         try:
             number_id, carried = _unpack(path, root)
         except (tarfile.TarError, OSError, ValueError, KeyError, TypeError) as error:
             return Verdict(None, str(path), None, TAMPERED, f"it is no packet any more: {error}")
-        project = project_of_store(root)
+        project = project_of_store(root, here)
         store = open_store(project)
         problems = tuple(problem for digest in store.digests() for problem in store.check_bundle(digest))
         if problems:
@@ -97,7 +98,7 @@ def verify_packet(path: Path, trusted: Mapping[str, str] | None = None) -> Verdi
 def _is_as_made(project: Project, number_id: str, path: Path) -> bool:
     found = find_cell(project, parse_argument(number_id))
     assert found.publication
-    again = project.root / "again.tar"
+    again = project.store_root / "again.tar"
     with open(again, "xb") as stream:
         _write(project, found, found.publication, open_store(project).digests(), stream)
     return file_digest(again) == file_digest(path)

@@ -16,6 +16,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
     from warehouse.claims.verdict import Verdict
+    from warehouse.project import Project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.verdict import VERIFIED, exit_code
 
-    verdicts, counts = [], Counter[str]()
+    verdicts, counts, problems = [], Counter[str](), set[str]()
     is_one = not args.all and not _is_digest(args.target)
     for verdict in _verdicts(args):
         verdicts.append(verdict)
@@ -44,8 +45,10 @@ def run(args: argparse.Namespace) -> ExitCode:
             print_json_line(_document(verdict))
         elif is_one or verdict.state != VERIFIED:
             print("\n".join(_lines(verdict)))
-        for problem in verdict.problems:
-            notice(str(problem))
+        for problem in map(str, verdict.problems):
+            if problem not in problems:  # a thousand numbers may rest on one lost file
+                notice(problem)
+            problems.add(problem)
     if not is_one:
         notice(", ".join(f"{count} {state}" for state, count in counts.most_common()) or "nothing is published")
     return exit_code(verdicts)
@@ -59,7 +62,8 @@ def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
 
     trusted = _given_keys(args.trust)
     if args.target and is_packet(Path(args.target)):
-        return [verify_packet(Path(args.target), _project_keys() if trusted is None else trusted)]
+        here = _project_here()
+        return [verify_packet(Path(args.target), here, trusted if trusted is not None or here is None else here.trusted_keys)]
     project = find_project()
     if trusted is not None:
         project = replace(project, trusted_keys=trusted)
@@ -80,16 +84,16 @@ def _given_keys(files: list[Path] | None) -> dict[str, str] | None:
     return {str(file): read_public_key(file).text for file in files} if files else None
 
 
-def _project_keys() -> Mapping[str, str]:
-    """The keys that the project here trusts; none where there is no project, which a packet does not need."""
+def _project_here() -> "Project | None":
+    """The project here; None where there is none, which a packet does not need."""
     from warehouse.project import find_project
 
     try:
-        return find_project().trusted_keys
+        return find_project()
     except WarehouseError as error:
         if error.code != "WH001":
             raise
-        return {}
+        return None
 
 
 def _is_digest(target: str) -> bool:

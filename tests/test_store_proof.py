@@ -17,9 +17,11 @@ from samples.values import VALUES_INGESTOR, take_in, value_files
 
 from warehouse.claims.fsck import Scope, check_store
 from warehouse.cli.main import main
+from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.fsspec_objects import FsspecObjects
 from warehouse.evidence.location import open_store, prove_store
+from warehouse.evidence.objects import Staged
 from warehouse.evidence.probe import prove
 from warehouse.evidence.proof import place_of
 from warehouse.evidence.store import EvidenceStore
@@ -73,7 +75,7 @@ def test_what_does_not_hold_is_found_out(protocol: str, reason: str, tmp_path: P
     told = prove(objects, larger=SMALL)
     assert told and reason in told
     assert objects.is_read_only and objects.find_proof() is None
-    for write in (objects.create, lambda key, data: objects.create_files({key: tmp_path}), lambda key, data: objects.remove(key)):
+    for write in (objects.create, lambda key, data: objects.create_files({key: Staged(data, len(data), bytes_digest(data))}), lambda key, data: objects.remove(key)):
         with pytest.raises(WarehouseError) as caught:
             write("raw/name", b"x")
         assert caught.value.code == "WH129" and f"wh init DIR --store {objects.url}" in str(caught.value.hint)
@@ -137,12 +139,11 @@ def test_a_proof_has_no_password() -> None:
 def test_what_is_larger_than_was_tried_is_refused(tmp_path: Path) -> None:
     objects = objects_at(f"linked://{tmp_path}/store", tmp_path)
     assert prove(objects, rounds=1, larger=SMALL) is None
-    (tmp_path / "small").write_bytes(b"x" * SMALL[0])
-    (tmp_path / "large").write_bytes(b"x" * (SMALL[0] + 1))
+    small, large = (Staged(data, len(data), bytes_digest(data)) for data in (b"x" * SMALL[0], b"x" * (SMALL[0] + 1)))
     with pytest.raises(WarehouseError) as caught:
-        objects.create_files({"raw/small": tmp_path / "small", "raw/large": tmp_path / "large"})
+        objects.create_files({"raw/small": small, "raw/large": large})
     assert (caught.value.code, caught.value.place) == ("WH115", "raw/large") and not list(objects.entries("raw"))
-    assert objects.create_files({"raw/small": tmp_path / "small"}) == {"raw/small"} and objects.size("raw/small") == SMALL[0]
+    assert objects.create_files({"raw/small": small}) == {"raw/small"} and objects.size("raw/small") == SMALL[0]
     # What is tried again counts alone.
     (tmp_path / "store" / "probes").rmdir()
     (tmp_path / "store" / "probes").symlink_to("/dev/null")

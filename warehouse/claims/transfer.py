@@ -20,8 +20,9 @@ from warehouse.evidence.decisions import decision_subject
 from warehouse.evidence.ledger import REMOVAL, SIGNATURE, Ledger, name_digest
 from warehouse.evidence.ledgered import read_ledgered
 from warehouse.evidence.manifest import Manifest, ManifestFile
+from warehouse.evidence.objects import Staged
 from warehouse.evidence.signatures import TRUSTED, UNKNOWN_KEY, Subject, check_signature, evidence_subject, signature_keys
-from warehouse.evidence.store import EvidenceStore, Incoming, Staged, manifest_key, raw_key
+from warehouse.evidence.store import EvidenceStore, Incoming, manifest_key, raw_key
 
 BUNDLE = "bundle"
 PUBLISHED = "publication"
@@ -142,8 +143,7 @@ class _Carrier:
                     )
             self._target.commit(manifest, staged)
         finally:
-            for copy in staged:
-                copy.path.unlink(missing_ok=True)
+            self._incoming.discard(staged)
 
     def _local_file(self, digest: str, file: ManifestFile) -> Path:
         try:

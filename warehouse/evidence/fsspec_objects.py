@@ -20,8 +20,9 @@ from typing import Any
 
 from warehouse.digest import CHUNK_BYTES
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import unique_name
-from warehouse.evidence.objects import UNREACHABLE, Entry
+from warehouse.evidence.objects import UNREACHABLE, Entry, Staged
 from warehouse.evidence.proof import Proof, client_of, find_proof
 from warehouse.evidence.remote_objects import RemoteObjects
 
@@ -188,20 +189,16 @@ class FsspecObjects(RemoteObjects):
                 raise
         return True
 
-    def create_files(self, files: Mapping[str, Path]) -> set[str]:
-        from concurrent.futures import ThreadPoolExecutor
-
-        sizes = {key: path.stat().st_size for key, path in files.items()}
-        for key, size in sizes.items():
-            self._check_size(key, size)
+    def create_files(self, files: Mapping[str, Staged]) -> set[str]:
+        for key, staged in files.items():
+            self._check_size(key, staged.bytes)
 
         def is_made(key: str) -> bool:
-            return self.put(key, files[key].read_bytes())
+            return self.put(key, files[key].read())
 
-        small = [key for key, size in sizes.items() if size <= _SMALL_BYTES]
-        with ThreadPoolExecutor(_THREADS) as threads:
-            made = {key for key, was_made in zip(small, threads.map(is_made, small), strict=True) if was_made}
-        return made | {key for key, size in sizes.items() if size > _SMALL_BYTES and is_made(key)}
+        small = [key for key, staged in files.items() if staged.bytes <= _SMALL_BYTES]
+        made = {key for key, was_made in zip(small, at_once(_THREADS, is_made, small), strict=True) if was_made}
+        return made | {key for key, staged in files.items() if staged.bytes > _SMALL_BYTES and is_made(key)}
 
     def move_aside(self, key: str) -> None:
         self._proof()

@@ -23,7 +23,6 @@ from warehouse.evidence.fsspec_objects import FsspecObjects
 from warehouse.evidence.location import open_store, prove_store
 from warehouse.evidence.objects import Staged
 from warehouse.evidence.probe import prove
-from warehouse.evidence.proof import place_of
 from warehouse.evidence.store import EvidenceStore
 from warehouse.project import Project, init_project
 
@@ -128,12 +127,6 @@ def test_a_proof_counts_for_its_url_and_its_client(proven: Project, tmp_path: Pa
     assert objects_at(f"heedless://{source}", tmp_path).is_read_only
     monkeypatch.setattr(fsspec, "__version__", "2099.1.0")
     assert objects_at(f"linked://{source}", tmp_path).is_read_only
-
-
-def test_a_proof_has_no_password() -> None:
-    assert place_of("sftp://user:se@cret@host:22/a:b@c") == "sftp://user@host:22/a:b@c"
-    for url in ("abfs://container@account.example.org/a", "sftp://host:22/a:b@c", "linked:///a"):
-        assert place_of(url) == url
 
 
 def test_what_is_larger_than_was_tried_is_refused(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from warehouse.address import shown, shown_beside
 from warehouse.digest import CHUNK_BYTES
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.at_once import at_once
@@ -48,7 +49,7 @@ class FsspecObjects(RemoteObjects):
 
     @property
     def url(self) -> str:
-        return self._url
+        return shown(self._url)
 
     @property
     def is_read_only(self) -> bool:
@@ -104,7 +105,7 @@ class FsspecObjects(RemoteObjects):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), key) from error
         except Exception as error:  # each client has exceptions of its own: none of them says that an object is not there
             raise WarehouseError(
-                UNREACHABLE, f"the store cannot be used: {type(error).__name__}: {error}", self._url,
+                UNREACHABLE, f"the store cannot be used: {type(error).__name__}: {shown_beside(self._url, str(error))}", self.url,
                 "is it there, and may you list and read it? Its client's documentation says where it finds its keys",
             ) from error
 
@@ -158,12 +159,12 @@ class FsspecObjects(RemoteObjects):
             yield Entry(key, int(info["size"] or 0), _modified_at(info), f"{info['size']} {stamp}")
 
     def uri(self, key: str) -> str:
-        return f"{self._url}/{key}"
+        return f"{self.url}/{key}"
 
     def protections(self) -> Mapping[str, str]:
         proof = self.find_proof()
         if proof is None:
-            return {"read only": f"wh writes nothing there: it is not proven that a name is given once; wh init DIR --store {self._url} tries it"}
+            return {"read only": f"wh writes nothing there: it is not proven that a name is given once; wh init DIR --store {self.url} tries it"}
         return {"a name is given once": str(proof)}
 
     # -- writing ------------------------------------------------------------------------------------------------
@@ -226,8 +227,8 @@ class FsspecObjects(RemoteObjects):
         proof = self.find_proof()
         if proof is None:
             raise WarehouseError(
-                "WH129", "the store can only be read: nothing proves that a name is given once there", self._url,
-                f"wh init DIR --store {self._url} tries it; or keep evidence in a folder or in s3://, wh pull brings what is there into"
+                "WH129", "the store can only be read: nothing proves that a name is given once there", self.url,
+                f"wh init DIR --store {self.url} tries it; or keep evidence in a folder or in s3://, wh pull brings what is there into"
                 " such a store", ExitCode.FAILED,
             )
         return proof

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
+from warehouse.address import shown_beside
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects import UNREACHABLE
 from warehouse.evidence.store import EvidenceStore, local_store
@@ -71,7 +72,7 @@ def _readable_store(url: str, work: Path) -> EvidenceStore:
 
         get_filesystem_class(url.partition("://")[0])
     except ImportError as error:
-        raise WarehouseError("WH006", f"a store there takes a client: {error}", url, "install what it names") from error
+        raise WarehouseError("WH006", f"a store there takes a client: {shown_beside(url, str(error))}", url, "install what it names") from error
     from warehouse.evidence.fsspec_objects import FsspecObjects
 
     return EvidenceStore(FsspecObjects(url, work / "cache"), work)

@@ -164,7 +164,7 @@ def test_a_client_that_says_it_in_other_words(endpoint: str, bucket_name: str, t
     assert objects_at(f"s3a://{bucket_name}/copied", tmp_path).is_read_only
 
 
-def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ["init", str(tmp_path / "project"), "--bare", "--store", f"local://{tmp_path}/store"]
     for _ in range(2):  # what is there is tried again
         assert main(arguments) == ExitCode.OK
@@ -176,5 +176,8 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for place, reason in {"http://x": "does not tell what it has", "gopher://x": "what fsspec knows", "a\nb": "cannot be seen"}.items():
         assert main(["init", str(tmp_path / "none"), "--store", place]) == ExitCode.USAGE
         assert reason in capfd.readouterr().err and not (tmp_path / "none").exists()
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
+    assert main(["init", str(tmp_path / "none"), "--store", "gs://x/y"]) == ExitCode.FAILED
+    assert capfd.readouterr().err.startswith("WH006 gs://x/y: ") and not (tmp_path / "none").exists()
     assert init_project(tmp_path / 'quo"ted', store='of "us"').store_root == tmp_path / 'quo"ted' / 'of "us"'
     assert init_project(tmp_path / "bucket", store="s3://evidence/team").store_url == "s3://evidence/team"

@@ -116,7 +116,7 @@ CODES: dict[str, str] = {
 @dataclass
 class WarehouseError(Exception):
     """A failure with a code from `CODES`, a message, a place (`file:line:column`, a path or a key) and a hint. `also` are
-    further failures of the same work, none of them a consequence of another. None of it shows the password of a URL."""
+    further failures of the same work: none a consequence of another, or told after it. None of it shows the password of a URL."""
 
     code: str
     message: str

@@ -35,12 +35,14 @@ class StoreLocation(Protocol):
 
 
 def prove_store(location: StoreLocation) -> str | None:
-    """Try whether a store under a URL of fsspec's can be written to. None where it is proven, now, and for any other kind of store;
-    else why not: it can only be read. Raises WH006, WH114."""
+    """Ask whether a store is there, and try whether one under a URL of fsspec's can be written to. None where that is proven, now,
+    and for any other kind of store; else why not: it can only be read. Raises WH006, WH114."""
     from warehouse.evidence.fsspec_objects import FsspecObjects
 
-    objects = open_store(location).objects
+    store = open_store(location)
+    objects = store.objects
     if not isinstance(objects, FsspecObjects):
+        store.is_empty()  # a bucket that is not there, or that refuses, says so
         return None
     from warehouse.evidence.probe import prove
 

@@ -12,8 +12,9 @@ from s3_server import client_of
 from warehouse.digest import bytes_digest
 from warehouse.evidence.local_objects import LocalObjects
 from warehouse.evidence.manifest import Manifest, ManifestFile
+from warehouse.evidence.objects import Staged
 from warehouse.evidence.s3_objects import S3Objects
-from warehouse.evidence.store import EvidenceStore, Staged
+from warehouse.evidence.store import EvidenceStore
 
 FILES = {"log.txt": b"one\ntwo\n", "deep/er/empty": b"", "deep/blob": bytes(range(256)) * 40}
 

@@ -128,7 +128,7 @@ def test_plain_digests_are_what_sha256sum_says() -> None:
     assert (bytes_digest(b""), stream_digest([])) == (empty, empty)
     assert (bytes_digest(b"abc"), stream_digest([b"a", b"", b"bc"])) == (abc, abc)
     assert bytes_digest(memoryview(b"abc")) == abc
-    assert manifest_digest({"b": 1, "a": []}) == bytes_digest(b'{"a":[],"b":1}')
+    assert manifest_digest(canonical_json({"b": 1, "a": []})) == bytes_digest(b'{"a":[],"b":1}')
     assert workload_spec_digest({"b": 1, "a": []}) == bytes_digest(b'{"a":[],"b":1}')
 
 

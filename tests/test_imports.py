@@ -25,11 +25,12 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"project_file"}),
     frozenset({"digest"}),
     frozenset({"errors"}),
+    frozenset({"address"}),
 )
 # Narrower than the layers: what these may see at all.
 NARROW: dict[str, set[str]] = {
-    "evidence": {"digest", "errors"}, "project": {"project_file", "errors"}, "project_file": {"errors"},
-    "digest": set(), "errors": set()
+    "evidence": {"digest", "errors", "address"}, "project": {"project_file", "errors"}, "project_file": {"errors"},
+    "digest": set(), "errors": {"address"}, "address": set()
 }
 MAX_LINES = 500
 

@@ -23,6 +23,7 @@ from s3_server import Server
 from samples.values import value_files, values_project
 
 from warehouse.claims.retention import apply_retention
+from warehouse.cli.main import main
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence import object_cache, s3_objects
@@ -337,8 +338,10 @@ def test_every_command_works_on_a_store_in_s3(project: Project, tmp_path: Path, 
 LOCATIONS = {
     'url = "gopher://x"': "store.url 'gopher://x': evidence is kept in a folder, in S3, or in what fsspec knows",
     'url = "https://x.example/store"': "store.url 'https://x.example/store': a web server does not tell what it has, and a store has to be listed",
-    'url = "s3://"': "store.url 's3://' names no bucket",
-    'url = "s3://B_"': "store.url 's3://B_' names no bucket",
+    **{
+        f'url = "{url}"': f"store.url '{url}' names no bucket: that is 3 to 63 of a-z, 0-9, - and single dots"
+        for url in ("s3://", "s3://B_", "s3://ab/c", "s3://a..b/c", "s3://192.168.0.1/c", "s3://abc-", f"s3://{'a' * 64}")
+    },
     'url = "s3://bucket/a//b"': "store.url 's3://bucket/a//b': what follows the bucket is no folder's name",
     'url = "s3://bucket/../b"': "store.url 's3://bucket/../b': what follows the bucket is no folder's name",
     'url = "s3://bucket"\nendpoint = "localhost:80"': "store.endpoint 'localhost:80' is no http or https address",
@@ -376,3 +379,15 @@ def test_the_client_of_a_store_in_s3_is_an_extra(tmp_path: Path, monkeypatch: py
     with pytest.raises(WarehouseError) as caught:
         open_store(read_project(tmp_path))
     assert (caught.value.code, caught.value.hint) == ("WH006", "pip install 'perf-warehouse[s3]'")
+    assert main(["init", str(tmp_path / "new"), "--store", "s3://bucket/of-us"]) == ExitCode.FAILED and not (tmp_path / "new").exists()
+
+
+def test_a_project_is_made_where_its_bucket_is(bucket_name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for url, told in {
+        "s3://no-such-bucket/x": "WH114 s3://no-such-bucket/x: there is no such bucket\n  hint: make it",
+        "s3://192.168.0.1/x": "WH002 s3://192.168.0.1/x: 's3://192.168.0.1/x' names no bucket: ",
+    }.items():
+        assert main(["init", str(tmp_path / "new"), "--store", url]) != ExitCode.OK
+        assert capfd.readouterr().err.startswith(told) and not (tmp_path / "new").exists()
+    assert main(["init", str(tmp_path / "new"), "--store", f"s3://{bucket_name}/x"]) == ExitCode.OK
+    assert read_project(tmp_path / "new").store_url == f"s3://{bucket_name}/x"

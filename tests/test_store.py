@@ -17,7 +17,8 @@ from stored import bundle_folder, root_of
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent
-from warehouse.evidence.store import EvidenceStore, Staged, local_store, raw_key
+from warehouse.evidence.objects import Staged
+from warehouse.evidence.store import EvidenceStore, Incoming, local_store, raw_key
 from warehouse.landing.contract import Bundle
 
 
@@ -72,8 +73,8 @@ def test_staged_copies_are_hashed_and_gone_afterwards(store: EvidenceStore, tmp_
     with store.incoming() as incoming:
         [staged] = incoming.copy([tmp_path / "a"])
         assert isinstance(staged, Staged)
-        assert (staged.bytes, staged.sha256, staged.path.read_bytes()) == (3, bytes_digest(b"abc"), b"abc")
-    assert not staged.path.exists()
+        assert (staged.bytes, staged.sha256, staged.read()) == (3, bytes_digest(b"abc"), b"abc")
+    assert isinstance(staged.content, Path) and not staged.content.exists()
     assert staging_folders(store) == []
 
 
@@ -101,20 +102,41 @@ def test_a_file_of_the_kernels_has_the_size_of_its_bytes(store: EvidenceStore, s
         assert (staged.bytes, staged.sha256) == (len(data), bytes_digest(data))
 
 
-def test_a_file_that_grows_while_it_is_read_is_left_out(store: EvidenceStore, tmp_path: Path) -> None:
-    source = tmp_path / "growing"
+def test_small_files_are_held_in_memory_for_a_store_that_sends_them_and_never_many(tmp_path: Path) -> None:
+    for number in range(70):
+        (tmp_path / str(number)).touch()
+        os.truncate(tmp_path / str(number), 1 << 20)
+    (tmp_path / "large").write_bytes(bytes((1 << 20) + 1))
+    (tmp_path / "empty").touch()
+    (tmp_path / "incoming").mkdir()
+    incoming = Incoming(tmp_path / "incoming", links_files=False)
+    for _ in range(2):  # what was discarded leaves room for as many
+        copies = [copy for copy in incoming.copy([tmp_path / str(number) for number in range(70)]) if isinstance(copy, Staged)]
+        assert {copy.sha256 for copy in copies} == {bytes_digest(bytes(1 << 20))}
+        held = [copy for copy in copies if isinstance(copy.content, bytes)]
+        assert (len(held), len(copies), len(os.listdir(incoming.folder))) == (64, 70, 6)
+        assert all(copy.read() == bytes(1 << 20) for copy in copies)
+        incoming.discard(copies)
+        assert os.listdir(incoming.folder) == []
+    large, empty = incoming.copy([tmp_path / "large", tmp_path / "empty"])
+    assert isinstance(large, Staged) and isinstance(large.content, Path) and large.bytes == (1 << 20) + 1
+    assert isinstance(empty, Staged) and empty.read() == b""
+
+
+@pytest.mark.parametrize("links_files", [True, False])
+def test_a_file_that_grows_while_it_is_read_is_left_out(links_files: bool, tmp_path: Path) -> None:
+    source, folder = tmp_path / "growing", tmp_path / "incoming"
+    folder.mkdir()
     code = "import sys\nwith open(sys.argv[1], 'ab', 0) as f:\n for _ in range(1 << 18): f.write(b'x' * 4096)"
     with subprocess.Popen([sys.executable, "-c", code, str(source)]) as writer:
         try:
-            while not source.exists() or source.stat().st_size < 1 << 20:
+            while not source.exists() or source.stat().st_size < 1 << 19:
                 assert writer.poll() is None
-            with store.incoming() as incoming:
-                [result] = incoming.copy([source])
-                staged = sum(path.stat().st_size for path in incoming.folder.iterdir())
+            [result] = Incoming(folder, links_files=links_files).copy([source])
         finally:
             writer.kill()
             source.unlink()
-    assert staged == 0
+    assert os.listdir(folder) == []
     assert isinstance(result, WarehouseError)
     assert (result.code, result.place) == ("WH108", str(source))
 

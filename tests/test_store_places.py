@@ -107,7 +107,7 @@ def test_a_name_once_given_is_never_given_again(store: EvidenceStore, tmp_path: 
     with store.incoming() as incoming:
         [staged] = incoming.copy([tmp_path / "second"])
         assert not isinstance(staged, WarehouseError)
-        assert store.objects.create_files({"a/b/name": staged.path, "a/c": staged.path}) == {"a/c"}
+        assert store.objects.create_files({"a/b/name": staged, "a/c": staged}) == {"a/c"}
     assert (store.objects.read("a/b/name"), store.objects.read("a/c")) == (b"first", b"second")
 
 

@@ -17,11 +17,12 @@ from samples.values import VALUES_INGESTOR, take_in, value_files
 
 from warehouse.claims.fsck import Scope, check_store
 from warehouse.cli.main import main
+from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.fsspec_objects import FsspecObjects
 from warehouse.evidence.location import open_store, prove_store
+from warehouse.evidence.objects import Staged
 from warehouse.evidence.probe import prove
-from warehouse.evidence.proof import place_of
 from warehouse.evidence.store import EvidenceStore
 from warehouse.project import Project, init_project
 
@@ -73,7 +74,7 @@ def test_what_does_not_hold_is_found_out(protocol: str, reason: str, tmp_path: P
     told = prove(objects, larger=SMALL)
     assert told and reason in told
     assert objects.is_read_only and objects.find_proof() is None
-    for write in (objects.create, lambda key, data: objects.create_files({key: tmp_path}), lambda key, data: objects.remove(key)):
+    for write in (objects.create, lambda key, data: objects.create_files({key: Staged(data, len(data), bytes_digest(data))}), lambda key, data: objects.remove(key)):
         with pytest.raises(WarehouseError) as caught:
             write("raw/name", b"x")
         assert caught.value.code == "WH129" and f"wh init DIR --store {objects.url}" in str(caught.value.hint)
@@ -128,21 +129,14 @@ def test_a_proof_counts_for_its_url_and_its_client(proven: Project, tmp_path: Pa
     assert objects_at(f"linked://{source}", tmp_path).is_read_only
 
 
-def test_a_proof_has_no_password() -> None:
-    assert place_of("sftp://user:se@cret@host:22/a:b@c") == "sftp://user@host:22/a:b@c"
-    for url in ("abfs://container@account.example.org/a", "sftp://host:22/a:b@c", "linked:///a"):
-        assert place_of(url) == url
-
-
 def test_what_is_larger_than_was_tried_is_refused(tmp_path: Path) -> None:
     objects = objects_at(f"linked://{tmp_path}/store", tmp_path)
     assert prove(objects, rounds=1, larger=SMALL) is None
-    (tmp_path / "small").write_bytes(b"x" * SMALL[0])
-    (tmp_path / "large").write_bytes(b"x" * (SMALL[0] + 1))
+    small, large = (Staged(data, len(data), bytes_digest(data)) for data in (b"x" * SMALL[0], b"x" * (SMALL[0] + 1)))
     with pytest.raises(WarehouseError) as caught:
-        objects.create_files({"raw/small": tmp_path / "small", "raw/large": tmp_path / "large"})
+        objects.create_files({"raw/small": small, "raw/large": large})
     assert (caught.value.code, caught.value.place) == ("WH115", "raw/large") and not list(objects.entries("raw"))
-    assert objects.create_files({"raw/small": tmp_path / "small"}) == {"raw/small"} and objects.size("raw/small") == SMALL[0]
+    assert objects.create_files({"raw/small": small}) == {"raw/small"} and objects.size("raw/small") == SMALL[0]
     # What is tried again counts alone.
     (tmp_path / "store" / "probes").rmdir()
     (tmp_path / "store" / "probes").symlink_to("/dev/null")
@@ -170,7 +164,7 @@ def test_a_client_that_says_it_in_other_words(endpoint: str, bucket_name: str, t
     assert objects_at(f"s3a://{bucket_name}/copied", tmp_path).is_read_only
 
 
-def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ["init", str(tmp_path / "project"), "--bare", "--store", f"local://{tmp_path}/store"]
     for _ in range(2):  # what is there is tried again
         assert main(arguments) == ExitCode.OK
@@ -182,5 +176,8 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for place, reason in {"http://x": "does not tell what it has", "gopher://x": "what fsspec knows", "a\nb": "cannot be seen"}.items():
         assert main(["init", str(tmp_path / "none"), "--store", place]) == ExitCode.USAGE
         assert reason in capfd.readouterr().err and not (tmp_path / "none").exists()
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
+    assert main(["init", str(tmp_path / "none"), "--store", "gs://x/y"]) == ExitCode.FAILED
+    assert capfd.readouterr().err.startswith("WH006 gs://x/y: ") and not (tmp_path / "none").exists()
     assert init_project(tmp_path / 'quo"ted', store='of "us"').store_root == tmp_path / 'quo"ted' / 'of "us"'
     assert init_project(tmp_path / "bucket", store="s3://evidence/team").store_url == "s3://evidence/team"

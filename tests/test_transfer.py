@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,9 +32,11 @@ from warehouse.evidence.decisions import NOTE, RETRACTION, decide
 from warehouse.evidence.keys import load_signing_key, make_key
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.leftovers import remove_leftovers
+from warehouse.evidence.local_objects import LocalObjects
 from warehouse.evidence.location import open_store
+from warehouse.evidence.objects import Staged
 from warehouse.evidence.signatures import evidence_subject, sign
-from warehouse.evidence.store import raw_key
+from warehouse.evidence.store import manifest_key, raw_key
 from warehouse.project import Project, project_of_place, read_project
 
 SQL = "select key, sum(value) as total from reading where key = 'a' group by key"
@@ -162,6 +166,56 @@ def test_other_bytes_under_one_key_are_an_error_that_names_both(source: Project,
     assert (caught.value.code, caught.value.exit_code) == ("WH128", ExitCode.TAMPERED)
     assert str(source.store_root / key) in str(caught.value) and str(target.store_root / key) in str(caught.value)
     assert path.read_bytes() == b"{}"
+
+
+def test_what_cannot_be_brought_keeps_nothing_else_from_it(source: Project, target: Project, wh_on: WhOn) -> None:
+    first, second, third = open_store(source).digests()
+    conflicting = open_store(target).objects
+    assert conflicting.create(manifest_key(first), b"{}") and needed(source) in (first, second, third)
+    next((source.store_root / "raw").rglob(f"{second}/files/*.nv")).unlink()
+    status, out, err = wh_on(source, "push", str(target.root), "--json")
+    assert status == ExitCode.TAMPERED  # that of the first
+    brought = [json.loads(line)["digest"] for line in out.splitlines()]
+    rests = needed(source) in (first, second)
+    assert brought == [third] + [each.digest for each in publications(source) if not rests]
+    told = err.splitlines()
+    assert told[0].endswith(f"; 0 were there before; {2 + rests} failed")
+    assert f"WH128 {target.store_root}/{manifest_key(first)}: " in err
+    assert f"WH106 {source.store_root}/raw/sha256/{second[:2]}/{second}/files/" in err
+    assert err.count("not brought, for it rests on bundle") == rests
+    # Mended, the next one brings what is lacking.
+    conflicting.remove(manifest_key(first))
+    shutil.rmtree(next((source.store_root / "raw").rglob(second)))
+    status, out, err = wh_on(source, "push", str(target.root), first, "--json")
+    assert (status, json.loads(out)["is_new"]) == (ExitCode.OK, True), err
+
+
+def test_a_publication_does_not_come_without_what_it_rests_on(source: Project, target: Project) -> None:
+    [published] = publications(source)
+    next((source.store_root / "raw").rglob(f"{needed(source)}/files/*.nv")).unlink()
+    with pytest.raises(WarehouseError) as caught:
+        moved(source, target)
+    both = [caught.value, *caught.value.also]
+    assert [error.code for error in both] == ["WH106", "WH106"] and caught.value.exit_code == ExitCode.MISSING
+    assert [str(error.place).removeprefix(f"{source.store_root}/").split("/")[0] for error in both] == ["raw", "publications"]
+    assert published.digest in str(both[1].place) and needed(source)[:12] in both[1].message
+    assert len(open_store(target).digests()) == 2 and not publications(target)
+
+
+def test_a_store_that_takes_nothing_ends_it_at_once(source: Project, target: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, _ = open_store(source).digests()
+    assert open_store(target).objects.create(manifest_key(first), b"{}")
+    begun: list[str] = []
+
+    def full(self: LocalObjects, files: Mapping[str, Staged]) -> set[str]:
+        begun.extend(files)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(LocalObjects, "create_files", full)
+    with pytest.raises(WarehouseError) as caught:
+        moved(source, target)
+    assert [error.code for error in (caught.value, *caught.value.also)] == ["WH109", "WH128"]
+    assert {key.split("/")[3] for key in begun} == {second}
 
 
 def test_what_policy_removed_there_has_arrived_again(source: Project, target: Project) -> None:

@@ -63,9 +63,9 @@ def file_digest(path: Path) -> str:
         return stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
 
 
-def manifest_digest(manifest: dict[str, Any]) -> str:
+def manifest_digest(canonical: bytes) -> str:
     """`artifact_manifest_digest`: plain sha256 of the canonical manifest."""
-    return bytes_digest(canonical_json(manifest))
+    return bytes_digest(canonical)
 
 
 def workload_spec_digest(document: dict[str, Any]) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
+from warehouse.address import shown
+
 
 class ExitCode(IntEnum):
     """What `wh` returns to the shell."""
@@ -114,7 +116,7 @@ CODES: dict[str, str] = {
 @dataclass
 class WarehouseError(Exception):
     """A failure with a code from `CODES`, a message, a place (`file:line:column`, a path or a key) and a hint. `also` are
-    further failures of the same work, none of them a consequence of another."""
+    further failures of the same work: none a consequence of another, or told after it. None of it shows the password of a URL."""
 
     code: str
     message: str
@@ -126,6 +128,8 @@ class WarehouseError(Exception):
     def __post_init__(self) -> None:
         if self.code not in CODES:
             raise ValueError(f"unknown error code {self.code}")
+        self.message = shown(self.message)
+        self.place, self.hint = self.place and shown(self.place), self.hint and shown(self.hint)
 
     def __str__(self) -> str:
         where = f" {self.place}:" if self.place else ""

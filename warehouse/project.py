@@ -24,7 +24,8 @@ _DEFAULT_KEPT_BUILDS = 3
 _STORE = ".wh/store"
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEY_NAME = re.compile(r"[A-Za-z0-9_-]+")
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html: no two dots together, and no address of IPv4.
+_BUCKET = re.compile(r"(?!.*\.\.|\d+(?:\.\d+){3}$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _MOST_DAYS = 36_500  # that evidence or detail is kept
 _WORK = ".wh/work"  # for what a store in S3 has in the project's folder: landing tables, copies of objects
 _PUBLIC_KEY = re.compile(r"ed25519:[0-9a-f]{64}")
@@ -194,7 +195,7 @@ def _store_at(root: Path, url: str, fault: Callable[[str, str], WarehouseError])
         return root / _WORK, url
     bucket, _, prefix = rest.partition("/")
     if not _BUCKET.fullmatch(bucket):
-        raise fault(f"{url!r} names no bucket", '"s3://bucket/folder"')
+        raise fault(f"{url!r} names no bucket: that is 3 to 63 of a-z, 0-9, - and single dots", '"s3://bucket/folder"')
     if any(part in ("", ".", "..") for part in prefix.strip("/").split("/") if prefix.strip("/")) or not prefix.isprintable():
         raise fault(f"{url!r}: what follows the bucket is no folder's name", '"s3://bucket/folder"')
     return root / _WORK, url
@@ -330,9 +331,12 @@ def trust_key(project: Project, name: str, key: str) -> Project:
     return read_project(project.root)
 
 
-def init_project(root: Path, *, bare: bool = False, store: str = _STORE) -> Project:
-    """Make a project in `root`, which may exist, with its evidence at `store`: a URL, or a folder below the project's. Raises WH002
-    for no place of a store, WH003 where a project is already, unless it is that very one."""
+def init_project(
+    root: Path, *, bare: bool = False, store: str = _STORE, check: Callable[[Project], object] = lambda project: None
+) -> Project:
+    """Make a project in `root`, which may exist, with its evidence at `store`: a URL, or a folder below the project's. `check` is
+    asked first: what it raises leaves nothing behind. Raises WH002 for no place of a store, WH003 where a project is already,
+    unless it is that very one."""
 
     def fault(message: str, hint: str) -> WarehouseError:
         return WarehouseError("WH002", message, printable(store), f"for one: {hint}", ExitCode.USAGE)
@@ -343,8 +347,10 @@ def init_project(root: Path, *, bare: bool = False, store: str = _STORE) -> Proj
     if (root / PROJECT_FILE).exists():
         there = read_project(root)
         if store != _STORE and (there.store_root, there.store_url, there.uses_standard) == (*place, not bare):
-            return there  # as it is, to try its store again
+            check(there)
+            return there  # as it is
         raise WarehouseError("WH003", "a project is here already", str(root / PROJECT_FILE), exit_code=ExitCode.USAGE)
+    check(replace(project_of_store(place[0]), store_url=place[1]))
     try:
         for kind in KINDS:
             (root / kind).mkdir(parents=True, exist_ok=True)

@@ -2,13 +2,14 @@
 
 Promises: what arrives was hashed on the way and is what its digest says; nothing that is there is overwritten; what was cut short
 is gone on with by the next one; the same again is a no-op. A bundle is there before the ledger says so, as in an ingest, and
-a publication's record comes last.
+a publication's record comes last, after all that it rests on. What cannot be brought keeps nothing else from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from warehouse.claims.publication import CONTENT, RECORD, PublishedRollup, publication_key, spec_key, stored_publications
@@ -17,15 +18,17 @@ from warehouse.claims.specification import parse_specification
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.decisions import decision_subject
-from warehouse.evidence.ledger import REMOVAL, SIGNATURE, Ledger, name_digest
+from warehouse.evidence.ledger import REMOVAL, SIGNATURE, Event, Ledger, name_digest
 from warehouse.evidence.ledgered import read_ledgered
 from warehouse.evidence.manifest import Manifest, ManifestFile
+from warehouse.evidence.objects import UNREACHABLE, Staged
 from warehouse.evidence.signatures import TRUSTED, UNKNOWN_KEY, Subject, check_signature, evidence_subject, signature_keys
-from warehouse.evidence.store import EvidenceStore, Incoming, Staged, manifest_key, raw_key
+from warehouse.evidence.store import EvidenceStore, Incoming, manifest_key, raw_key
 
 BUNDLE = "bundle"
 PUBLISHED = "publication"
 _RESTORE = "restore the store from a copy: wh fsck tells of all of it"
+_OF_THE_STORE = ("WH109", UNREACHABLE, "WH129")  # nothing more comes there, or from there
 
 
 @dataclass(frozen=True)
@@ -73,19 +76,25 @@ def select(source: EvidenceStore, wanted: Sequence[str]) -> Selection:
 
 
 def transfer(source: EvidenceStore, target: EvidenceStore, selection: Selection) -> Iterator[Moved]:
-    """Bring what is selected into another store, one after another. Raises WH128 where the other store has other bytes under
-    a key, WH105 to WH107, WH113 and WH307 for what is not whole where it comes from, WH109, WH114, WH115."""
+    """Bring what is selected into another store, one after another. What could not be brought is raised together when the rest
+    is there: WH128 where the other store has other bytes under a key, WH105 to WH107, WH113 and WH307 for what is not whole where it
+    comes from, WH103 and WH115 for what the other store does not take, WH116. Raises WH109, WH114, WH129 at once."""
     with target.incoming() as incoming:
         carrier = _Carrier(source, target, incoming)
         for digest in selection.bundles:
-            yield carrier.bundle(digest)
+            yield from carrier.tried(digest, partial(carrier.bundle, digest))
         for publication in selection.publications:
-            yield carrier.publication(publication)
-        carrier.decisions()
+            yield from carrier.tried(publication.digest, partial(carrier.publication, publication))
+        for event in Ledger(source.objects).decisions():
+            yield from carrier.tried(event.sha256, partial(carrier.decision, event))
+        if carrier.failed:
+            first, *rest = carrier.failed.values()
+            raise replace(first, also=(*first.also, *rest))
 
 
 class _Carrier:
-    """Carries from `source` to `target`. Both ledgers are read once, when it is made."""
+    """Carries from `source` to `target`. Both ledgers are read once, when it is made. `failed`: what could not be brought, by
+    digest."""
 
     def __init__(self, source: EvidenceStore, target: EvidenceStore, incoming: Incoming) -> None:
         self._source = source
@@ -101,6 +110,20 @@ class _Carrier:
         self._ledger = Ledger(target.objects)
         self._there = read_ledgered(target.objects)
         self._events_there = frozenset(self._ledger.keys())
+        self.failed: dict[str, WarehouseError] = {}
+
+    def tried(self, digest: str, bring: Callable[[], Moved | None]) -> Iterator[Moved]:
+        """What is moved by `bring`, if it can be. Raises WH109, WH114, WH129 with what failed before."""
+        try:
+            moved = bring()
+        except WarehouseError as error:
+            if error.code in _OF_THE_STORE:
+                raise replace(error, also=(*error.also, *self.failed.values())) from error
+            if error not in self.failed.values():  # of a run's decisions one may stand for all
+                self.failed[digest] = error
+        else:
+            if moved:
+                yield moved
 
     def bundle(self, digest: str) -> Moved:
         manifest = self._source.manifest(digest)
@@ -142,21 +165,25 @@ class _Carrier:
                     )
             self._target.commit(manifest, staged)
         finally:
-            for copy in staged:
-                copy.path.unlink(missing_ok=True)
+            self._incoming.discard(staged)
 
     def _local_file(self, digest: str, file: ManifestFile) -> Path:
         try:
             path = self._source.local_file(digest, file)
             path.lstat()
             return path
-        except FileNotFoundError as error:
+        except OSError as error:
             place = f"{self._source.objects.url}/{raw_key(digest, file.raw_path)}"
-            raise WarehouseError("WH106", "it is not there", place, _RESTORE, ExitCode.MISSING) from error
+            raise WarehouseError("WH106", f"cannot be read: {error.strerror}", place, _RESTORE, ExitCode.MISSING) from error
 
     def publication(self, publication: PublishedRollup) -> Moved:
         publication.check()
         digest, objects = publication.digest, self._source.objects
+        bundles = sorted({bundle for row in publication.rows() for bundle in row.bundles})
+        if lost := [bundle for bundle in bundles if bundle in self.failed]:
+            first, more = self.failed[lost[0]], f" and {len(lost) - 1} more" * (len(lost) > 1)
+            message = f"not brought, for it rests on bundle {lost[0][:12]}{more}, and that cannot be"
+            raise WarehouseError(first.code, message, f"{objects.url}/{publication_key(digest, RECORD)}", exit_code=first.exit_code)
         spec = spec_key(str(publication.record["query_spec_digest"]))
         data = self._read(spec)
         parse_specification(data, str(publication.record["query_spec_digest"]), f"{objects.url}/{spec}")
@@ -169,19 +196,18 @@ class _Carrier:
                 raise WarehouseError("WH105", "it differs from its digest", f"{objects.url}/{key}", _RESTORE, ExitCode.TAMPERED)
             self._create(key, data)
             size += len(data)
-        for bundle in {bundle for row in publication.rows() for bundle in row.bundles}:
+        for bundle in bundles:
             self._target.objects.check_kept(bundle)
         is_new = self._create(publication_key(digest, RECORD), canonical_json(dict(publication.record)))
         self._copy_events(digest)  # a publication of which no event tells here has none there either
         self._copy_signatures(publication_subject(digest, publication.record))
         return Moved(PUBLISHED, digest, is_new, size)
 
-    def decisions(self) -> None:
-        """What was decided of runs and noted on them: all of it, for the ledger does not say of which bundle a run is."""
-        for event in Ledger(self._source.objects).decisions():
-            self._copy_events(event.subject)
-            self._copy_events(event.sha256)  # that it was signed
-            self._copy_signatures(decision_subject(event))
+    def decision(self, event: Event) -> None:
+        """What was decided of a run or noted on it: whichever it is, for the ledger does not say of which bundle a run is."""
+        self._copy_events(event.subject)
+        self._copy_events(event.sha256)  # that it was signed
+        self._copy_signatures(decision_subject(event))
 
     def _copy_events(self, subject: str) -> bool:
         """Copy the events of a bundle, publication or run; whether there are any."""

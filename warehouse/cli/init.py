@@ -7,7 +7,7 @@ from pathlib import Path
 
 from warehouse.cli.output import notice
 from warehouse.errors import ExitCode
-from warehouse.project import init_project
+from warehouse.project import Project, init_project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,8 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bare", action="store_true", help="without the standard models, queries and ingestors")
     parser.add_argument(
         "--store", metavar="URL",
-        help="where evidence is kept, instead of .wh/store in the folder; of a URL that is neither a folder's nor s3:// it is tried what it"
-        " promises, and again when the project is there",
+        help="where evidence is kept, instead of .wh/store in the folder: a bucket must be there; of a URL that is neither a folder's nor s3://"
+        " it is tried what it promises, and again when the project is there",
     )
 
 
@@ -26,8 +26,10 @@ def run(args: argparse.Namespace) -> ExitCode:
     else:
         from warehouse.evidence.location import prove_store
 
-        project = init_project(args.dir, bare=args.bare, store=args.store)
-        if refuted := prove_store(project):
-            notice(f"the store can only be read: {refuted}")
+        def try_store(project: Project) -> None:
+            if refuted := prove_store(project):
+                notice(f"the store can only be read: {refuted}")
+
+        project = init_project(args.dir, bare=args.bare, store=args.store, check=try_store)
     print(project.root)
     return ExitCode.OK

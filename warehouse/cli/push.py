@@ -42,9 +42,14 @@ def move(args: argparse.Namespace, *, is_pull: bool) -> ExitCode:
     if args.build is None or args.wanted:
         if source.is_empty():
             raise WarehouseError("WH004", "there is no evidence in this store", source.objects.url, exit_code=ExitCode.USAGE)
-        for moved in transfer(source, target, select(source, args.wanted)):
-            new, there, total = new + moved.is_new, there + (not moved.is_new), total + moved.bytes * moved.is_new
-            _tell(args, moved.kind, moved.digest, moved.bytes, is_new=moved.is_new)
+        selection = select(source, args.wanted)
+        try:
+            for moved in transfer(source, target, selection):
+                new, there, total = new + moved.is_new, there + (not moved.is_new), total + moved.bytes * moved.is_new
+                _tell(args, moved.kind, moved.digest, moved.bytes, is_new=moved.is_new)
+        except WarehouseError as error:
+            notice(f"{_summary(new, total, there)}; {1 + len(error.also)} failed")
+            raise
     if args.build is not None:
         from warehouse.transform.build_exchange import pull_build, push_build
         from warehouse.transform.builds import current_build, find_build
@@ -55,8 +60,12 @@ def move(args: argparse.Namespace, *, is_pull: bool) -> ExitCode:
             build = push_build(find_build(project, args.build) if args.build else current_build(project), other)
         new, there, total = new + build.is_new, there + (not build.is_new), total + build.bytes * build.is_new
         _tell(args, "build", build.digest, build.bytes, is_new=build.is_new)
-    notice(f"{new} new, {size(total)}; {there} were there before")
+    notice(_summary(new, total, there))
     return ExitCode.OK
+
+
+def _summary(new: int, bytes: int, there: int) -> str:
+    return f"{new} new, {size(bytes)}; {there} were there before"
 
 
 def _tell(args: argparse.Namespace, kind: str, digest: str, bytes: int, *, is_new: bool) -> None:

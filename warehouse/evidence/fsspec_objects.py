@@ -18,10 +18,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from warehouse.address import shown, shown_beside
 from warehouse.digest import CHUNK_BYTES
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import unique_name
-from warehouse.evidence.objects import UNREACHABLE, Entry
+from warehouse.evidence.objects import UNREACHABLE, Entry, Staged
 from warehouse.evidence.proof import Proof, client_of, find_proof
 from warehouse.evidence.remote_objects import RemoteObjects
 
@@ -47,7 +49,7 @@ class FsspecObjects(RemoteObjects):
 
     @property
     def url(self) -> str:
-        return self._url
+        return shown(self._url)
 
     @property
     def is_read_only(self) -> bool:
@@ -103,7 +105,7 @@ class FsspecObjects(RemoteObjects):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), key) from error
         except Exception as error:  # each client has exceptions of its own: none of them says that an object is not there
             raise WarehouseError(
-                UNREACHABLE, f"the store cannot be used: {type(error).__name__}: {error}", self._url,
+                UNREACHABLE, f"the store cannot be used: {type(error).__name__}: {shown_beside(self._url, str(error))}", self.url,
                 "is it there, and may you list and read it? Its client's documentation says where it finds its keys",
             ) from error
 
@@ -157,12 +159,12 @@ class FsspecObjects(RemoteObjects):
             yield Entry(key, int(info["size"] or 0), _modified_at(info), f"{info['size']} {stamp}")
 
     def uri(self, key: str) -> str:
-        return f"{self._url}/{key}"
+        return f"{self.url}/{key}"
 
     def protections(self) -> Mapping[str, str]:
         proof = self.find_proof()
         if proof is None:
-            return {"read only": f"wh writes nothing there: it is not proven that a name is given once; wh init DIR --store {self._url} tries it"}
+            return {"read only": f"wh writes nothing there: it is not proven that a name is given once; wh init DIR --store {self.url} tries it"}
         return {"a name is given once": str(proof)}
 
     # -- writing ------------------------------------------------------------------------------------------------
@@ -188,20 +190,16 @@ class FsspecObjects(RemoteObjects):
                 raise
         return True
 
-    def create_files(self, files: Mapping[str, Path]) -> set[str]:
-        from concurrent.futures import ThreadPoolExecutor
-
-        sizes = {key: path.stat().st_size for key, path in files.items()}
-        for key, size in sizes.items():
-            self._check_size(key, size)
+    def create_files(self, files: Mapping[str, Staged]) -> set[str]:
+        for key, staged in files.items():
+            self._check_size(key, staged.bytes)
 
         def is_made(key: str) -> bool:
-            return self.put(key, files[key].read_bytes())
+            return self.put(key, files[key].read())
 
-        small = [key for key, size in sizes.items() if size <= _SMALL_BYTES]
-        with ThreadPoolExecutor(_THREADS) as threads:
-            made = {key for key, was_made in zip(small, threads.map(is_made, small), strict=True) if was_made}
-        return made | {key for key, size in sizes.items() if size > _SMALL_BYTES and is_made(key)}
+        small = [key for key, staged in files.items() if staged.bytes <= _SMALL_BYTES]
+        made = {key for key, was_made in zip(small, at_once(_THREADS, is_made, small), strict=True) if was_made}
+        return made | {key for key, staged in files.items() if staged.bytes > _SMALL_BYTES and is_made(key)}
 
     def move_aside(self, key: str) -> None:
         self._proof()
@@ -229,8 +227,8 @@ class FsspecObjects(RemoteObjects):
         proof = self.find_proof()
         if proof is None:
             raise WarehouseError(
-                "WH129", "the store can only be read: nothing proves that a name is given once there", self._url,
-                f"wh init DIR --store {self._url} tries it; or keep evidence in a folder or in s3://, wh pull brings what is there into"
+                "WH129", "the store can only be read: nothing proves that a name is given once there", self.url,
+                f"wh init DIR --store {self.url} tries it; or keep evidence in a folder or in s3://, wh pull brings what is there into"
                 " such a store", ExitCode.FAILED,
             )
         return proof

@@ -29,6 +29,7 @@ from datetime import UTC, datetime, timedelta
 
 from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError, printable
+from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.finding import AWAY, LEFTOVER, ORPHANED, Finding
 from warehouse.evidence.objects import UNREACHABLE, Entry, Item, Objects
@@ -151,10 +152,7 @@ class Holds:
         return WarehouseError("WH116", f"evidence is just being removed by {by}", self._objects.url, f"try again; a crash is waited out for {_TURN}")
 
     def _mark(self, digests: Iterable[str]) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(8) as threads:
-            list(threads.map(lambda digest: self._put(f"{_MARKS}/{digest}", _owner()), digests))
+        at_once(8, lambda digest: self._put(f"{_MARKS}/{digest}", _owner()), digests)
 
     def _unmark(self, digests: Iterable[str]) -> None:
         for digest in digests:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from warehouse.digest import CHUNK_BYTES
 from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, make_folder, scratch_folder, unique_name
-from warehouse.evidence.objects import Entry, Item, NotAnObject
+from warehouse.evidence.objects import Entry, Item, NotAnObject, Staged
 
 _REMOVAL_LOCK = ".removal.lock"
 WORK_NAMES = frozenset({_REMOVAL_LOCK, "incoming", "landing"})  # what a store's folder has beside its objects
@@ -138,15 +138,16 @@ class LocalObjects:
         with scratch_folder(self.root / "incoming") as scratch:
             return create_if_absent(self.path(key), data, scratch / "object")
 
-    def create_files(self, files: Mapping[str, Path]) -> set[str]:
+    def create_files(self, files: Mapping[str, Staged]) -> set[str]:
         made, folders = set(), set()
-        for key, file in files.items():
+        for key, staged in files.items():
+            assert isinstance(staged.content, Path), key
             target = self.path(key)
             if target.parent not in folders:
                 make_folder(target.parent)
                 folders |= {target.parent, target.parent.parent}
             with suppress(FileExistsError):
-                os.link(file, target)
+                os.link(staged.content, target)
                 made.add(key)
         for folder in folders:  # once each, however many files it has
             fsync_folder(folder)

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
+from warehouse.address import shown_beside
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects import UNREACHABLE
 from warehouse.evidence.store import EvidenceStore, local_store
@@ -34,12 +35,14 @@ class StoreLocation(Protocol):
 
 
 def prove_store(location: StoreLocation) -> str | None:
-    """Try whether a store under a URL of fsspec's can be written to. None where it is proven, now, and for any other kind of store;
-    else why not: it can only be read. Raises WH006, WH114."""
+    """Ask whether a store is there, and try whether one under a URL of fsspec's can be written to. None where that is proven, now,
+    and for any other kind of store; else why not: it can only be read. Raises WH006, WH114."""
     from warehouse.evidence.fsspec_objects import FsspecObjects
 
-    objects = open_store(location).objects
+    store = open_store(location)
+    objects = store.objects
     if not isinstance(objects, FsspecObjects):
+        store.is_empty()  # a bucket that is not there, or that refuses, says so
         return None
     from warehouse.evidence.probe import prove
 
@@ -71,7 +74,7 @@ def _readable_store(url: str, work: Path) -> EvidenceStore:
 
         get_filesystem_class(url.partition("://")[0])
     except ImportError as error:
-        raise WarehouseError("WH006", f"a store there takes a client: {error}", url, "install what it names") from error
+        raise WarehouseError("WH006", f"a store there takes a client: {shown_beside(url, str(error))}", url, "install what it names") from error
     from warehouse.evidence.fsspec_objects import FsspecObjects
 
     return EvidenceStore(FsspecObjects(url, work / "cache"), work)

@@ -55,7 +55,7 @@ class Manifest:
     @cached_property
     def digest(self) -> str:
         """`artifact_manifest_digest`, 64 hex characters."""
-        return manifest_digest(self._document())
+        return manifest_digest(self.canonical)
 
     def _document(self) -> dict[str, Any]:
         files = [

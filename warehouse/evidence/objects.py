@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import BinaryIO, Protocol, TypeVar
 
 UNREACHABLE = "WH114"
 Item = TypeVar("Item")
@@ -33,6 +34,23 @@ class Entry:
     bytes: int
     modified_at: datetime
     stamp: str
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Bytes that were hashed and wait for their name: in a file, or in memory. `bytes`: how many."""
+
+    content: Path | bytes
+    bytes: int
+    sha256: str
+
+    def read(self) -> bytes:
+        """All of them: for few."""
+        return self.content.read_bytes() if isinstance(self.content, Path) else self.content
+
+    def opened(self) -> BinaryIO:
+        """They as a stream."""
+        return open(self.content, "rb") if isinstance(self.content, Path) else BytesIO(self.content)
 
 
 class Removal(Protocol):
@@ -58,7 +76,7 @@ class Objects(Protocol):
 
     @property
     def links_files(self) -> bool:
-        """Whether `create_files` keeps the very files that it is given: they must lie on the same file system, durable."""
+        """Whether `create_files` keeps the very files that it is given: all must be in files, on the same file system, durable."""
         ...
 
     @property
@@ -118,9 +136,9 @@ class Objects(Protocol):
         """Make an object durable unless its name is taken; whether it was made here."""
         ...
 
-    def create_files(self, files: Mapping[str, Path]) -> set[str]:
-        """Make objects (key to the file with its bytes) durable unless their names are taken; those that were made here.
-        Many at once where that is quicker. None of them counts as there before this is done."""
+    def create_files(self, files: Mapping[str, Staged]) -> set[str]:
+        """Make objects durable unless their names are taken; the keys of those that were made here. Many at once where that is
+        quicker. None of them counts as there before this is done."""
         ...
 
     def move_aside(self, key: str) -> None:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NoReturn
 
-from warehouse.evidence.objects import Entry, Objects, Removal
+from warehouse.evidence.objects import Entry, Objects, Removal, Staged
 from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key
 
 
@@ -70,7 +70,7 @@ class PartObjects:
     def create(self, key: str, data: bytes) -> bool:
         _refuse(key)
 
-    def create_files(self, files: Mapping[str, Path]) -> set[str]:
+    def create_files(self, files: Mapping[str, Staged]) -> set[str]:
         _refuse(str(next(iter(files), "")))
 
     def move_aside(self, key: str) -> None:

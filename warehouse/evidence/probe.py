@@ -23,7 +23,7 @@ from threading import Event, Thread
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.fsspec_objects import FsspecObjects
-from warehouse.evidence.proof import Proof, place_of
+from warehouse.evidence.proof import Proof
 
 _START = "import sys; sys.path[:] = {path!r}; from warehouse.evidence.probe_writer import serve; serve()"
 _PROCESSES = 2
@@ -65,7 +65,7 @@ def prove(objects: FsspecObjects, rounds: int = _ROUNDS, larger: Sequence[int] =
         at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         largest = max(larger, default=_SMALL_BYTES)
         how = f"{rounds * _NAMES} times one of {_WRITERS} writers in {_PROCESSES} processes made a name; with up to {largest} bytes"
-        proof = Proof(place_of(objects.url), objects.client, at, how, largest)
+        proof = Proof(objects.url, objects.client, at, how, largest)
         if not objects.put(proof.key, proof.data) or objects.find_proof() != proof:
             raise _Refuted("the proof that was written is not there")
     except _Refuted as refuted:

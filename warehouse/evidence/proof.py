@@ -7,7 +7,6 @@ another client, it is none. `warehouse.evidence.probe` finds it; without one not
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,12 +16,11 @@ from warehouse.evidence.finding import ALTERED, AWAY, ORPHANED, Finding
 from warehouse.evidence.objects import Entry, Objects
 
 FOLDER = "proofs"
-_PASSWORD = re.compile(r"(//[^/@:]*):[^/]*(?=@)")
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What was tried: where, by which client, until when (UTC, ISO), how, and up to how large an object."""
+    """What was tried: where, as it is shown, by which client, until when (UTC, ISO), how, and up to how large an object."""
 
     url: str
     client: Mapping[str, str]
@@ -41,11 +39,6 @@ class Proof:
 
     def __str__(self) -> str:
         return f"proven {self.at} by {client_text(self.client)}: {self.how}"
-
-
-def place_of(url: str) -> str:
-    """A URL as proofs name it: without a password."""
-    return _PASSWORD.sub(r"\1", url)
 
 
 def client_of(url: str, files: Any) -> dict[str, str]:
@@ -78,7 +71,7 @@ def find_proof(objects: Objects, client: Mapping[str, str]) -> Proof | None:
     """The proof in the store that counts for its URL and this client. Raises WH114."""
     for key in objects.matching(f"{FOLDER}/*.json"):
         proof = _parsed(objects.read(key))
-        if proof and (proof.key, proof.url, proof.client) == (key, place_of(objects.url), client):
+        if proof and (proof.key, proof.url, proof.client) == (key, objects.url, client):
             return proof
     return None
 

@@ -16,10 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from warehouse.digest import CHUNK_BYTES, bytes_digest, file_digest
+from warehouse.digest import CHUNK_BYTES, bytes_digest
 from warehouse.errors import WarehouseError
+from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import unique_name
-from warehouse.evidence.objects import UNREACHABLE, Entry
+from warehouse.evidence.objects import UNREACHABLE, Entry, Staged
 from warehouse.evidence.remote_objects import RemoteObjects
 from warehouse.evidence.s3_faults import faults_told
 
@@ -153,8 +154,6 @@ class S3Objects(RemoteObjects):
             return obstore.head(self._store, key)["size"]
 
     def fetch(self, wanted: Mapping[str, str]) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
         def copied(key: str) -> None:
             try:
                 self.local_copy(key, wanted[key])
@@ -164,9 +163,7 @@ class S3Objects(RemoteObjects):
                 if error.code != "WH105":
                     raise
 
-        missing = [key for key, sha256 in wanted.items() if not self._cache.path(sha256).exists()]
-        with ThreadPoolExecutor(_THREADS) as threads:
-            list(threads.map(copied, missing))
+        at_once(_THREADS, copied, [key for key, sha256 in wanted.items() if not self._cache.path(sha256).exists()])
 
     def matching(self, pattern: str) -> list[str]:
         parts = pattern.split("/")
@@ -218,22 +215,19 @@ class S3Objects(RemoteObjects):
                 return False
             return True
 
-    def create_files(self, files: Mapping[str, Path]) -> set[str]:
-        from concurrent.futures import ThreadPoolExecutor
+    def create_files(self, files: Mapping[str, Staged]) -> set[str]:
+        made = at_once(_THREADS, lambda key: self._create_file(key, files[key]), files)
+        return {key for key, is_made in zip(files, made, strict=True) if is_made}
 
-        with ThreadPoolExecutor(_THREADS) as threads:
-            made = threads.map(self._create_file, files, files.values())
-            return {key for key, is_made in zip(files, made, strict=True) if is_made}
-
-    def _create_file(self, key: str, path: Path) -> bool:
-        size = path.stat().st_size
-        if size <= _SMALL_BYTES:
-            return self.create(key, path.read_bytes())
-        if size > _LARGEST_BYTES:
-            message = f"{size} bytes, and one PUT to S3 takes {_LARGEST_BYTES}"
+    def _create_file(self, key: str, staged: Staged) -> bool:
+        if staged.bytes <= _SMALL_BYTES:
+            data = staged.read()
+            return self._send(key, data, staged.sha256) if self._must_lock else self.put(key, data)
+        if staged.bytes > _LARGEST_BYTES:
+            message = f"{staged.bytes} bytes, and one PUT to S3 takes {_LARGEST_BYTES}"
             raise WarehouseError("WH115", message, key.partition("/files/")[2] or key, "split it, or take a store in a folder")
-        with open(path, "rb") as body:
-            return self._send(key, body, file_digest(path))
+        with staged.opened() as body:
+            return self._send(key, body, staged.sha256)
 
     def _send(self, key: str, body: "bytes | BinaryIO", sha256: str) -> bool:
         from botocore.exceptions import ClientError

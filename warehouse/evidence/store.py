@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -18,23 +18,17 @@ from typing import TypeVar
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import scratch_folder, write_new, write_synced
 from warehouse.evidence.local_objects import LocalObjects, open_plain
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
-from warehouse.evidence.objects import UNREACHABLE, NotAnObject, Objects, Removal
+from warehouse.evidence.objects import UNREACHABLE, NotAnObject, Objects, Removal, Staged
 
 _FETCHED_BYTES = 8 << 20
 _COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
+_HELD_FILE_BYTES = 1 << 20  # of the largest file that is held in memory until it is sent
+_HELD_BYTES = 64 << 20  # of all such files together
 Lock = TypeVar("Lock")
-
-
-@dataclass(frozen=True)
-class Staged:
-    """A file copied and hashed, waiting in `incoming/` for its bundle's digest."""
-
-    path: Path
-    bytes: int
-    sha256: str
 
 
 def bundle_key(digest: str) -> str:
@@ -172,7 +166,7 @@ class EvidenceStore:
                 folder = stack.enter_context(scratch_folder(self.scratch))
             except OSError as error:
                 raise _unwritable(error, self.scratch.parent) from error
-            yield Incoming(folder, is_durable=self.objects.links_files)
+            yield Incoming(folder, links_files=self.objects.links_files)
 
     def keeping(self) -> AbstractContextManager[None]:
         """While it is open no evidence is removed that `objects.check_kept` has found to be held. Raises WH109, WH114."""
@@ -230,19 +224,14 @@ class EvidenceStore:
     def _put(self, copies: dict[str, Staged]) -> None:
         """Make the files under these keys, and move aside what lies there and is another."""
         while copies:
-            made = self.objects.create_files({key: copy.path for key, copy in copies.items()})
+            made = self.objects.create_files(copies)
             copies = self._damaged({key: copy for key, copy in copies.items() if key not in made})
             for key in copies:
                 self.objects.move_aside(key)
 
     def _damaged(self, there: dict[str, Staged]) -> dict[str, Staged]:
         """Those under whose keys other bytes lie than the staged ones, or none any more."""
-        if not there:
-            return {}
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(_COPY_THREADS) as threads:
-            whole = list(threads.map(self._holds, there, (copy.sha256 for copy in there.values())))
+        whole = at_once(_COPY_THREADS, lambda key: self._holds(key, there[key].sha256), there)
         return {key: copy for (key, copy), is_whole in zip(there.items(), whole, strict=True) if not is_whole}
 
     def _holds(self, key: str, sha256: str) -> bool:
@@ -267,24 +256,41 @@ def local_store(root: Path) -> EvidenceStore:
 
 
 class Incoming:
-    """Copies files into `incoming/`, hashing each in the same single pass. `is_durable`: the copies themselves will be the
-    store's, so they are fsynced."""
+    """Copies files to where their bytes cannot change any more, hashing each in the same single pass: into `folder`, or, where the
+    store sends what it is given (not `links_files`), small ones into memory. What the store will link is fsynced."""
 
-    def __init__(self, folder: Path, *, is_durable: bool) -> None:
+    def __init__(self, folder: Path, *, links_files: bool) -> None:
         self.folder = folder
-        self._write = write_synced if is_durable else write_new
+        self._write = write_synced if links_files else write_new
         self._names = count()  # in a folder of its own: no other gives names there
+        self._gate = threading.Lock()
+        self._room = 0 if links_files else _HELD_BYTES
 
     def copy(self, sources: Sequence[Path]) -> list[Staged | WarehouseError]:
         """One result a source: the staged copy, or why it could not be read (WH102) or changed meanwhile (WH108).
-        Raises WH109 when the store cannot be written. Memory: one chunk a thread, however large the files."""
-        from concurrent.futures import ThreadPoolExecutor
+        Raises WH109 when the store cannot be written. Memory: one chunk a thread, however large the files, and 64 MiB."""
+        return at_once(_COPY_THREADS, self._copy, sources)
 
-        with ThreadPoolExecutor(_COPY_THREADS) as threads:
-            return list(threads.map(self._copy, sources))
+    def discard(self, copies: Iterable[Staged]) -> None:
+        """Forget copies that nobody needs any more."""
+        for copy in copies:
+            if isinstance(copy.content, Path):
+                copy.content.unlink(missing_ok=True)
+            else:
+                self._give_back(copy.bytes)
+
+    def _takes(self, size: int) -> bool:
+        """Whether a file of this size is to be held in memory; then there is room for it. The kernel's own files say 0 of any size."""
+        with self._gate:
+            is_taken = 0 < size <= min(self._room, _HELD_FILE_BYTES)
+            self._room -= size * is_taken
+        return is_taken
+
+    def _give_back(self, size: int) -> None:
+        with self._gate:
+            self._room += size
 
     def _copy(self, source: Path) -> Staged | WarehouseError:
-        target = self.folder / str(next(self._names))
         hasher = file_hasher()
         copied = 0
         failure: list[OSError] = []
@@ -307,20 +313,26 @@ class Incoming:
             return WarehouseError("WH102", error.strerror or str(error), printable(str(source)))
         with stream:
             before = os.fstat(stream.fileno())
-            try:
-                self._write(target, chunks())
-            except OSError as error:
-                raise _unwritable(error, self.folder) from error
+            content: Path | bytes
+            if self._takes(before.st_size):
+                content = b"".join(chunks())
+                self._give_back(before.st_size - copied)  # that of /sys is shorter than it says
+            else:
+                content = self.folder / str(next(self._names))
+                try:
+                    self._write(content, chunks())
+                except OSError as error:
+                    raise _unwritable(error, self.folder) from error
             after = os.fstat(stream.fileno())
-        if failure:
-            target.unlink()
-            return WarehouseError("WH102", failure[0].strerror or str(failure[0]), printable(str(source)))
+        staged = Staged(content, copied, hasher.hexdigest())
         is_changed = (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns)
         # The sizes of the kernel's own files mean nothing: 0 in /proc, 4096 in /sys.
-        if is_changed or copied > after.st_size > 0:
-            target.unlink()
+        if failure or is_changed or copied > after.st_size > 0:
+            self.discard([staged])
+            if failure:
+                return WarehouseError("WH102", failure[0].strerror or str(failure[0]), printable(str(source)))
             return WarehouseError("WH108", "changed while it was read", printable(str(source)), "ingest it when it is done")
-        return Staged(target, copied, hasher.hexdigest())
+        return staged
 
 
 def _unwritable(error: OSError, place: Path | str) -> WarehouseError:

@@ -17,9 +17,9 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.keys import SigningKey
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, parse_manifest
-from warehouse.evidence.objects import UNREACHABLE
+from warehouse.evidence.objects import UNREACHABLE, Staged
 from warehouse.evidence.signatures import evidence_subject, sign
-from warehouse.evidence.store import EvidenceStore, Incoming, Staged
+from warehouse.evidence.store import EvidenceStore, Incoming
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations
@@ -261,7 +261,7 @@ def _ingest_bundle(family: str, draft: BundleDraft, store: EvidenceStore, incomi
             kept.append((file, copy))
     size = sum(file.file.bytes for file in draft.files)
     if not kept or (problems and family != UNRECOGNISED):
-        _discard(kept)
+        incoming.discard(copy for _, copy in kept)
         return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, tuple(problems))
     manifest = _manifest(family, draft, kept)
     try:
@@ -271,7 +271,7 @@ def _ingest_bundle(family: str, draft: BundleDraft, store: EvidenceStore, incomi
             raise
         return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, (*problems, error))
     finally:
-        _discard(kept)
+        incoming.discard(copy for _, copy in kept)
     status = ADDED if added else PRESENT
     return IngestedBundle(family, status, manifest.digest, draft.runs, len(kept), size, tuple(problems))
 
@@ -287,8 +287,3 @@ def _manifest(family: str, draft: BundleDraft, kept: Sequence[tuple[DraftFile, S
 def _in_manifest_order(manifest: Manifest, kept: Sequence[tuple[DraftFile, Staged]]) -> list[Staged]:
     copies = {file.raw_path: copy for file, copy in kept}
     return [copies[file.raw_path] for file in manifest.files]
-
-
-def _discard(kept: Sequence[tuple[DraftFile, Staged]]) -> None:
-    for _, copy in kept:
-        copy.path.unlink(missing_ok=True)

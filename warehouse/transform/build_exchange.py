@@ -51,7 +51,7 @@ def push_build(build: Build, store: EvidenceStore) -> MovedBuild:
                     raise copy
                 if copy.sha256 != build.sha256:
                     raise WarehouseError("WH218", "it changed while it was read", str(build.path), exit_code=ExitCode.TAMPERED)
-                store.objects.create_files({database: copy.path})
+                store.objects.create_files({database: copy})
         is_new = store.objects.create(f"builds/{build.digest}/{bytes_digest(record)}.json", record)
     except OSError as error:
         raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", f"{store.objects.url}/{database}") from error

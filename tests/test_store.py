@@ -17,8 +17,9 @@ from stored import bundle_folder, root_of
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent
+from warehouse.evidence.incoming import Incoming
 from warehouse.evidence.objects import Staged
-from warehouse.evidence.store import EvidenceStore, Incoming, local_store, raw_key
+from warehouse.evidence.store import EvidenceStore, local_store, raw_key
 from warehouse.landing.contract import Bundle
 
 

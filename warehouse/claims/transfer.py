@@ -18,12 +18,13 @@ from warehouse.claims.specification import parse_specification
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.decisions import decision_subject
+from warehouse.evidence.incoming import Incoming
 from warehouse.evidence.ledger import REMOVAL, SIGNATURE, Event, Ledger, name_digest
 from warehouse.evidence.ledgered import read_ledgered
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.objects import UNREACHABLE, Staged
 from warehouse.evidence.signatures import TRUSTED, UNKNOWN_KEY, Subject, check_signature, evidence_subject, signature_keys
-from warehouse.evidence.store import EvidenceStore, Incoming, manifest_key, raw_key
+from warehouse.evidence.store import EvidenceStore, manifest_key, raw_key
 
 BUNDLE = "bundle"
 PUBLISHED = "publication"

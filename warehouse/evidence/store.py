@@ -7,27 +7,23 @@ manifest are durable; a crash leaves only what no reader sees. It never parses e
 from __future__ import annotations
 
 import errno
-import os
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
-from warehouse.digest import CHUNK_BYTES, bytes_digest, file_hasher, stream_digest
+from warehouse.digest import bytes_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.at_once import at_once
-from warehouse.evidence.durable import scratch_folder, write_new, write_synced
-from warehouse.evidence.local_objects import LocalObjects, open_plain
+from warehouse.evidence.durable import scratch_folder
+from warehouse.evidence.incoming import Incoming, unwritable
+from warehouse.evidence.local_objects import LocalObjects
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
 from warehouse.evidence.objects import UNREACHABLE, NotAnObject, Objects, Removal, Staged
 
 _FETCHED_BYTES = 8 << 20
-_COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
-_HELD_FILE_BYTES = 1 << 20  # of the largest file that is held in memory until it is sent
-_HELD_BYTES = 64 << 20  # of all such files together
+_THREADS = 8  # a bucket's answers are waited for together
 Lock = TypeVar("Lock")
 
 
@@ -113,7 +109,7 @@ class EvidenceStore:
             return
         from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(_COPY_THREADS) as threads:  # a bucket's answers are waited for together
+        with ThreadPoolExecutor(_THREADS) as threads:
             for problem in threads.map(partial(self._problem, digest), manifest.files):
                 if problem:
                     yield problem
@@ -157,7 +153,7 @@ class EvidenceStore:
     # -- writing ------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def incoming(self) -> Iterator["Incoming"]:
+    def incoming(self) -> Iterator[Incoming]:
         """A place to copy files to before their bundles are known. Gone afterwards; what a crash leaves is removed by
         the next ingest. Raises WH109."""
         with ExitStack() as stack:
@@ -165,7 +161,7 @@ class EvidenceStore:
             try:
                 folder = stack.enter_context(scratch_folder(self.scratch))
             except OSError as error:
-                raise _unwritable(error, self.scratch.parent) from error
+                raise unwritable(error, self.scratch.parent) from error
             yield Incoming(folder, links_files=self.objects.links_files)
 
     def keeping(self) -> AbstractContextManager[None]:
@@ -183,7 +179,7 @@ class EvidenceStore:
             try:
                 held = stack.enter_context(lock)
             except OSError as error:
-                raise _unwritable(error, self.objects.url) from error
+                raise unwritable(error, self.objects.url) from error
             yield held
 
     def commit(self, manifest: Manifest, staged: Sequence[Staged]) -> bool:
@@ -212,7 +208,7 @@ class EvidenceStore:
             if error.errno == errno.ENAMETOOLONG:
                 place = printable(str(error.filename2 or error.filename))[-200:]
                 raise WarehouseError("WH103", "too long for the store's file system", place, "ingest from a shorter path") from error
-            raise _unwritable(error, f"{self.objects.url}/{bundle_key(manifest.digest)}") from error
+            raise unwritable(error, f"{self.objects.url}/{bundle_key(manifest.digest)}") from error
 
     def lacking(self, manifest: Manifest) -> list[str]:
         """The keys of the files that a bundle should have, and that are not there or of another size: a listing, nothing is
@@ -231,7 +227,7 @@ class EvidenceStore:
 
     def _damaged(self, there: dict[str, Staged]) -> dict[str, Staged]:
         """Those under whose keys other bytes lie than the staged ones, or none any more."""
-        whole = at_once(_COPY_THREADS, lambda key: self._holds(key, there[key].sha256), there)
+        whole = at_once(_THREADS, lambda key: self._holds(key, there[key].sha256), there)
         return {key: copy for (key, copy), is_whole in zip(there.items(), whole, strict=True) if not is_whole}
 
     def _holds(self, key: str, sha256: str) -> bool:
@@ -253,90 +249,3 @@ class EvidenceStore:
 def local_store(root: Path) -> EvidenceStore:
     """The store in a folder."""
     return EvidenceStore(LocalObjects(root), root)
-
-
-class Incoming:
-    """Copies files to where their bytes cannot change any more, hashing each in the same single pass: into `folder`, or, where the
-    store sends what it is given (not `links_files`), small ones into memory. What the store will link is fsynced."""
-
-    def __init__(self, folder: Path, *, links_files: bool) -> None:
-        self.folder = folder
-        self._write = write_synced if links_files else write_new
-        self._names = count()  # in a folder of its own: no other gives names there
-        self._gate = threading.Lock()
-        self._room = 0 if links_files else _HELD_BYTES
-
-    def copy(self, sources: Sequence[Path]) -> list[Staged | WarehouseError]:
-        """One result a source: the staged copy, or why it could not be read (WH102) or changed meanwhile (WH108).
-        Raises WH109 when the store cannot be written. Memory: one chunk a thread, however large the files, and 64 MiB."""
-        return at_once(_COPY_THREADS, self._copy, sources)
-
-    def discard(self, copies: Iterable[Staged]) -> None:
-        """Forget copies that nobody needs any more."""
-        for copy in copies:
-            if isinstance(copy.content, Path):
-                copy.content.unlink(missing_ok=True)
-            else:
-                self._give_back(copy.bytes)
-
-    def _takes(self, size: int) -> bool:
-        """Whether a file of this size is to be held in memory; then there is room for it. The kernel's own files say 0 of any size."""
-        with self._gate:
-            is_taken = 0 < size <= min(self._room, _HELD_FILE_BYTES)
-            self._room -= size * is_taken
-        return is_taken
-
-    def _give_back(self, size: int) -> None:
-        with self._gate:
-            self._room += size
-
-    def _copy(self, source: Path) -> Staged | WarehouseError:
-        hasher = file_hasher()
-        copied = 0
-        failure: list[OSError] = []
-
-        def chunks() -> Iterator[bytes]:
-            nonlocal copied
-            try:
-                while chunk := stream.read(CHUNK_BYTES):
-                    hasher.update(chunk)
-                    copied += len(chunk)
-                    yield chunk
-                    if copied > before.st_size > 0:
-                        return  # it grows, perhaps faster than it can be read
-            except OSError as error:  # the source's fault, not the store's
-                failure.append(error)
-
-        try:
-            stream = open(source, "rb", buffering=0, opener=open_plain)
-        except OSError as error:
-            return WarehouseError("WH102", error.strerror or str(error), printable(str(source)))
-        with stream:
-            before = os.fstat(stream.fileno())
-            content: Path | bytes
-            if self._takes(before.st_size):
-                content = b"".join(chunks())
-                self._give_back(before.st_size - copied)  # that of /sys is shorter than it says
-            else:
-                content = self.folder / str(next(self._names))
-                try:
-                    self._write(content, chunks())
-                except OSError as error:
-                    raise _unwritable(error, self.folder) from error
-            after = os.fstat(stream.fileno())
-        staged = Staged(content, copied, hasher.hexdigest())
-        is_changed = (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns)
-        # The sizes of the kernel's own files mean nothing: 0 in /proc, 4096 in /sys.
-        if failure or is_changed or copied > after.st_size > 0:
-            self.discard([staged])
-            if failure:
-                return WarehouseError("WH102", failure[0].strerror or str(failure[0]), printable(str(source)))
-            return WarehouseError("WH108", "changed while it was read", printable(str(source)), "ingest it when it is done")
-        return staged
-
-
-def _unwritable(error: OSError, place: Path | str) -> WarehouseError:
-    return WarehouseError(
-        "WH109", f"the store cannot be written: {error.strerror or error}", str(place),
-        "free space or fix the permissions, then ingest again: what is there already is kept",
-    )

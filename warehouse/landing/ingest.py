@@ -14,12 +14,13 @@ from pathlib import Path
 
 from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.incoming import Incoming
 from warehouse.evidence.keys import SigningKey
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, parse_manifest
 from warehouse.evidence.objects import UNREACHABLE, Staged
 from warehouse.evidence.signatures import evidence_subject, sign
-from warehouse.evidence.store import EvidenceStore, Incoming
+from warehouse.evidence.store import EvidenceStore
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations

@@ -55,7 +55,7 @@ def _columns_of_all(records: Records, starts: "array[float]") -> dict[str, Any] 
         return None
     metrics = "info", "response_metrics"
     ends = _ends_of_all(_stated(records, (*metrics, _TIMES), ("info", _TIMES)))
-    begun, ended = numbers(records.column("start_time")), numbers(records.column("end_time"))
+    begun, ended = records.numbers("start_time"), records.numbers("end_time")
     asked = counts(_stated(records, ("info", "request_metrics", "text", "input_tokens"), ("info", "input_tokens")))
     answered = counts(_stated(records, (*metrics, "output_tokens"), ("info", "output_tokens")))
     if ends is None or begun is None or ended is None or asked is None or answered is None:

@@ -15,7 +15,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.landing.json_records import Decoded, Expected, Records
+from warehouse.landing.json_alike import Templates
+from warehouse.landing.json_records import Decoded, Records
+from warehouse.landing.numbers_at import Ints
 
 _DEEPEST = 100  # the careful reader ends at the interpreter's recursion limit; records have ten levels at most
 _decode = msgspec.json.Decoder(list[Any]).decode
@@ -23,6 +25,7 @@ _decode_value = msgspec.json.Decoder().decode
 _COLON = ord(":")
 _QUOTE = ord('"')
 _BACKSLASH = ord("\\")
+_BLANK = b" \t\r\n"
 _STEPS = np.zeros(256, np.int8)  # what a bracket does to the depth
 _STEPS[[ord("["), ord("{")]] = 1
 _STEPS[[ord("]"), ord("}")]] = -1
@@ -46,49 +49,53 @@ class Elements:
         return int(self.offsets[-1] + self.lengths[-1])
 
 
-def whole_elements(data: bytes, expected: Expected | None = None) -> Elements | None:
+def whole_elements(data: bytes, templates: Templates | None = None) -> Elements | None:
     """The elements that are whole in `data`, which begins with one: what they are, and their places. None where there is
-    none, or where one is a scalar, is not plain, or is malformed. With `expected`, objects are decoded as those before them
-    were, and those that come unexpected teach it."""
+    none, or where one is a scalar, is not plain, or is malformed. With `templates`, those that were written as others before
+    them are read by columns; they learn from the others."""
+    if templates and (alike := templates.of_array(data)):
+        starts, stops, records = alike
+        return Elements(starts, stops - starts, records)
     for scan in (_scan_flat, _scan):
         found = scan(data)
         if found is None:
             continue
         starts, stops, pairs = found
-        taken = data[: stops[-1]]
-
-        def decoded(taken: bytes = taken) -> list[Any]:
-            return _decode(b"[%b]" % taken)
-
-        records = expected.array(taken, pairs, decoded) if expected else None
-        # Fewer values than brackets: a text between them.
-        if records is not None and len(records) == len(starts):
-            return Elements(starts, stops - starts, records)
+        separators = [data[stop:start] for stop, start in zip(stops.tolist(), starts[1:].tolist(), strict=False)]
+        some = templates.of_some(data, starts, stops, _plain_values) if templates else None
+        if some is not None and all(separator.strip(_BLANK) == b"," for separator in separators):
+            return Elements(starts, stops - starts, some)
         try:
-            values = decoded()
+            values = _decode(b"[%b]" % data[: stops[-1]])
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             continue
-        # Fewer keys than colons: one stands twice in an object.
+        # Fewer values than brackets: a text between them. Fewer keys than colons: one stands twice in an object.
         if len(values) == len(starts) and _has_pairs(values, pairs):
-            if expected:
-                expected.learn(values)
+            if templates and separators:
+                templates.learn(data[starts[0] : stops[0]], separators[0])
             return Elements(starts, stops - starts, Decoded(values))
     return None
 
 
-def line_records(lines: list[bytes], expected: Expected) -> Records | None:
-    """The values of JSON lines, as `whole_elements` gives them; None where one of them is not plain, or is malformed."""
-    records = expected.lines(lines, lambda: list(map(_decode_value, lines)))
-    if records is not None:
-        return records
+def line_records(data: bytes, starts: Ints, stops: Ints, templates: Templates) -> Records | None:
+    """The values of JSON lines, from `starts` to `stops` with nothing but line ends between them, as `whole_elements` gives
+    them; None where one of them is not plain, or is malformed."""
+    records = templates.of_lines(data, starts, stops) or templates.of_some(data, starts, stops, _plain_values)
+    if records is None:
+        records = _plain_values([data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)])
+        if records is not None and len(records):
+            templates.learn(data[starts[0] : stops[0]])
+    return records
+
+
+def _plain_values(written: list[bytes]) -> Decoded | None:
     try:
-        values = [_decode_value(line) for line in lines]
+        values = [_decode_value(each) for each in written]
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    brackets = brackets_in(b"\n".join(lines))
+    brackets = brackets_in(b"\n".join(written))
     if np.cumsum(brackets.steps, dtype=np.int32).max(initial=0) > _DEEPEST or not _has_pairs(values, len(brackets.colons)):
         return None
-    expected.learn(values)
     return Decoded(values)
 
 

@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warehouse.landing.json_alike import Templates
 from warehouse.landing.json_elements import Elements, whole_elements
-from warehouse.landing.json_records import Decoded, Expected
+from warehouse.landing.json_records import Decoded
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
@@ -57,7 +58,7 @@ class JsonStream:
         self._duplicates: list[str] = []
         self._decoder = json.JSONDecoder(object_pairs_hook=self._object)
         self._pending = False  # a value stands at the cursor that nobody has taken
-        self._expected = Expected()  # what the elements of arrays are
+        self._templates = Templates()  # of the elements of arrays
 
     def __enter__(self) -> "JsonStream":
         self._fill(0, _WINDOW_BYTES)
@@ -149,18 +150,18 @@ class JsonStream:
 
     def batches(self) -> Iterator[Elements]:
         """All elements of the array at the cursor, as many at a time as the window has, to be read by columns."""
-        return self._batches(self._expected)
+        return self._batches(self._templates)
 
     def values(self) -> Iterator[tuple[int, int, Any]]:
         """(offset, length, value) of each element of the array at the cursor."""
         for several in self._batches(None):
             yield from several
 
-    def _batches(self, expected: Expected | None) -> Iterator[Elements]:
+    def _batches(self, templates: Templates | None) -> Iterator[Elements]:
         """As `elements` and `value` give them, one by one; so they are taken where something is odd."""
         size = _PIECE_BYTES
         for offset in self.elements():
-            while (several := self._several(offset, size, expected)) is None and self._bytes:
+            while (several := self._several(offset, size, templates)) is None and self._bytes:
                 size *= 2
             if several is None:
                 value = self.value()
@@ -181,12 +182,12 @@ class JsonStream:
             self._duplicates.clear()
         return found
 
-    def _several(self, offset: int, size: int, expected: Expected | None) -> Elements | None:
+    def _several(self, offset: int, size: int, templates: Templates | None) -> Elements | None:
         """The elements from the cursor on that the next `size` bytes hold, and the cursor after them. None where they are
         not plain or none is whole; once that is so for all of the window, its bytes are gone."""
         start = offset - self._base
         piece = self._bytes[start : start + size]
-        found = whole_elements(piece, expected)
+        found = whole_elements(piece, templates)
         if found is None:
             if start + size >= len(self._bytes):
                 self._bytes = b""

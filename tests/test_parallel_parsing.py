@@ -75,8 +75,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]:
     found: list[subprocess.Popen[bytes]] = []
     start = processes._start
 
-    def noted() -> "subprocess.Popen[bytes]":
-        found.append(start())
+    def noted(*earlier: Any) -> "subprocess.Popen[bytes]":
+        found.append(start(*earlier))
         return found[-1]
 
     monkeypatch.setattr(processes, "_start", noted)

@@ -11,7 +11,7 @@ JSON has as a number, a literal or a text without escapes; and there is no other
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import gt
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from warehouse.landing import columns
 from warehouse.landing.json_records import ABSENT, Mixed, Path, Records
 from warehouse.landing.numbers_at import Bools, Bytes, Ints, are_at, floats_at, is_at, is_digit, is_plain_number, parts
 
@@ -28,27 +29,48 @@ _MOST_HOLES = 400
 _COMPANY = 8  # fewer records are decoded in less time
 _MOST_LESSONS = 50  # a file whose records differ again and again is decoded
 _MOST_KNOWN = 4
+_MOST_SETTLEMENTS = 3
 _DEEPEST = 100  # as whoever reads with care
 _TOKEN = re.compile(rb'[ \t\r\n]*+([{}\[\],:]|"[^"\\\x00-\x1f]*+"|-?[0-9][0-9.eE+-]*+|null|true|false)')
 _LITERALS = {b"null": None, b"true": True, b"false": False}
-_COMMA, _QUOTE, _MINUS, _SPACE = (ord(mark) for mark in ',"- ')
+_COMMA, _QUOTE, _SPACE = (ord(mark) for mark in '," ')
+_OPEN_POINT, _LOWER = np.uint16(int.from_bytes(b".e", "little")), np.uint16(0x20 << 8)
 _NULL, _LITERAL, _TEXT, _NUMBER, _ODD = range(5)
+_BEGINS = np.full(256, _ODD, np.uint8)  # what begins with a byte
+_BEGINS[[*b"-0123456789"]] = _NUMBER
+_BEGINS[_QUOTE] = _TEXT
 
 
 @dataclass(frozen=True)
 class Template:
-    """A record's texts before, between and behind its holes, and the path of keys to each hole; None in an array. `edges` are
-    the lengths of what stands behind each hole before the next comma, or the end. `containers` are the paths of its objects
-    and arrays."""
+    """A record's texts before, between and behind its holes, and the path of keys to each hole; None in an array. Behind each
+    hole are `edges` bytes before the next comma, whose number from 0 is in `behind`, or before the record's end. `containers`
+    are the paths of its objects and arrays; `settled` is what stands at paths where all records have the same."""
 
     texts: tuple[bytes, ...]
     edges: tuple[int, ...]
+    behind: tuple[int, ...]
     paths: tuple[Path | None, ...]
+    commas: int
     containers: frozenset[Path]
+    settled: Mapping[Path | None, bytes]
 
     def count(self, is_wanted: Callable[[Bytes], Bools]) -> int:
         """How many of the texts' bytes are such."""
         return int(np.count_nonzero(is_wanted(np.frombuffer(b"".join(self.texts), np.uint8))))
+
+    def settle(self, filled: Mapping[int, bytes]) -> "Template":
+        """The template where some of the holes are filled; the first is not."""
+        texts = [self.texts[0]]
+        for hole, text in enumerate(self.texts[1:]):
+            if hole in filled:
+                texts[-1] += filled[hole] + text
+            else:
+                texts.append(text)
+        kept = [hole for hole in range(len(self.paths)) if hole not in filled]
+        edges, behind, paths = (tuple(part[hole] for hole in kept) for part in (self.edges, self.behind, self.paths))
+        settled = {self.paths[hole]: text for hole, text in filled.items()}
+        return Template(tuple(texts), edges, behind, paths, self.commas, self.containers, {**self.settled, **settled})
 
 
 def template_of(record: bytes) -> Template | None:
@@ -71,7 +93,7 @@ def template_of(record: bytes) -> Template | None:
     texts = [record[edge : hole.start] for edge, hole in zip(edges, holes, strict=False)]
     return Template(
         (*texts, record[edges[-1] :]), tuple(end - hole.stop for hole, end in zip(holes, ends, strict=True)),
-        tuple(hole.path for hole in holes), frozenset(walk.containers),
+        tuple(range(len(holes))), tuple(hole.path for hole in holes), len(commas), frozenset(walk.containers), {},
     )
 
 
@@ -140,6 +162,8 @@ class Alike(Records):
     def raw_column(self, path: Path) -> list[Any] | None:
         if path in self._holes:
             return self._texts_of(self._holes[path])
+        if path in self._template.settled:
+            return [msgspec.json.decode(self._template.settled[path])] * len(self)
         if path not in self._template.containers:
             return [ABSENT] * len(self)
         found: list[Any] = self.values()
@@ -148,15 +172,27 @@ class Alike(Records):
         return found
 
     def has(self, *path: str) -> list[bool]:
-        return [path in self._holes or path in self._template.containers] * len(self)
+        template = self._template
+        return [path in self._holes or path in template.settled or path in template.containers] * len(self)
+
+    def settled(self) -> Template:
+        """The template with what is a text or a literal, and the same in all of these records."""
+        filled: dict[int, bytes] = {}
+        for hole, kinds in enumerate(self._kinds):
+            first = self._data[self._starts[hole, 0] : self._stops[hole, 0]]
+            if hole and kinds[0] != _NUMBER and self._are_all(hole, first):
+                filled[hole] = first
+        return self._template.settle(filled)
+
+    def _are_all(self, hole: int, text: bytes) -> bool:
+        starts, stops = self._starts[hole], self._stops[hole]
+        return bool((stops - starts == len(text)).all()) and are_at(self._data, starts, text)
 
     def _texts_of(self, hole: int) -> list[Any]:
         """What stands in a hole, decoded: once, where it is the same everywhere."""
         starts, stops = self._starts[hole], self._stops[hole]
         first = self._data[starts[0] : stops[0]]
-        if (stops - starts == len(first)).all() and are_at(self._data, starts, first):
-            return [msgspec.json.decode(first)] * len(self)
-        return _decoded(self._data, starts, stops)
+        return [msgspec.json.decode(first)] * len(self) if self._are_all(hole, first) else _decoded(self._data, starts, stops)
 
     def numbers(self, *path: str) -> NDArray[np.float64] | None:
         hole = self._holes.get(path)
@@ -169,6 +205,12 @@ class Alike(Records):
         found = np.full(len(self), np.nan)
         found[is_number] = self._numbers[np.searchsorted(self._begun, self._starts[hole][is_number])]
         return found
+
+    def texts(self, *path: str) -> list[str | None] | None:
+        if path not in self._template.settled:
+            return super().texts(*path)
+        found = columns.texts([msgspec.json.decode(self._template.settled[path])])
+        return found and found * len(self)
 
     def counts(self, *path: str) -> pa.Array | None:
         hole = self._holes.get(path)
@@ -188,12 +230,12 @@ def _decoded(data: bytes, starts: Ints, stops: Ints) -> list[Any]:
     return found
 
 
-def alike(data: bytes, starts: Ints, stops: Ints, between: int, template: Template) -> Alike | None:
-    """The records from `starts` to `stops`, which follow one another; None where one of them is not proven to be of the
+def alike(data: bytes, commas: Ints, starts: Ints, stops: Ints, between: int, template: Template) -> Alike | None:
+    """The records from `starts` to `stops`, which follow one another, by all `commas` in the data; None where one of them is not proven to be of the
     template. Between them stands what the caller knows: `between` control characters in all, and no quotes."""
     text = np.frombuffer(data, np.uint8)
-    found = _holes(data, text, starts, stops, template)
-    if found is None or b"\\" in data or b".e" in data or b".E" in data:  # 1.e5 is no number, and may be read as one
+    found = _holes(data, commas, starts, stops, template)
+    if found is None or b"\\" in data or _has_open_point(text):
         return None
     begins, ends = found
     kinds = _kinds(data, text, begins, ends)
@@ -208,35 +250,45 @@ def alike(data: bytes, starts: Ints, stops: Ints, between: int, template: Templa
     return Alike(data, template, begins, ends, kinds, numbers)
 
 
+def _has_open_point(text: Bytes) -> bool:
+    """Whether there may be a 1.e5, which is no number of JSON's, and could be read as one."""
+    pairs = (text[first : first + (len(text) - first) // 2 * 2].view("<u2") for first in (0, 1))
+    return any(bool(((pair | _LOWER) == _OPEN_POINT).any()) for pair in pairs)
+
+
 def are_alike(data: bytes, starts: Ints, stops: Ints, template: Template) -> Bools:
     """Which records have the template's texts; more is not proven of them."""
-    text = np.frombuffer(data, np.uint8)
-    commas = np.flatnonzero(text == _COMMA)
+    commas = _commas(data)
     counts = np.searchsorted(commas, stops) - np.searchsorted(commas, starts)
-    is_alike: Bools = counts == len(template.paths) - 1
+    is_alike: Bools = counts == template.commas
     begins, ends = _bounds(commas, starts[is_alike], stops[is_alike], template)
-    kept = (begins < ends).all(axis=0)
+    kept = (begins < ends).all(axis=0) & (ends[-1] + len(template.texts[-1]) == stops[is_alike])
     for places, between in zip((starts[is_alike], *ends), template.texts, strict=True):
         kept[kept] = is_at(data, places[kept], between)
     is_alike[is_alike] = kept
     return is_alike
 
 
-def _holes(data: bytes, text: Bytes, starts: Ints, stops: Ints, template: Template) -> tuple[Ints, Ints] | None:
+def _holes(data: bytes, commas: Ints, starts: Ints, stops: Ints, template: Template) -> tuple[Ints, Ints] | None:
     """Where each hole begins and ends, a row a hole, if between them stand the template's texts."""
-    commas = np.flatnonzero(text == _COMMA)
-    if (np.searchsorted(commas, stops) - np.searchsorted(commas, starts) != len(template.paths) - 1).any():
+    if (np.searchsorted(commas, stops) - np.searchsorted(commas, starts) != template.commas).any():
         return None
     begins, ends = _bounds(commas, starts, stops, template)
     places = zip((starts, *ends), template.texts, strict=True)
-    return (begins, ends) if (begins < ends).all() and all(are_at(data, *place) for place in places) else None
+    is_within = (begins < ends).all() and (ends[-1] + len(template.texts[-1]) == stops).all()
+    return (begins, ends) if is_within and all(are_at(data, *place) for place in places) else None
+
+
+def _commas(data: bytes) -> Ints:
+    return np.flatnonzero(np.frombuffer(data, np.uint8) == _COMMA)
 
 
 def _bounds(commas: Ints, starts: Ints, stops: Ints, template: Template) -> tuple[Ints, Ints]:
     """Where each hole would begin and end by the commas, of which each record has as many as the template."""
-    ends = np.empty((len(template.paths), len(starts)), np.int64)
-    ends[:-1] = commas[np.searchsorted(commas, starts) + np.arange(len(template.paths) - 1)[:, None]]
-    ends[-1] = stops
+    # Where there is no comma any more, the record's end.
+    ends = np.append(commas, 0)[np.searchsorted(commas, starts) + np.array(template.behind)[:, None]]
+    if template.behind[-1] == template.commas:
+        ends[-1] = stops
     ends -= np.array(template.edges)[:, None]
     begins = np.vstack([starts, ends[:-1]]) + np.array(list(map(len, template.texts[:-1])))[:, None]
     return begins, ends
@@ -244,11 +296,13 @@ def _bounds(commas: Ints, starts: Ints, stops: Ints, template: Template) -> tupl
 
 def _kinds(data: bytes, text: Bytes, begins: Ints, ends: Ints) -> NDArray[np.uint8]:
     """What each hole holds, by its first byte, and a text by its last one, too; `_ODD` where it is nothing that JSON has."""
-    first = text[begins]
-    kinds = np.full(begins.shape, _ODD, np.uint8)
-    kinds[is_digit(first) | (first == _MINUS)] = _NUMBER
-    kinds[(first == _QUOTE) & (text[ends - 1] == _QUOTE) & (ends - begins > 1)] = _TEXT
+    kinds = _BEGINS[text[begins]]
+    is_text = kinds == _TEXT
+    if is_text.any():
+        kinds[is_text & ((text[ends - 1] != _QUOTE) | (ends - begins < 2))] = _ODD
     is_other = kinds == _ODD
+    if not is_other.any():
+        return kinds
     starts, sizes = begins[is_other], (ends - begins)[is_other]
     found = np.full(len(starts), _ODD, np.uint8)
     for written, value in _LITERALS.items():
@@ -284,7 +338,7 @@ class Templates:
     def __init__(self) -> None:
         self._known: list[Template] = []  # the latest first
         self._separator = b""  # between two elements of an array
-        self._lessons = 0
+        self._lessons, self._settlements = 0, 0
 
     def learn(self, record: bytes, separator: bytes = b"") -> None:
         """A record that a library could decode, and what stood behind it, if it was an element of an array."""
@@ -293,26 +347,45 @@ class Templates:
             template = template_of(record)
             if template is not None and template not in self._known:
                 self._known = [template, *self._known[: _MOST_KNOWN - 1]]
+                self._settlements = 0
             self._separator = separator or self._separator
 
     def of_array(self, data: bytes) -> tuple[Ints, Ints, Alike] | None:
         """Where the elements begin and end with which `data` begins, and which another follows, if all of them are alike."""
         separator = self._separator
-        for template in self._known[:1]:
-            commas = np.flatnonzero(np.frombuffer(data, np.uint8) == _COMMA)[len(template.paths) - 1 :: len(template.paths)]
-            stops = commas - separator.find(b",")
-            stops = stops[stops + len(separator) <= len(data)]
-            if separator and len(stops) >= _COMPANY and are_at(data, stops, separator):
-                starts = np.append(0, stops[:-1] + len(separator))
-                found = alike(data, starts, stops, (len(stops) - 1) * sum(map(_SPACE.__gt__, separator)), template)
-                return (starts, stops, found) if found else None
-        return None
+        if not self._known or not separator:
+            return None
+        every = self._known[0].commas + 1
+        commas = _commas(data)
+        stops = commas[every - 1 :: every] - separator.find(b",")
+        stops = stops[stops + len(separator) <= len(data)]
+        if len(stops) < _COMPANY or not are_at(data, stops, separator):
+            return None
+        starts = np.append(0, stops[:-1] + len(separator))
+        found = self._alike(data, commas, starts, stops, (len(stops) - 1) * sum(map(_SPACE.__gt__, separator)))
+        return (starts, stops, found) if found else None
 
     def of_lines(self, data: bytes, starts: Ints, stops: Ints) -> Alike | None:
         """The records from `starts` to `stops`, with nothing but line ends between them, if all of them are alike."""
-        if not self._known or len(starts) < _COMPANY:
+        if len(starts) < _COMPANY:
             return None
-        return alike(data, starts, stops, int((starts[1:] - stops[:-1]).sum()), self._known[0])
+        return self._alike(data, _commas(data), starts, stops, int((starts[1:] - stops[:-1]).sum()))
+
+    def _alike(self, data: bytes, commas: Ints, starts: Ints, stops: Ints, between: int) -> Alike | None:
+        for template in self._known[:2]:
+            found = alike(data, commas, starts, stops, between, template)
+            if found:
+                if template is not self._known[0] or not (template.settled or self._settlements):
+                    self._settle(template, found)
+                return found
+        return None
+
+    def _settle(self, template: Template, found: Alike) -> None:
+        """Expect of the next records what is the same in all of these, unless that was wrong too often."""
+        self._settlements += 1
+        others = [known for known in self._known if not known.settled and known is not template]
+        settled = [found.settled()] if self._settlements < _MOST_SETTLEMENTS else []
+        self._known = [*settled, template, *others]
 
     def of_some(
         self, data: bytes, starts: Ints, stops: Ints, decoded: Callable[[list[bytes]], Records | None]
@@ -327,7 +400,8 @@ class Templates:
                 written = _written(data, starts, stops, waiting[is_alike])
                 ends = np.cumsum([len(record) + 1 for record in written])
                 sizes = np.array([len(record) for record in written])
-                found = alike(b"\n".join(written), ends - 1 - sizes, ends - 1, len(written) - 1, template)
+                together = b"\n".join(written)
+                found = alike(together, _commas(together), ends - 1 - sizes, ends - 1, len(written) - 1, template)
                 if found:
                     parts.append(found)
                     rows.append(waiting[is_alike])

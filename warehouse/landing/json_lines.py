@@ -19,7 +19,7 @@ from warehouse.landing.numbers_at import Ints
 from warehouse.landing.text import MAX_LINE_BYTES, Data, Line, Report, decoded, lines
 
 _PIECE_BYTES = 32 << 10  # that is looked at first: the file may end soon
-_LARGEST_PIECE_BYTES = 256 << 10
+_LARGEST_PIECE_BYTES = 1 << 20
 _NEWLINE, _RETURN, _BLANK = (ord(mark) for mark in "\n\r ")
 
 

@@ -27,9 +27,9 @@ from warehouse.landing.json_records import Decoded
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
-_WINDOW_BYTES = 1 << 20
+_WINDOW_BYTES = 2 << 20
 _PIECE_BYTES = 32 << 10  # of an array that is looked at first: it may end soon
-_LARGEST_PIECE_BYTES = 512 << 10
+_LARGEST_PIECE_BYTES = 1 << 20
 _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
 # What stands between the brackets of a value that is stepped over: one match takes all of it.
 _BETWEEN = re.compile(r'(?:[ \t\n\r\ufeff,:]++|"[^"\\\x00-\x1f]*+")*+')

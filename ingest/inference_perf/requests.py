@@ -10,7 +10,6 @@ from array import array
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from warehouse.landing.columns import Row, Rows, as_column, counts, never, numbers
@@ -97,17 +96,6 @@ def _ends_of_all(times: list[Any] | None) -> dict[str, Any] | None:
 
 def _ends_and_count(times: Any) -> tuple[Any, Any, int | None]:
     """The first and the last element of an array, and how many it has; of anything else, none."""
-    if isinstance(times, msgspec.Raw):  # of scalars: those in between are not decoded
-        written = bytes(times)
-        commas = written.count(b",") if written.startswith(b"[") else 0
-        if commas:
-            written = b"[%b,%b]" % (written[1 : written.index(b",")], written[written.rindex(b",") + 1 : -1])
-        try:
-            times = msgspec.json.decode(written)
-        except msgspec.DecodeError:  # a number that is too large
-            return written, written, None
-        if commas:
-            return times[0], times[-1], commas + 1
     if not isinstance(times, list) or not times:
         return None, None, 0 if isinstance(times, list) else None
     return times[0], times[-1], len(times)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from warehouse.landing import columns
 from warehouse.landing.json_records import ABSENT, Mixed, Path, Records
-from warehouse.landing.numbers_at import Bools, Bytes, Ints, are_at, floats_at, is_at, is_digit, is_plain_number, parts
+from warehouse.landing.numbers_at import Bools, Bytes, Ints, are_at, floats_at, is_at, is_digit, is_plain_number, parts, parts_of
 
 _MOST_HOLES = 400
 _COMPANY = 8  # fewer records are decoded in less time
@@ -225,8 +225,7 @@ class Alike(Records):
 
 
 def _decoded(data: bytes, starts: Ints, stops: Ints) -> list[Any]:
-    places = zip(starts.tolist(), stops.tolist(), strict=True)
-    found: list[Any] = msgspec.json.decode(b"[%b]" % b",".join([data[start:stop] for start, stop in places]))
+    found: list[Any] = msgspec.json.decode(b"[%b]" % b",".join(parts_of(data, starts, stops)))
     return found
 
 
@@ -338,6 +337,7 @@ class Templates:
     def __init__(self) -> None:
         self._known: list[Template] = []  # the latest first
         self._separator = b""  # between two elements of an array
+        self._between = b""  # the same, and the brackets and the first key beside it
         self._lessons, self._settlements = 0, 0
 
     def learn(self, record: bytes, separator: bytes = b"") -> None:
@@ -349,6 +349,8 @@ class Templates:
                 self._known = [template, *self._known[: _MOST_KNOWN - 1]]
                 self._settlements = 0
             self._separator = separator or self._separator
+            if separator:
+                self._between = b"}%b%b" % (separator, record[: record.find(b":") + 1])
 
     def of_array(self, data: bytes) -> tuple[Ints, Ints, Alike] | None:
         """Where the elements begin and end with which `data` begins, and which another follows, if all of them are alike."""
@@ -364,6 +366,18 @@ class Templates:
         starts = np.append(0, stops[:-1] + len(separator))
         found = self._alike(data, commas, starts, stops, (len(stops) - 1) * sum(map(_SPACE.__gt__, separator)))
         return (starts, stops, found) if found else None
+
+    def cut(self, data: bytes) -> tuple[Ints, Ints] | None:
+        """Where elements may begin and end, by what stood between those before them: no text is looked for, so that each is
+        yet to be tried. Of what follows the last one that is cut off so nothing is said."""
+        if not self._between:
+            return None
+        sizes = [len(part) for part in data.split(self._between)[:-1]]
+        if not sizes:
+            return None
+        first = len(self._between) - len(self._separator) - 1  # of the bytes that are looked for, those of the next element
+        stops = np.cumsum([size + len(self._between) for size in sizes]) - len(self._separator) - first
+        return np.append(0, stops[:-1] + len(self._separator)), stops
 
     def of_lines(self, data: bytes, starts: Ints, stops: Ints) -> Alike | None:
         """The records from `starts` to `stops`, with nothing but line ends between them, if all of them are alike."""
@@ -397,7 +411,7 @@ class Templates:
         for template in self._known:
             is_alike = are_alike(data, starts[waiting], stops[waiting], template)
             if np.count_nonzero(is_alike) >= _COMPANY:
-                written = _written(data, starts, stops, waiting[is_alike])
+                written = parts_of(data, starts[waiting[is_alike]], stops[waiting[is_alike]])
                 ends = np.cumsum([len(record) + 1 for record in written])
                 sizes = np.array([len(record) for record in written])
                 together = b"\n".join(written)
@@ -409,13 +423,9 @@ class Templates:
         if not parts:
             return None
         if len(waiting):
-            others = decoded(_written(data, starts, stops, waiting))
+            others = decoded(parts_of(data, starts[waiting], stops[waiting]))
             if others is None:
                 return None
             parts.append(others)
             rows.append(waiting)
         return Mixed(parts, np.argsort(np.concatenate(rows)))
-
-
-def _written(data: bytes, starts: Ints, stops: Ints, rows: Ints) -> list[bytes]:
-    return [data[start:stop] for start, stop in zip(starts[rows].tolist(), stops[rows].tolist(), strict=True)]

@@ -148,20 +148,17 @@ class JsonStream:
                 return
             self._step()
 
-    def batches(self) -> Iterator[Elements]:
-        """All elements of the array at the cursor, as many at a time as the window has, to be read by columns."""
-        return self._batches(self._templates)
-
     def values(self) -> Iterator[tuple[int, int, Any]]:
         """(offset, length, value) of each element of the array at the cursor."""
-        for several in self._batches(None):
+        for several in self.batches():
             yield from several
 
-    def _batches(self, templates: Templates | None) -> Iterator[Elements]:
-        """As `elements` and `value` give them, one by one; so they are taken where something is odd."""
+    def batches(self) -> Iterator[Elements]:
+        """All elements of the array at the cursor, as many at a time as the window has, to be read by columns; one by one,
+        as `elements` and `value` give them, where something is odd."""
         size = _PIECE_BYTES
         for offset in self.elements():
-            while (several := self._several(offset, size, templates)) is None and self._bytes:
+            while (several := self._several(offset, size)) is None and self._bytes:
                 size *= 2
             if several is None:
                 value = self.value()
@@ -182,12 +179,12 @@ class JsonStream:
             self._duplicates.clear()
         return found
 
-    def _several(self, offset: int, size: int, templates: Templates | None) -> Elements | None:
+    def _several(self, offset: int, size: int) -> Elements | None:
         """The elements from the cursor on that the next `size` bytes hold, and the cursor after them. None where they are
         not plain or none is whole; once that is so for all of the window, its bytes are gone."""
         start = offset - self._base
         piece = self._bytes[start : start + size]
-        found = whole_elements(piece, templates)
+        found = whole_elements(piece, self._templates)
         if found is None:
             if start + size >= len(self._bytes):
                 self._bytes = b""

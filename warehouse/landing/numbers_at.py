@@ -29,7 +29,7 @@ def is_digit(byte: Bytes) -> Bools:
 
 def are_at(data: bytes, places: Ints, text: bytes) -> bool:
     """Whether `text` stands at all of the places, each of which has as many bytes behind it."""
-    if not text:
+    if not text or not len(places):
         return True
     found = _items(data, len(text))[places]
     return found.tobytes() == text * len(found)
@@ -37,7 +37,7 @@ def are_at(data: bytes, places: Ints, text: bytes) -> bool:
 
 def is_at(data: bytes, places: Ints, text: bytes) -> Bools:
     """Whether `text` stands at each of the places, each of which has as many bytes behind it."""
-    if not text:
+    if not text or not len(places):
         return np.ones(len(places), np.bool_)
     found = _items(data, len(text))[places]
     if found.tobytes() == text * len(found):
@@ -78,3 +78,8 @@ def parts(text: Bytes, starts: Ints, ends: Ints) -> pa.StringArray:
     offsets[-1] = ends[-1] if len(ends) else 0
     is_part = pa.py_buffer(b"\x55" * (len(starts) // 4 + 1))  # every other bit
     return pa.StringArray.from_buffers(2 * len(starts), pa.py_buffer(offsets), pa.py_buffer(text), is_part, len(starts))
+
+
+def parts_of(data: bytes, starts: Ints, ends: Ints) -> list[bytes]:
+    """Parts of `data`, each by itself."""
+    return [data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from warehouse.landing.numbers_at import Bools, Ints, is_at, texts_at
+from warehouse.landing.rows import coded
 from warehouse.landing.text import MAX_VALUE_CHARACTERS
 
 from .lines import Lines
@@ -87,9 +88,7 @@ class Alike(NamedTuple):
 
     def _text(self, name: str, codes: Ints) -> pa.Array:
         texts = [getattr(template, name) for template in self.templates]
-        if all(text is None for text in texts):
-            return pa.nulls(len(codes), pa.string())
-        return pa.array(texts, pa.string()).take(pa.array(codes))
+        return coded(texts, codes)
 
     def _values(self, rows: Ints, codes: Ints, first: Ints) -> pa.Array:
         start, stop = (self._edge(rows, codes, first, side) for side in (0, 1))
@@ -118,7 +117,7 @@ class Alike(NamedTuple):
         numbers, text = self.numbers, self.lines.block.text
         return {
             **self._places(self.rows[line]),
-            "stat": pa.array([name for name, _ in stats], pa.string()).take(pa.array(stat)),
+            "stat": coded([name for name, _ in stats], stat),
             "value": texts_at(text, numbers.starts[index], numbers.stops[index] - numbers.starts[index]),
             "value_number": pa.array(numbers.values[index]),
         }

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
 from typing import IO, Any
@@ -31,6 +32,7 @@ _START = "import sys; sys.path[:] = {path!r}; from warehouse.landing.processes i
 # again and again took a fifth of parsing text. Of glibc; others do not know these.
 _ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(256 << 20)}
 _THREADS = {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # there are as many processes as cores already
+_FOR_ALL = ("pyarrow.compute", "warehouse.landing.writer", "warehouse.landing.json_stream", "warehouse.landing.text")
 _Process = subprocess.Popen[bytes] | Forked
 _Events = SimpleQueue[tuple[int, Any]]  # the number of a task, and what its process said
 
@@ -41,6 +43,9 @@ def run_in_processes(tasks: Sequence[Task], processes: int, on_bundle: Callable[
     # The largest first: what is long must not begin last.
     waiting = deque(sorted(range(len(tasks)), key=lambda number: -tasks[number].bytes))
     events: _Events = SimpleQueue()
+    if may_fork():
+        for module in _FOR_ALL:  # so that it is done once
+            import_module(module)
     started: list[_Process] = []
     for _ in range(processes):
         started.append(_start(started))

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from samples.values import VALUES_INGESTOR, take_in
@@ -133,7 +134,8 @@ def test_a_killed_process_is_told_and_the_next_build_goes_on(tmp_path: Path, sma
     assert (caught.value.code, caught.value.place) == ("WH124", f"values {bad[:12]}")
     assert all(process.returncode is not None for process in started)
     recorded = {path.stem for path in (root_of(store) / "landing" / "batches").glob("*.json")}
-    assert {path.stem for path in (root_of(store) / "landing" / "value").glob("*.parquet")} <= recorded
+    # The other process may have been stopped before it could record a file that is whole: that is as if it were not.
+    assert {path.stem for path in (root_of(store) / "landing" / "value").glob("*.parquet")} >= recorded
     mark.unlink()
     resumed = parsed(project, 2)
     assert {batch.name for batch in resumed.batches} >= recorded

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from warehouse.landing.numbers_at import Bools, Bytes, Ints, floats_at, is_digit, is_plain_number, places_where, texts_at
+from warehouse.landing.numbers_at import Bools, Bytes, Ints, floats_at, has_open_point, is_digit, is_plain_number, places_where, texts_at
 
 from .lines import Lines
 
@@ -73,6 +73,8 @@ def _is_all_in(lines: Lines, places: Ints) -> bool:
 def _is_json(text: Bytes, starts: Ints, ends: Ints) -> Bools:
     """Whether what could be read as a number, and ends with a digit, is written as JSON has it."""
     is_one = is_plain_number(text, starts, ends)
+    if not has_open_point(text):
+        return is_one
     points = places_where(_is_open_point, text[:-1], text[1:])  # 1.e5
     numbers = np.searchsorted(starts, points, side="right") - 1
     is_one[numbers[(numbers >= 0) & (points < ends[numbers])]] = False

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from warehouse.landing import columns
 from warehouse.landing.json_records import ABSENT, Mixed, Path, Records
-from warehouse.landing.numbers_at import Bools, Bytes, Ints, are_at, floats_at, is_at, is_digit, is_plain_number, parts, parts_of
+from warehouse.landing.numbers_at import Bools, Bytes, Ints, are_at, floats_at, has_open_point, is_at, is_digit, is_plain_number, parts, parts_of
 
 _MOST_HOLES = 400
 _COMPANY = 8  # fewer records are decoded in less time
@@ -34,7 +34,6 @@ _DEEPEST = 100  # as whoever reads with care
 _TOKEN = re.compile(rb'[ \t\r\n]*+([{}\[\],:]|"[^"\\\x00-\x1f]*+"|-?[0-9][0-9.eE+-]*+|null|true|false)')
 _LITERALS = {b"null": None, b"true": True, b"false": False}
 _COMMA, _QUOTE, _SPACE = (ord(mark) for mark in '," ')
-_OPEN_POINT, _LOWER = np.uint16(int.from_bytes(b".e", "little")), np.uint16(0x20 << 8)
 _NULL, _LITERAL, _TEXT, _NUMBER, _ODD = range(5)
 _BEGINS = np.full(256, _ODD, np.uint8)  # what begins with a byte
 _BEGINS[[*b"-0123456789"]] = _NUMBER
@@ -234,7 +233,7 @@ def alike(data: bytes, commas: Ints, starts: Ints, stops: Ints, between: int, te
     template. Between them stands what the caller knows: `between` control characters in all, and no quotes."""
     text = np.frombuffer(data, np.uint8)
     found = _holes(data, commas, starts, stops, template)
-    if found is None or b"\\" in data or _has_open_point(text):
+    if found is None or b"\\" in data or has_open_point(text):
         return None
     begins, ends = found
     kinds = _kinds(data, text, begins, ends)
@@ -247,12 +246,6 @@ def alike(data: bytes, commas: Ints, starts: Ints, stops: Ints, between: int, te
     if numbers is None or not _is_utf8(data):
         return None
     return Alike(data, template, begins, ends, kinds, numbers)
-
-
-def _has_open_point(text: Bytes) -> bool:
-    """Whether there may be a 1.e5, which is no number of JSON's, and could be read as one."""
-    pairs = (text[first : first + (len(text) - first) // 2 * 2].view("<u2") for first in (0, 1))
-    return any(bool(((pair | _LOWER) == _OPEN_POINT).any()) for pair in pairs)
 
 
 def are_alike(data: bytes, starts: Ints, stops: Ints, template: Template) -> Bools:

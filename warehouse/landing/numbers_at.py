@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 _CHUNK_BYTES = 128 << 10  # of text and what is computed from it: so much stays in a core's own cache
 
+_OPEN_POINT, _LOWER = np.uint16(int.from_bytes(b".e", "little")), np.uint16(0x20 << 8)  # two bytes as one number
+
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
@@ -56,11 +58,17 @@ def floats_at(text: Bytes, starts: Ints, ends: Ints) -> NDArray[np.float64]:
 
 
 def is_plain_number(text: Bytes, starts: Ints, ends: Ints) -> Bools:
-    """Whether what could be read as a number, and ends with a digit, begins as JSON has it: `1.e5` is not looked for."""
+    """Whether what could be read as a number, and ends with a digit, begins as JSON has it: see `has_open_point`."""
     begin = starts + (text[starts] == ord("-"))
     second = np.minimum(begin + 1, ends - 1)  # or the first again: no text may stand behind it
     is_one: Bools = is_digit(text[begin]) & ~((text[begin] == ord("0")) & (second > begin) & is_digit(text[second]))
     return is_one
+
+
+def has_open_point(text: Bytes) -> bool:
+    """Whether there may be a 1.e5, which is no number of JSON's, and could be read as one."""
+    pairs = (text[first : first + (len(text) - first) // 2 * 2].view("<u2") for first in (0, 1))
+    return any(bool(((pair | _LOWER) == _OPEN_POINT).any()) for pair in pairs)
 
 
 def texts_at(text: Bytes, starts: Ints, lengths: Ints) -> pa.StringArray:

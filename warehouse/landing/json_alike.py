@@ -11,7 +11,7 @@ JSON has as a number, a literal or a text without escapes; and there is no other
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import gt
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from warehouse.landing.numbers_at import Bools, Bytes, Ints, are_at, floats_at, 
 _MOST_HOLES = 400
 _COMPANY = 8  # fewer records are decoded in less time
 _MOST_LESSONS = 50  # a file whose records differ again and again is decoded
+_LOOKED_AT = 3  # of some records, for one that is a template
 _MOST_KNOWN = 4
 _MOST_SETTLEMENTS = 3
 _DEEPEST = 100  # as whoever reads with care
@@ -333,17 +334,19 @@ class Templates:
         self._between = b""  # the same, and the brackets and the first key beside it
         self._lessons, self._settlements = 0, 0
 
-    def learn(self, record: bytes, separator: bytes = b"") -> None:
-        """A record that a library could decode, and what stood behind it, if it was an element of an array."""
-        if self._lessons < _MOST_LESSONS:
-            self._lessons += 1
-            template = template_of(record)
-            if template is not None and template not in self._known:
-                self._known = [template, *self._known[: _MOST_KNOWN - 1]]
-                self._settlements = 0
-            self._separator = separator or self._separator
-            if separator:
-                self._between = b"}%b%b" % (separator, record[: record.find(b":") + 1])
+    def learn(self, records: Sequence[bytes], separator: bytes = b"") -> None:
+        """Records that a library could decode, and what stood between the first two, if they were elements of an array."""
+        if self._lessons == _MOST_LESSONS:
+            return
+        self._lessons += 1
+        templates = (template_of(records[len(records) * part // _LOOKED_AT]) for part in range(_LOOKED_AT))
+        template = next((template for template in templates if template), None)
+        if template is not None and template not in self._known:
+            self._known = [template, *self._known[: _MOST_KNOWN - 1]]
+            self._settlements = 0
+        if separator:
+            self._separator = separator
+            self._between = b"}%b%b" % (separator, records[0][: records[0].find(b":") + 1])
 
     def of_array(self, data: bytes) -> tuple[Ints, Ints, Alike] | None:
         """Where the elements begin and end with which `data` begins, and which another follows, if all of them are alike."""
@@ -402,23 +405,28 @@ class Templates:
         rows: list[Ints] = []
         waiting = np.arange(len(starts))
         for template in self._known:
-            is_alike = are_alike(data, starts[waiting], stops[waiting], template)
-            if np.count_nonzero(is_alike) >= _COMPANY:
-                written = parts_of(data, starts[waiting[is_alike]], stops[waiting[is_alike]])
-                ends = np.cumsum([len(record) + 1 for record in written])
-                sizes = np.array([len(record) for record in written])
-                together = b"\n".join(written)
-                found = alike(together, _commas(together), ends - 1 - sizes, ends - 1, len(written) - 1, template)
-                if found:
-                    parts.append(found)
-                    rows.append(waiting[is_alike])
-                    waiting = waiting[~is_alike]
+            rows_alike = waiting[are_alike(data, starts[waiting], stops[waiting], template)]
+            if len(rows_alike) < _COMPANY:
+                continue
+            written = parts_of(data, starts[rows_alike], stops[rows_alike])
+            is_plain = np.array([b"\\" not in record for record in written])
+            together = b"\n".join([record for record in written if b"\\" not in record])
+            ends = np.cumsum((stops - starts)[rows_alike[is_plain]] + 1) - 1
+            found = len(ends) and alike(
+                together, _commas(together), np.append(0, ends[:-1] + 1), ends, len(ends) - 1, template
+            )
+            if found:
+                parts.append(found)
+                rows.append(rows_alike[is_plain])
+                waiting = np.setdiff1d(waiting, rows[-1], assume_unique=True)
         if not parts:
             return None
         if len(waiting):
             others = decoded(parts_of(data, starts[waiting], stops[waiting]))
             if others is None:
                 return None
+            if len(waiting) >= _COMPANY:
+                self.learn(parts_of(data, starts[waiting], stops[waiting]))
             parts.append(others)
             rows.append(waiting)
         return Mixed(parts, np.argsort(np.concatenate(rows)))

@@ -76,9 +76,10 @@ def _values(data: bytes, starts: Ints, stops: Ints, templates: Templates | None,
     some = templates.of_some(data, starts, stops, _decoded) if templates else None
     if some is not None:
         return some
-    found = _decoded(parts_of(data, starts, stops))
+    written = parts_of(data, starts, stops)
+    found = _decoded(written)
     if found is not None and templates:
-        templates.learn(data[starts[0] : stops[0]], separator)
+        templates.learn(written, separator)
     return found
 
 

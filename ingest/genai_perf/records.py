@@ -64,12 +64,9 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
         columns[key] = records.counts("metrics", key, "value")
     if any(column is None for column in columns.values()):
         return None
-    errors: dict[str, list[str | None]] = {key: [None] * len(records) for key in _NO_ERROR}
     if any(records.column("error") or ()):
-        for index, value in enumerate(records.values()):
-            for key, text in _error(Record(value, never)).items():
-                errors[key][index] = text
-    columns |= errors
+        errors = [_error(Record(value, never)) for value in records.values()]
+        columns |= {key: [error[key] for error in errors] for key in _ERROR}
     offsets, lengths = several.offsets, several.lengths
     if _WARM_UP in phases:
         kept = np.array([phase != _WARM_UP for phase in phases])
@@ -102,7 +99,7 @@ def _columns(record: Record) -> dict[str, Any]:
     return columns
 
 
-_NO_ERROR = {"error_type": None, "error_message": None}
+_ERROR = ("error_type", "error_message")
 
 
 def _error(record: Record) -> dict[str, str | None]:

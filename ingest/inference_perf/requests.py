@@ -60,12 +60,12 @@ def _columns_of_all(records: Records, starts: "array[float]") -> dict[str, Any] 
     if ends is None or begun is None or ended is None or asked is None or answered is None:
         return None
     starts.frombytes(begun[~np.isnan(begun)].tobytes())
-    errors = [_NO_ERROR] * len(records)
+    told: dict[str, list[str | None]] = {}
     if any(records.column("error") or ()):
         errors = [_error(Record(value, never)) for value in records.values()]
+        told = {key: [error[key] for error in errors] for key in _ERROR}
     return {
-        "start_time_s": as_column(begun), "end_time_s": as_column(ended),
-        **{key: [error[key] for error in errors] for key in _NO_ERROR},
+        "start_time_s": as_column(begun), "end_time_s": as_column(ended), **told,
         "input_tokens": asked, "output_tokens": answered, **ends,
     }
 
@@ -117,7 +117,7 @@ def _columns(record: Record, flag: Any) -> dict[str, Any]:
     }
 
 
-_NO_ERROR = {"error_type": None, "error_msg": None}
+_ERROR = ("error_type", "error_msg")
 
 
 def _error(record: Record) -> dict[str, str | None]:

@@ -31,6 +31,7 @@ _MOST_LESSONS = 50  # a file whose records differ again and again is decoded
 _LOOKED_AT = 3  # of some records, for one that is a template
 _MOST_KNOWN = 4
 _MOST_SETTLEMENTS = 3
+_EXACT, _EXACT_DIGITS = 2**53, 16
 _DEEPEST = 100  # as whoever reads with care
 _TOKEN = re.compile(rb'[ \t\r\n]*+([{}\[\],:]|"[^"\\\x00-\x1f]*+"|-?[0-9][0-9.eE+-]*+|null|true|false)')
 _LITERALS = {b"null": None, b"true": True, b"false": False}
@@ -217,11 +218,14 @@ class Alike(Records):
         if hole is None or not (self._kinds[hole] == _NUMBER).all():
             return super().counts(*path)
         starts, stops = self._starts[hole], self._stops[hole]
+        if (stops - starts).max() < _EXACT_DIGITS:  # and a double has all of them; with a point or an exponent, few
+            found = self._numbers[np.searchsorted(self._begun, starts)]
+            return pa.array(found.astype(np.int64)) if (found == np.floor(found)).all() and (np.abs(found) < _EXACT).all() else None
         try:
-            found = parts(np.frombuffer(self._data, np.uint8), starts, stops).cast(pa.int64())
+            cast = parts(np.frombuffer(self._data, np.uint8), starts, stops).cast(pa.int64())
         except pa.ArrowInvalid:
             return None
-        return pa.array(np.frombuffer(found.buffers()[1], np.int64)[: 2 * len(starts) : 2])
+        return pa.array(np.frombuffer(cast.buffers()[1], np.int64)[: 2 * len(starts) : 2])
 
 
 def _decoded(data: bytes, starts: Ints, stops: Ints) -> list[Any]:

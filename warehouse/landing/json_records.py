@@ -47,7 +47,7 @@ class Records(ABC):
         return columns.numbers(self.column(*path))
 
     def counts(self, *path: str) -> pa.Array | None:
-        """`columns.counts` of a column."""
+        """`columns.counts` of a column; of floats that are whole, too, where that is as quick."""
         return columns.counts(self.column(*path))
 
     def texts(self, *path: str) -> list[str | None] | None:

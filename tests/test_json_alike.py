@@ -14,9 +14,11 @@ import pytest
 
 from warehouse.landing import json_lines, json_stream
 from warehouse.landing.columns import never
-from warehouse.landing.json_alike import Alike, Templates, alike, template_of
+from warehouse.landing.json_alike import Alike, alike
 from warehouse.landing.json_records import Decoded, Mixed, Records
 from warehouse.landing.json_stream import JsonStream
+from warehouse.landing.json_template import template_of
+from warehouse.landing.json_templates import Templates
 from warehouse.landing.records import Record
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Report

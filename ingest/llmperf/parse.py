@@ -136,7 +136,7 @@ def _computed(ordered: NDArray[Any], statistic: str) -> float | None:
     if statistic == "mean":
         return mean(ordered)
     if statistic == "stddev":
-        return standard_deviation(ordered, ddof=_SUMMED[statistic] or 0)
+        return standard_deviation(ordered, ddof=1)
     if statistic in ("min", "max"):
         return ordered[0 if statistic == "min" else -1].item()
     return percentile(ordered, float(statistic[1:]))

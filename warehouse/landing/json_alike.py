@@ -10,11 +10,7 @@ JSON has as a number, a literal or a text without escapes; and there is no other
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from operator import gt
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -22,123 +18,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from warehouse.landing import columns
-from warehouse.landing.json_records import ABSENT, Mixed, Path, Records
-from warehouse.landing.numbers_at import Bools, Bytes, Ints, are_at, floats_at, has_open_point, is_at, is_digit, is_plain_number, parts, parts_of
+from warehouse.landing.json_records import ABSENT, Path, Records
+from warehouse.landing.json_template import Template
+from warehouse.landing.numbers_at import (
+    Bools, Bytes, Ints, are_at, floats_at, has_open_point, is_at, is_digit, is_plain_number, parts, parts_of,
+)
 
-_MOST_HOLES = 400
-_COMPANY = 8  # fewer records are decoded in less time
-_MOST_LESSONS = 50  # a file whose records differ again and again is decoded
-_LOOKED_AT = 3  # of some records, for one that is a template
-_MOST_KNOWN = 4
-_MOST_SETTLEMENTS = 3
-_EXACT, _EXACT_DIGITS = 2**53, 16
-_DEEPEST = 100  # as whoever reads with care
-_TOKEN = re.compile(rb'[ \t\r\n]*+([{}\[\],:]|"[^"\\\x00-\x1f]*+"|-?[0-9][0-9.eE+-]*+|null|true|false)')
+_EXACT, _EXACT_DIGITS = 2**53, 16  # integers that a double holds
 _LITERALS = {b"null": None, b"true": True, b"false": False}
 _COMMA, _QUOTE, _SPACE = (ord(mark) for mark in '," ')
 _NULL, _LITERAL, _TEXT, _NUMBER, _ODD = range(5)
 _BEGINS = np.full(256, _ODD, np.uint8)  # what begins with a byte
 _BEGINS[[*b"-0123456789"]] = _NUMBER
 _BEGINS[_QUOTE] = _TEXT
-
-
-@dataclass(frozen=True)
-class Template:
-    """A record's texts before, between and behind its holes, and the path of keys to each hole; None in an array. Behind each
-    hole are `edges` bytes before the next comma, whose number from 0 is in `behind`, or before the record's end. `containers`
-    are the paths of its objects and arrays; `settled` is what stands at paths where all records have the same."""
-
-    texts: tuple[bytes, ...]
-    edges: tuple[int, ...]
-    behind: tuple[int, ...]
-    paths: tuple[Path | None, ...]
-    commas: int
-    containers: frozenset[Path]
-    settled: Mapping[Path | None, bytes]
-
-    def count(self, is_wanted: Callable[[Bytes], Bools]) -> int:
-        """How many of the texts' bytes are such."""
-        return int(np.count_nonzero(is_wanted(np.frombuffer(b"".join(self.texts), np.uint8))))
-
-    def settle(self, filled: Mapping[int, bytes]) -> "Template":
-        """The template where some of the holes are filled; the first is not."""
-        texts = [self.texts[0]]
-        for hole, text in enumerate(self.texts[1:]):
-            if hole in filled:
-                texts[-1] += filled[hole] + text
-            else:
-                texts.append(text)
-        kept = [hole for hole in range(len(self.paths)) if hole not in filled]
-        edges, behind, paths = (tuple(part[hole] for hole in kept) for part in (self.edges, self.behind, self.paths))
-        settled = {self.paths[hole]: text for hole, text in filled.items()}
-        return Template(tuple(texts), edges, behind, paths, self.commas, self.containers, {**self.settled, **settled})
-
-
-def template_of(record: bytes) -> Template | None:
-    """The template of a record that a library could decode; None where it is none: a comma or an escape is in a text, a key
-    stands twice, or nothing but brackets stands between two commas."""
-    walk = _Walk()
-    position, end = 0, len(record)
-    while position < end and (found := _TOKEN.match(record, position)):
-        position = found.end()
-        following = _TOKEN.match(record, position)
-        if not walk.step(found[1], found.start(1), is_key=following is not None and following[1] == b":"):
-            return None
-    holes, commas = walk.holes, walk.commas
-    if position != end or record.count(b",") != len(commas) or len(holes) != len(commas) + 1 or len(holes) > _MOST_HOLES:
-        return None
-    ends = [*commas, end]
-    edges = [0, *(hole.stop for hole in holes)]
-    if any(hole.stop > end for hole, end in zip(holes, ends, strict=True)) or any(map(gt, commas, (hole.start for hole in holes[1:]))):
-        return None
-    texts = [record[edge : hole.start] for edge, hole in zip(edges, holes, strict=False)]
-    return Template(
-        (*texts, record[edges[-1] :]), tuple(end - hole.stop for hole, end in zip(holes, ends, strict=True)),
-        tuple(range(len(holes))), tuple(hole.path for hole in holes), len(commas), frozenset(walk.containers), {},
-    )
-
-
-class _Hole(NamedTuple):
-    start: int
-    stop: int
-    path: Path | None
-
-
-class _Walk:
-    """A walk over the tokens of a record, which is known to be JSON."""
-
-    def __init__(self) -> None:
-        self.holes: list[_Hole] = []
-        self.commas: list[int] = []
-        self.containers: list[Path] = []
-        self._open: list[tuple[Path | None, set[str] | None]] = []  # each container's path, and the keys of an object
-        self._path: Path | None = ()  # of the value to come
-
-    def step(self, token: bytes, start: int, *, is_key: bool) -> bool:
-        """Whether a record with this token may have a template."""
-        if token in (b"{", b"["):
-            if self._path is not None:
-                self.containers.append(self._path)
-            self._open.append((self._path, set() if token == b"{" else None))
-            if token == b"[":
-                self._path = None
-            return len(self._open) <= _DEEPEST
-        if token in (b"}", b"]"):
-            self._open.pop()
-        elif token == b",":
-            self.commas.append(start)
-            if self._open[-1][1] is None:
-                self._path = None
-        elif is_key:
-            above, keys = self._open[-1]
-            name = token[1:-1].decode()
-            if keys is None or name in keys:
-                return False
-            keys.add(name)
-            self._path = None if above is None else (*above, name)
-        elif token != b":":
-            self.holes.append(_Hole(start, start + len(token), self._path))
-        return True
 
 
 class Alike(Records):
@@ -255,7 +147,7 @@ def alike(data: bytes, commas: Ints, starts: Ints, stops: Ints, between: int, te
 
 def are_alike(data: bytes, starts: Ints, stops: Ints, template: Template) -> Bools:
     """Which records have the template's texts; more is not proven of them."""
-    commas = _commas(data)
+    commas = commas_in(data)
     counts = np.searchsorted(commas, stops) - np.searchsorted(commas, starts)
     is_alike: Bools = counts == template.commas
     begins, ends = _bounds(commas, starts[is_alike], stops[is_alike], template)
@@ -276,7 +168,7 @@ def _holes(data: bytes, commas: Ints, starts: Ints, stops: Ints, template: Templ
     return (begins, ends) if is_within and all(are_at(data, *place) for place in places) else None
 
 
-def _commas(data: bytes) -> Ints:
+def commas_in(data: bytes) -> Ints:
     return np.flatnonzero(np.frombuffer(data, np.uint8) == _COMMA)
 
 
@@ -327,110 +219,3 @@ def _is_utf8(data: bytes) -> bool:
         return data.isascii() or bool(data.decode())
     except UnicodeDecodeError:
         return False
-
-
-class Templates:
-    """What a file's records are expected to be like: learnt from those that came before."""
-
-    def __init__(self) -> None:
-        self._known: list[Template] = []  # the latest first
-        self._separator = b""  # between two elements of an array
-        self._between = b""  # the same, and the brackets and the first key beside it
-        self._lessons, self._settlements = 0, 0
-
-    def learn(self, records: Sequence[bytes], separator: bytes = b"") -> None:
-        """Records that a library could decode, and what stood between the first two, if they were elements of an array."""
-        if self._lessons == _MOST_LESSONS:
-            return
-        self._lessons += 1
-        templates = (template_of(records[len(records) * part // _LOOKED_AT]) for part in range(_LOOKED_AT))
-        template = next((template for template in templates if template), None)
-        if template is not None and template not in self._known:
-            self._known = [template, *self._known[: _MOST_KNOWN - 1]]
-            self._settlements = 0
-        if separator:
-            self._separator = separator
-            self._between = b"}%b%b" % (separator, records[0][: records[0].find(b":") + 1])
-
-    def of_array(self, data: bytes) -> tuple[Ints, Ints, Alike] | None:
-        """Where the elements begin and end with which `data` begins, and which another follows, if all of them are alike."""
-        separator = self._separator
-        if not self._known or not separator:
-            return None
-        every = self._known[0].commas + 1
-        commas = _commas(data)
-        stops = commas[every - 1 :: every] - separator.find(b",")
-        stops = stops[stops + len(separator) <= len(data)]
-        if len(stops) < _COMPANY or not are_at(data, stops, separator):
-            return None
-        starts = np.append(0, stops[:-1] + len(separator))
-        found = self._alike(data, commas, starts, stops, (len(stops) - 1) * sum(map(_SPACE.__gt__, separator)))
-        return (starts, stops, found) if found else None
-
-    def cut(self, data: bytes) -> tuple[Ints, Ints] | None:
-        """Where elements may begin and end, by what stood between those before them: no text is looked for, so that each is
-        yet to be tried. Of what follows the last one that is cut off so nothing is said."""
-        if not self._between:
-            return None
-        sizes = [len(part) for part in data.split(self._between)[:-1]]
-        if not sizes:
-            return None
-        first = len(self._between) - len(self._separator) - 1  # of the bytes that are looked for, those of the next element
-        stops = np.cumsum([size + len(self._between) for size in sizes]) - len(self._separator) - first
-        return np.append(0, stops[:-1] + len(self._separator)), stops
-
-    def of_lines(self, data: bytes, starts: Ints, stops: Ints) -> Alike | None:
-        """The records from `starts` to `stops`, with nothing but line ends between them, if all of them are alike."""
-        if len(starts) < _COMPANY:
-            return None
-        return self._alike(data, _commas(data), starts, stops, int((starts[1:] - stops[:-1]).sum()))
-
-    def _alike(self, data: bytes, commas: Ints, starts: Ints, stops: Ints, between: int) -> Alike | None:
-        for template in self._known[:2]:
-            found = alike(data, commas, starts, stops, between, template)
-            if found:
-                if template is not self._known[0] or not (template.settled or self._settlements):
-                    self._settle(template, found)
-                return found
-        return None
-
-    def _settle(self, template: Template, found: Alike) -> None:
-        """Expect of the next records what is the same in all of these, unless that was wrong too often."""
-        self._settlements += 1
-        others = [known for known in self._known if not known.settled and known is not template]
-        settled = [found.settled()] if self._settlements < _MOST_SETTLEMENTS else []
-        self._known = [*settled, template, *others]
-
-    def of_some(
-        self, data: bytes, starts: Ints, stops: Ints, decoded: Callable[[list[bytes]], Records | None]
-    ) -> Records | None:
-        """The values from `starts` to `stops`, if some are alike; `decoded` gives the others, or None where it cannot."""
-        parts: list[Records] = []
-        rows: list[Ints] = []
-        waiting = np.arange(len(starts))
-        for template in self._known:
-            rows_alike = waiting[are_alike(data, starts[waiting], stops[waiting], template)]
-            if len(rows_alike) < _COMPANY:
-                continue
-            written = parts_of(data, starts[rows_alike], stops[rows_alike])
-            is_plain = np.array([b"\\" not in record for record in written])
-            together = b"\n".join([record for record in written if b"\\" not in record])
-            ends = np.cumsum((stops - starts)[rows_alike[is_plain]] + 1) - 1
-            found = len(ends) and alike(
-                together, _commas(together), np.append(0, ends[:-1] + 1), ends, len(ends) - 1, template
-            )
-            if found:
-                parts.append(found)
-                rows.append(rows_alike[is_plain])
-                waiting = np.setdiff1d(waiting, rows[-1], assume_unique=True)
-        if not parts:
-            return None
-        if len(waiting):
-            others = decoded(parts_of(data, starts[waiting], stops[waiting]))
-            if others is None:
-                return None
-            if len(waiting) >= _COMPANY:
-                self.learn(parts_of(data, starts[waiting], stops[waiting]))
-            parts.append(others)
-            rows.append(waiting)
-        return Mixed(parts, np.argsort(np.concatenate(rows)))

@@ -14,8 +14,8 @@ import numpy as np
 import simdjson
 from numpy.typing import NDArray
 
-from warehouse.landing.json_alike import Templates
 from warehouse.landing.json_records import Decoded, Records
+from warehouse.landing.json_templates import Templates
 from warehouse.landing.numbers_at import Ints, parts_of
 
 _DEEPEST = 100  # the careful reader ends at the interpreter's recursion limit; records have ten levels at most
@@ -105,7 +105,10 @@ def _is_plain(parsed: Any, value: Any, depth: int) -> bool:
     if depth == 0 or len(parsed) != len(value):
         return False
     if type(value) is dict:
-        return all(_is_plain(parsed[key], each, depth - 1) for key, each in value.items() if type(each) in _CONTAINERS)
+        for key, each in value.items():  # no generator: this is done for every record
+            if type(each) in _CONTAINERS and not _is_plain(parsed[key], each, depth - 1):
+                return False
+        return True
     if _CONTAINERS.isdisjoint(map(type, value)):
         return True
     for one, each in zip(parsed, value, strict=True):

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from warehouse.landing.json_alike import Templates
 from warehouse.landing.json_elements import line_records
 from warehouse.landing.json_records import Decoded, Records
+from warehouse.landing.json_templates import Templates
 from warehouse.landing.numbers_at import Ints
 from warehouse.landing.text import MAX_LINE_BYTES, Data, Line, Report, decoded, lines
 

@@ -60,6 +60,7 @@ class Decoded(Records):
 
     def __init__(self, values: list[Any]) -> None:
         self._values = values
+        self._columns: dict[Path, list[Any]] = {(): values}
         self._are_objects = set(map(type, values)) <= {dict}
 
     def __len__(self) -> int:
@@ -71,10 +72,11 @@ class Decoded(Records):
     def raw_column(self, path: Path) -> list[Any] | None:
         if not self._are_objects:
             return None
-        found = self._values
-        for key in path:
-            found = [value.get(key, ABSENT) if type(value) is dict else ABSENT for value in found]
-        return found
+        for depth, key in enumerate(path, 1):
+            if path[:depth] not in self._columns:
+                above = self._columns[path[: depth - 1]]
+                self._columns[path[:depth]] = [value.get(key, ABSENT) if type(value) is dict else ABSENT for value in above]
+        return self._columns[path]
 
 
 class Mixed(Records):

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warehouse.landing.json_alike import Templates
 from warehouse.landing.json_elements import Elements, whole_elements
 from warehouse.landing.json_records import Decoded
+from warehouse.landing.json_templates import Templates
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole

@@ -95,9 +95,19 @@ class Alike(Records):
         is_number = kinds == _NUMBER
         if not (is_number | (kinds == _NULL)).all():
             return None
+        if is_number.all():
+            return self._read(hole).copy()
         found = np.full(len(self), np.nan)
         found[is_number] = self._numbers[np.searchsorted(self._begun, self._starts[hole][is_number])]
         return found
+
+    def _read(self, hole: int) -> NDArray[np.float64]:
+        """What stands in a hole of numbers."""
+        are_numbers = (self._kinds[:, 0] == _NUMBER).tolist()
+        step = sum(are_numbers)
+        if len(self._numbers) == step * len(self) and (self._begun[sum(are_numbers[:hole]) :: step] == self._starts[hole]).all():
+            return self._numbers[sum(are_numbers[:hole]) :: step]  # every record has as many
+        return self._numbers[np.searchsorted(self._begun, self._starts[hole])]
 
     def texts(self, *path: str) -> list[str | None] | None:
         if path not in self._template.settled:
@@ -111,7 +121,7 @@ class Alike(Records):
             return super().counts(*path)
         starts, stops = self._starts[hole], self._stops[hole]
         if (stops - starts).max() < _EXACT_DIGITS:  # and a double has all of them; with a point or an exponent, few
-            found = self._numbers[np.searchsorted(self._begun, starts)]
+            found = self._read(hole)
             return pa.array(found.astype(np.int64)) if (found == np.floor(found)).all() and (np.abs(found) < _EXACT).all() else None
         try:
             cast = parts(np.frombuffer(self._data, np.uint8), starts, stops).cast(pa.int64())

@@ -205,7 +205,7 @@ def coded(texts: Sequence[str | None], codes: NDArray[np.integer[Any]]) -> pa.Di
 
 def repeated(text: str, count: int) -> pa.DictionaryArray:
     """One text for all rows."""
-    return coded([text], np.zeros(count, np.int32))
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([text], pa.string()))
 
 
 def decoded_schema(schema: pa.Schema) -> pa.Schema:

@@ -53,6 +53,7 @@ class JsonStream:
         self._data, self._report = data, report
         self._base, self._text, self._position = 0, "", 0  # the window: its first byte, its text, the cursor in it
         self._bytes = b""  # the window's up to what is no UTF-8, as long as several elements may be taken from them at once
+        self._is_ascii = True
         self._counted, self._counted_bytes = 0, 0  # characters of the window whose bytes have been counted
         self._line = (0, 1)  # an offset and its line number, to count on from
         self._duplicates: list[str] = []
@@ -189,8 +190,7 @@ class JsonStream:
             if start + size >= len(self._bytes):
                 self._bytes = b""
             return None
-        taken = piece[: found.stop]
-        self._position += found.stop if taken.isascii() else len(taken.decode())
+        self._position += found.stop if self._is_ascii else len(piece[: found.stop].decode())
         self._counted, self._counted_bytes = self._position, start + found.stop
         self._pending = False
         return Elements(found.offsets + offset, found.lengths, found.records)
@@ -254,7 +254,7 @@ class JsonStream:
         """Move the window to `offset`, which becomes the cursor."""
         self._stop = min(offset + size, len(self._data))
         part = bytes(self._data[offset : self._stop])
-        self._bytes = part
+        self._bytes, self._is_ascii = part, part.isascii()
         try:
             self._text = part.decode()
         except UnicodeDecodeError as error:

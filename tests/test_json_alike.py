@@ -24,8 +24,8 @@ from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Report
 
 _PATHS = [
-    (), ("a",), ("a", "n"), ("a", "i"), ("a", "big"), ("a", "o"), ("a", "o", "t"), ("a", "o", "u"), ("s",), ("z",), ("l",), ("w",),
-    ("b",), ("e",), ("e", "k"), ("absent",), ("a", "n", "absent"),
+    (), ("a",), ("a", "n"), ("a", "i"), ("a", "big"), ("a", "o"), ("a", "o", "t"), ("a", "o", "u"), ("s",), ("z",), ("l",),
+    ("w",), ("b",), ("e",), ("e", "k"), ("absent",), ("a", "n", "absent"),
 ]
 
 
@@ -210,7 +210,9 @@ def test_some_records_are_no_template(record: bytes) -> None:
 def test_texts_that_look_like_the_template_are_not_taken_for_it() -> None:
     template = template_of(b'{"a": "x", "b": 1}')
     assert template is not None
-    for written, is_like in ((b'{"a": "y", "b": 2}', True), (b'{"a": "", "b": "", "b": 2}', False), (b'{"a": "", "b": 1"}', False)):
+    for written, is_like in (
+        (b'{"a": "y", "b": 2}', True), (b'{"a": "", "b": "", "b": 2}', False), (b'{"a": "", "b": 1"}', False),
+    ):
         commas = np.flatnonzero(np.frombuffer(written, np.uint8) == ord(","))
         found = alike(written, commas, np.array([0]), np.array([len(written)]), 0, template)
         assert (found is not None) == is_like

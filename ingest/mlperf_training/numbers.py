@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from warehouse.landing.numbers_at import Bools, Bytes, Ints, floats_at, has_open_point, is_digit, is_plain_number, places_where, texts_at
+from warehouse.landing.numbers_at import (
+    Bools, Bytes, Ints, floats_at, has_open_point, is_digit, is_plain_number, places_where, texts_at,
+)
 
 from .lines import Lines
 

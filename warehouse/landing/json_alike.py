@@ -122,7 +122,8 @@ class Alike(Records):
         starts, stops = self._starts[hole], self._stops[hole]
         if (stops - starts).max() < _EXACT_DIGITS:  # and a double has all of them; with a point or an exponent, few
             found = self._read(hole)
-            return pa.array(found.astype(np.int64)) if (found == np.floor(found)).all() and (np.abs(found) < _EXACT).all() else None
+            is_exact = (found == np.floor(found)) & (np.abs(found) < _EXACT)
+            return pa.array(found.astype(np.int64)) if is_exact.all() else None
         try:
             cast = parts(np.frombuffer(self._data, np.uint8), starts, stops).cast(pa.int64())
         except pa.ArrowInvalid:
@@ -136,8 +137,9 @@ def _decoded(data: bytes, starts: Ints, stops: Ints) -> list[Any]:
 
 
 def alike(data: bytes, commas: Ints, starts: Ints, stops: Ints, between: int, template: Template) -> Alike | None:
-    """The records from `starts` to `stops`, which follow one another, by all `commas` in the data; None where one of them is not proven to be of the
-    template. Between them stands what the caller knows: `between` control characters in all, and no quotes."""
+    """The records from `starts` to `stops`, which follow one another, by all `commas` in the data; None where one of them is
+    not proven to be of the template. Between them stands what the caller knows: `between` control characters in all, and no
+    quotes."""
     text = np.frombuffer(data, np.uint8)
     found = _holes(data, commas, starts, stops, template)
     if found is None or b"\\" in data or has_open_point(text):

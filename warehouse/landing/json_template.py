@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from operator import gt
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +64,9 @@ def template_of(record: bytes) -> Template | None:
         return None
     ends = [*commas, end]
     edges = [0, *(hole.stop for hole in holes)]
-    if any(hole.stop > end for hole, end in zip(holes, ends, strict=True)) or any(map(gt, commas, (hole.start for hole in holes[1:]))):
+    if any(hole.stop > end for hole, end in zip(holes, ends, strict=True)):
+        return None
+    if any(comma > hole.start for comma, hole in zip(commas, holes[1:], strict=True)):
         return None
     texts = [record[edge : hole.start] for edge, hole in zip(edges, holes, strict=False)]
     return Template(

@@ -210,7 +210,9 @@ def repeated(text: str, count: int) -> pa.DictionaryArray:
 
 def decoded_schema(schema: pa.Schema) -> pa.Schema:
     """The schema of a batch with its texts not `coded`."""
-    return pa.schema([field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field for field in schema])
+    return pa.schema([
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field for field in schema
+    ])
 
 
 def _column(values: Any, kind: pa.DataType, size: int) -> pa.Array:

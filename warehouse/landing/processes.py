@@ -32,7 +32,7 @@ _START = "import sys; sys.path[:] = {path!r}; from warehouse.landing.processes i
 # again and again took a fifth of parsing text. Of glibc; others do not know these.
 _ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(256 << 20)}
 _THREADS = {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # there are as many processes as cores already
-_FOR_ALL = ("pyarrow.compute", "warehouse.landing.writer", "warehouse.landing.json_stream", "warehouse.landing.text")
+_FOR_ALL = ("pyarrow.compute", "warehouse.landing.json_stream", "warehouse.landing.writer")  # that every process would import
 _Process = subprocess.Popen[bytes] | Forked
 _Events = SimpleQueue[tuple[int, Any]]  # the number of a task, and what its process said
 

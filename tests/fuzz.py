@@ -31,7 +31,7 @@ from warehouse.digest import bytes_digest
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft, Ingestor, Unclaimed
-from warehouse.landing.rows import ISSUE_SCHEMA, LINEAGE_FIELDS
+from warehouse.landing.rows import ISSUE_SCHEMA, LINEAGE_FIELDS, decoded_schema
 
 CPU_LIMIT_S = 60  # of one parse of a small sample, or of 200 MB: a hang, not slowness
 NESTED = 100_000
@@ -171,7 +171,7 @@ class Fuzz:
         manifest = Manifest(self.ingestor.name, files, subject.draft.identity, subject.draft.source)
         rows: Rows = defaultdict(list)
         for table, batch in self.ingestor.parse(Bundle(manifest.digest, manifest, lambda file: subject.folder / file.raw_path)):
-            assert batch.schema.equals(self._schemas[table]), f"rows of {table} are not of its schema"
+            assert decoded_schema(batch.schema).equals(self._schemas[table]), f"rows of {table} are not of its schema"
             for column, values in zip(batch.schema, batch.columns, strict=True):
                 assert column.nullable or values.null_count == 0, f"NULL in {table}.{column.name}"
             rows[table] += batch.to_pylist()

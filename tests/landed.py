@@ -12,7 +12,7 @@ from warehouse.digest import bytes_digest
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft, Ingestor
-from warehouse.landing.rows import ISSUE_SCHEMA
+from warehouse.landing.rows import ISSUE_SCHEMA, decoded_schema
 
 INGESTORS = Path(__file__).resolve().parents[1] / "ingest"
 Rows = dict[str, list[dict[str, Any]]]
@@ -52,7 +52,7 @@ def parsed(ingestor: Ingestor, bundle: Bundle) -> Rows:
     schemas = {**ingestor.tables, ISSUE_TABLE: ISSUE_SCHEMA}
     rows: Rows = {name: [] for name in schemas}
     for table, batch in ingestor.parse(bundle):
-        assert batch.schema == schemas[table]
+        assert decoded_schema(batch.schema) == schemas[table]
         batch.validate(full=True)
         rows[table] += batch.to_pylist()
     for row in (row for table in rows.values() for row in table):

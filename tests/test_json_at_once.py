@@ -159,7 +159,7 @@ def _write_serving(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("family", "write", "careful"),
     [
-        ("llmperf", lambda folder: llmperf.write(folder, llmperf.REQUESTS * 10), "json_stream.whole_elements"),
+        ("llmperf", lambda folder: llmperf.write(folder, llmperf.REQUESTS * 40), "json_stream.whole_elements"),
         ("inference_perf", inference_perf.write, "json_stream.whole_elements"),
         ("guidellm", guidellm.write, "json_stream.whole_elements"),
         ("genai_perf", genai_perf.write, "json_stream.whole_elements"),
@@ -172,7 +172,7 @@ def test_rows_of_a_family(
 ) -> None:
     for reader in (json_stream, json_lines):  # in pieces so small that the first ones teach what to expect of the others
         monkeypatch.setattr(reader, "_PIECE_BYTES", 1000)
-        monkeypatch.setattr(reader, "_LARGEST_PIECE_BYTES", 3000)
+        monkeypatch.setattr(reader, "_LARGEST_PIECE_BYTES", 12_000)
     subject = Subject(family)
     write(tmp_path / "tree")
     chance = random.Random(0)

@@ -18,7 +18,7 @@ from warehouse.digest import bytes_digest, workload_spec_digest
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft, Ingestor
-from warehouse.landing.rows import ISSUE_SCHEMA
+from warehouse.landing.rows import ISSUE_SCHEMA, decoded_schema
 from warehouse.record.command import record
 
 INDICATOR = {
@@ -86,7 +86,7 @@ def land(folder: Path) -> Landed:
     schemas = {**INGESTOR.tables, ISSUE_TABLE: ISSUE_SCHEMA}
     tables: dict[str, list[dict[str, Any]]] = {name: [] for name in schemas}
     for table, batch in INGESTOR.parse(bundle):
-        assert batch.schema == schemas[table]
+        assert decoded_schema(batch.schema) == schemas[table]
         tables[table] += batch.to_pylist()
     landed = Landed(bundle.digest, folder, tables)
     for row in (row for rows in tables.values() for row in rows):

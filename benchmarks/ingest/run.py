@@ -23,6 +23,7 @@ from generate import ALL, Evidence
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 WH = [sys.executable, "-m", "warehouse.cli.main"]
+AS_WH = {"OPENBLAS_NUM_THREADS": "1"}  # as `wh` sets it for itself
 SAMPLE_BYTES = 200_000  # enough to see whether an ingestor knows the format
 SMALLEST_BYTES = 200_000_000  # of less, the start of the parsing processes is what takes the time
 LARGER = 10  # files for the second look at memory: one that grows with them is not bounded by a batch
@@ -63,7 +64,7 @@ def run(command: list[str], folder: Path) -> tuple[str, float]:
     """Run a command of this checkout to its end: what it printed, and the peak memory of its process tree in MB."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     process = subprocess.Popen(
-        command, cwd=folder, env={**environment, "PYTHONPATH": str(REPOSITORY)}, stdout=subprocess.PIPE, text=True
+        command, cwd=folder, env={**environment, **AS_WH, "PYTHONPATH": str(REPOSITORY)}, stdout=subprocess.PIPE, text=True
     )
     peak = 0
     with ThreadPoolExecutor(1) as reader:

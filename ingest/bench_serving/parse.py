@@ -125,7 +125,8 @@ def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> It
         if first == b"{":
             inner = data[pair.start : pair.stop]
             for element in json_pairs(inner, report, start=(pair.start, pair.line_number)):
-                yield from _scalar(element._replace(key=f"{pair.key}/{element.key}"), report)
+                offset, length, line_number, key, value = element
+                yield from _scalar(Element(offset, length, line_number, f"{pair.key}/{key}", value), report)
             continue
         try:
             value = Json().value(data[pair.start : pair.stop].decode(errors="surrogateescape"))
@@ -137,10 +138,10 @@ def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> It
 
 def _scalar(element: Element, report: Report) -> Iterator[Entry]:
     """A pair's entry, none if its value is an array or object; what stands in a number's place and is none is told."""
-    key, value, place = str(element.key), element.value, (element.offset, element.length, element.line_number)
-    if value is None:  # as most of a server's arguments
+    if element.value is None:  # as most of a server's arguments
         yield element_entry(element, report)
         return
+    key, value, place = str(element.key), element.value, (element.offset, element.length, element.line_number)
     is_scalar = not isinstance(value, (list, dict))
     text = (json_text(value) or "").strip() if is_scalar else ""
     if is_scalar and key == "request_rate" and text.casefold() in RATE_WORDS:

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from warehouse.landing.columns import Rows, as_column, counts, never, numbers, texts
+from warehouse.landing.columns import Rows, as_column, never
 from warehouse.landing.json_lines import Lines, json_lines
+from warehouse.landing.json_records import Records
 from warehouse.landing.records import Record, shown
 from warehouse.landing.text import Data, Line, Report
 
@@ -53,38 +54,37 @@ def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, An
 def _rows_of_all(several: Lines, first: int) -> Rows | None:
     """What `_columns` gives for each of the records; None where one of them is to be looked at by itself."""
     records = several.records
-    phases = texts(records.column("metadata", "benchmark_phase"))
+    phases = records.texts("metadata", "benchmark_phase")
     if len(records) == 1 or phases is None:
         return None
-    columns: dict[str, Any] = {key: counts(records.column("metadata", key)) for key in _MOMENTS}
+    columns: dict[str, Any] = {key: records.counts("metadata", key) for key in _MOMENTS}
     for key in _TIMES:
-        columns[f"{key}_ms"] = _milliseconds(*(records.column("metrics", key, part) for part in ("value", "unit")))
+        columns[f"{key}_ms"] = _milliseconds(records, key)
     for key in _LENGTHS:
-        columns[key] = counts(records.column("metrics", key, "value"))
+        columns[key] = records.counts("metrics", key, "value")
     if any(column is None for column in columns.values()):
         return None
-    errors: dict[str, list[str | None]] = {key: [None] * len(records) for key in _NO_ERROR}
     if any(records.column("error") or ()):
-        for index, value in enumerate(records.values()):
-            for key, text in _error(Record(value, never)).items():
-                errors[key][index] = text
-    columns |= errors
-    kept = [index for index, phase in enumerate(phases) if phase != _WARM_UP]
-    if len(kept) < len(records):
-        columns = {key: pa.array(column).take(kept) for key, column in columns.items()}
-    columns["request_index"] = np.arange(first, first + len(kept))
-    lines = [several.lines[index] for index in kept]
-    return Rows([line.offset for line in lines], [len(line.data) for line in lines], columns)
+        errors = [_error(Record(value, never)) for value in records.values()]
+        columns |= {key: [error[key] for error in errors] for key in _ERROR}
+    offsets, lengths = several.offsets, several.lengths
+    if _WARM_UP in phases:
+        kept = np.array([phase != _WARM_UP for phase in phases])
+        columns = {key: pa.array(column).filter(pa.array(kept)) for key, column in columns.items()}
+        offsets, lengths = offsets[kept], lengths[kept]
+    columns["request_index"] = np.arange(first, first + len(offsets))
+    return Rows(offsets, lengths, columns)
 
 
-def _milliseconds(values: list[Any] | None, stated: list[Any] | None) -> pa.Array | None:
-    """What `milliseconds` gives of each metric, its value and its unit; None where one is to be looked at by itself."""
-    found, units = numbers(values), texts(stated)
+def _milliseconds(records: Records, key: str) -> pa.Array | None:
+    """What `milliseconds` gives of each metric; None where one is to be looked at by itself."""
+    found, units = records.numbers("metrics", key, "value"), records.texts("metrics", key, "unit")
     if found is None or units is None:
         return None
     factors = {unit: MILLISECONDS.get((unit or "").strip(), np.nan) for unit in set(units)}
+    by_row = list(factors.values())[0] if len(factors) == 1 else np.array([factors[unit] for unit in units], np.float64)
     with np.errstate(over="ignore"):
-        in_ms: NDArray[np.float64] = found * np.array([factors[unit] for unit in units], np.float64)
+        in_ms: NDArray[np.float64] = found * by_row
     return as_column(in_ms) if np.array_equal(np.isnan(in_ms), np.isnan(found)) else None
 
 
@@ -99,7 +99,7 @@ def _columns(record: Record) -> dict[str, Any]:
     return columns
 
 
-_NO_ERROR = {"error_type": None, "error_message": None}
+_ERROR = ("error_type", "error_message")
 
 
 def _error(record: Record) -> dict[str, str | None]:

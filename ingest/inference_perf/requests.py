@@ -10,7 +10,6 @@ from array import array
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from warehouse.landing.columns import Row, Rows, as_column, counts, never, numbers
@@ -55,18 +54,18 @@ def _columns_of_all(records: Records, starts: "array[float]") -> dict[str, Any] 
         return None
     metrics = "info", "response_metrics"
     ends = _ends_of_all(_stated(records, (*metrics, _TIMES), ("info", _TIMES)))
-    begun, ended = numbers(records.column("start_time")), numbers(records.column("end_time"))
+    begun, ended = records.numbers("start_time"), records.numbers("end_time")
     asked = counts(_stated(records, ("info", "request_metrics", "text", "input_tokens"), ("info", "input_tokens")))
     answered = counts(_stated(records, (*metrics, "output_tokens"), ("info", "output_tokens")))
     if ends is None or begun is None or ended is None or asked is None or answered is None:
         return None
     starts.frombytes(begun[~np.isnan(begun)].tobytes())
-    errors = [_NO_ERROR] * len(records)
+    told: dict[str, list[str | None]] = {}
     if any(records.column("error") or ()):
         errors = [_error(Record(value, never)) for value in records.values()]
+        told = {key: [error[key] for error in errors] for key in _ERROR}
     return {
-        "start_time_s": as_column(begun), "end_time_s": as_column(ended),
-        **{key: [error[key] for error in errors] for key in _NO_ERROR},
+        "start_time_s": as_column(begun), "end_time_s": as_column(ended), **told,
         "input_tokens": asked, "output_tokens": answered, **ends,
     }
 
@@ -97,17 +96,6 @@ def _ends_of_all(times: list[Any] | None) -> dict[str, Any] | None:
 
 def _ends_and_count(times: Any) -> tuple[Any, Any, int | None]:
     """The first and the last element of an array, and how many it has; of anything else, none."""
-    if isinstance(times, msgspec.Raw):  # of scalars: those in between are not decoded
-        written = bytes(times)
-        commas = written.count(b",") if written.startswith(b"[") else 0
-        if commas:
-            written = b"[%b,%b]" % (written[1 : written.index(b",")], written[written.rindex(b",") + 1 : -1])
-        try:
-            times = msgspec.json.decode(written)
-        except msgspec.DecodeError:  # a number that is too large
-            return written, written, None
-        if commas:
-            return times[0], times[-1], commas + 1
     if not isinstance(times, list) or not times:
         return None, None, 0 if isinstance(times, list) else None
     return times[0], times[-1], len(times)
@@ -129,7 +117,7 @@ def _columns(record: Record, flag: Any) -> dict[str, Any]:
     }
 
 
-_NO_ERROR = {"error_type": None, "error_msg": None}
+_ERROR = ("error_type", "error_msg")
 
 
 def _error(record: Record) -> dict[str, str | None]:

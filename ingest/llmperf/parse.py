@@ -19,7 +19,7 @@ from warehouse.landing.entries import document, element_entry, landed_entries
 from warehouse.landing.json_text import json_pairs
 from warehouse.landing.records import ABSENT, shown
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.statistics import agrees, mean, percentile, standard_deviation
+from warehouse.landing.statistics import agrees, agrees_at_once, mean, percentile, standard_deviation
 from warehouse.landing.text import Entry, Report, is_non_finite
 
 from .bundles import RESPONSES, SUMMARY, run_id
@@ -29,6 +29,7 @@ _WORKLOAD_NUMBERS = (
     "mean_input_tokens", "stddev_input_tokens", "mean_output_tokens", "stddev_output_tokens", "num_concurrent_requests",
 )
 _COUNTS = ("results_num_requests_started", "results_number_errors", "results_num_completed_requests")
+_SUMMED = {"mean": None, "stddev": 1}  # and the delta degrees of freedom
 _STATISTIC = re.compile(r"results_(.+)_(?:quantiles_(p\d+)|(mean|min|max|stddev))")
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -111,7 +112,10 @@ def _check(entries: Mapping[str, Entry], detail: Detail, report: Report) -> None
     for key, entry in entries.items():
         statistic = _STATISTIC.fullmatch(key)
         if statistic and statistic[1] in ordered and entry.number is not None:
-            computed = _computed(ordered[statistic[1]], statistic[2] or statistic[3])
+            values, name = ordered[statistic[1]], statistic[2] or statistic[3]
+            if name in _SUMMED and agrees_at_once(entry.number, values, _SUMMED[name]):
+                continue
+            computed = _computed(values, name)
             if computed is not None and not agrees(entry.number, computed):
                 _tell(report, entry, f"{key} is {entry.value}, of the requests {computed!r}")
     counts = (detail.requests, detail.failed, detail.requests - detail.failed)

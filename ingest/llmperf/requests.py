@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from warehouse.landing.columns import Row, Rows, as_column, counts, numbers, texts
+from warehouse.landing.columns import Row, Rows, as_column
 from warehouse.landing.json_records import Records
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.records import Record, shown
@@ -70,26 +71,22 @@ def _columns_of_all(records: Records, detail: Detail) -> dict[str, Any] | None:
     stated = [name for name in _NAMES_OF_STARTS if any(records.has(name))]
     if stated and not all(records.has(stated[0])):
         return None
-    stated_by = {**{key: key for key in (*_NUMBERS, *_COUNTS, *_TEXTS)}, **({"started_s": stated[0]} if stated else {})}
-    found: dict[str, list[Any]] = {}
-    for name, key in stated_by.items():
-        column = records.column(key)
-        if column is None:
-            return None
-        found[name] = column
-    floats = {name: numbers(found[name]) for name in found if name not in (*_COUNTS, *_TEXTS)}
-    whole = {key: counts(found[key]) for key in _COUNTS}
-    codes, messages = (texts(found[key]) for key in _TEXTS)
+    floats = {key: records.numbers(key) for key in _NUMBERS}
+    if stated:
+        floats["started_s"] = records.numbers(stated[0])
+    whole = {key: records.counts(key) for key in _COUNTS}
+    codes, messages = (records.texts(key) for key in _TEXTS)
     if codes is None or messages is None or any(column is None for column in (*floats.values(), *whole.values())):
         return None
     failed = [index for index, code in enumerate(codes) if code is not None]
-    for index in failed:
-        if not found["end_to_end_latency_s"][index]:
-            for key in _NUMBERS:
-                floats[key][index] = np.nan
-            found["number_output_tokens"][index] = None
-    if failed:
-        whole["number_output_tokens"] = counts(found["number_output_tokens"])
+    latency = floats["end_to_end_latency_s"]
+    unanswered = [index for index in failed if not latency[index] or np.isnan(latency[index])]
+    if unanswered:
+        for key in _NUMBERS:
+            floats[key][unanswered] = np.nan
+        is_answered = np.ones(len(records), np.bool_)
+        is_answered[unanswered] = False
+        whole["number_output_tokens"] = pc.if_else(pa.array(is_answered), whole["number_output_tokens"], None)
     _note(floats, whole, failed, detail)
     first = detail.requests
     detail.requests += len(records)

@@ -14,11 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from warehouse.landing.numbers_at import Bools, Ints, is_at, texts_at
+from warehouse.landing.rows import coded
 from warehouse.landing.text import MAX_VALUE_CHARACTERS
 
-from .lines import Bools, Ints, Lines
+from .lines import Lines
 from .mllog import NO_TIME, Event
-from .numbers import Numbers, numbers_in, texts_at
+from .numbers import Numbers, numbers_in
 from .template import NOWHERE, Template, template_of
 
 _CROWD = 500  # fewer lines in a block are read one by one in less time than it takes to look who is like whom
@@ -86,9 +88,7 @@ class Alike(NamedTuple):
 
     def _text(self, name: str, codes: Ints) -> pa.Array:
         texts = [getattr(template, name) for template in self.templates]
-        if all(text is None for text in texts):
-            return pa.nulls(len(codes), pa.string())
-        return pa.array(texts, pa.string()).take(pa.array(codes))
+        return coded(texts, codes)
 
     def _values(self, rows: Ints, codes: Ints, first: Ints) -> pa.Array:
         start, stop = (self._edge(rows, codes, first, side) for side in (0, 1))
@@ -117,7 +117,7 @@ class Alike(NamedTuple):
         numbers, text = self.numbers, self.lines.block.text
         return {
             **self._places(self.rows[line]),
-            "stat": pa.array([name for name, _ in stats], pa.string()).take(pa.array(stat)),
+            "stat": coded([name for name, _ in stats], stat),
             "value": texts_at(text, numbers.starts[index], numbers.stops[index] - numbers.starts[index]),
             "value_number": pa.array(numbers.values[index]),
         }
@@ -196,11 +196,7 @@ def _like_the_first(rows: Ints, lines: Lines, numbers: Numbers) -> tuple[Bools, 
         stops = numbers.starts[first] if index < count else lines.stops[kept]
         text = data[starts[0] : stops[0]]
         is_same = stops - starts == len(text)
-        # Every so many bytes of the block, as one item each: many times as quick as a row of bytes each.
-        items = np.ndarray((len(data) - len(text) + 1,), f"V{len(text)}", data, strides=(1,))
-        found = items[np.where(is_same, starts, starts[0])]
-        if found.tobytes() != text * len(found):
-            is_same &= (found.view(np.uint8).reshape(-1, len(text)) == np.frombuffer(text, np.uint8)).all(axis=1)
+        is_same &= is_at(data, np.where(is_same, starts, starts[0]), text)
         texts.append(text)
         is_alike[alike[~is_same]] = False
         alike = alike[is_same]

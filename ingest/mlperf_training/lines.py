@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from warehouse.landing.numbers_at import Bytes, Ints, places_where
 from warehouse.landing.text import MAX_LINE_BYTES, Data, Report
 
 MARKER = b":::MLLOG"
 _FIELD = b'"event_type":'  # every line that mlperf_logging writes has it
 _BLOCK_BYTES = 4 << 20
 _NEWLINE = ord("\n")
-_CHUNK_BYTES = 128 << 10  # of text and what is computed from it: so much stays in a core's own cache
 _IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
 
 
 class Block(NamedTuple):
@@ -104,14 +99,6 @@ def _found(text: Bytes, sought: bytes) -> Ints:
     for index, byte in enumerate(sought[:-1]):
         places = places[text[places + index] == byte]
     return places
-
-
-def places_where(is_wanted: Callable[..., Bools], *texts: Bytes) -> Ints:
-    """The places where something holds for texts of equal length."""
-    return np.concatenate([
-        np.flatnonzero(is_wanted(*(text[start : start + _CHUNK_BYTES] for text in texts))) + start
-        for start in range(0, max(1, len(texts[0])), _CHUNK_BYTES)
-    ])
 
 
 def _report_unmarked(block: Block, markers: Ints, ends: Ints, report: Report) -> None:

@@ -9,7 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .lines import Bools, Bytes, Ints, Lines, places_where
+from warehouse.landing.numbers_at import (
+    Bools, Bytes, Ints, floats_at, has_open_point, is_digit, is_plain_number, places_where, texts_at,
+)
+
+from .lines import Lines
 
 _LONGEST = 32  # bytes; a longer one is no producer's measurement
 # With so small an exponent that it is finite.
@@ -40,7 +44,7 @@ def numbers_in(lines: Lines) -> Numbers:
     if not is_short.all():
         starts, ends = starts[is_short], ends[is_short]
     try:
-        values = np.frombuffer(_parts(text, starts, ends).cast(pa.float64()).buffers()[1], np.float64)[: 2 * len(starts) : 2]
+        values = floats_at(text, starts, ends)
         is_number = np.isfinite(values) & _is_json(text, starts, ends)
     except pa.ArrowInvalid:  # among them is what is no number: asking of each takes thrice as long as reading it
         written = texts_at(text, starts, ends - starts)
@@ -55,15 +59,11 @@ def numbers_in(lines: Lines) -> Numbers:
 
 def _may_begin(before: Bytes, byte: Bytes) -> Bools:
     stands: Bools = (before == ord(" ")) | (before == ord(":")) | (before == ord(",")) | (before == ord("["))
-    return stands & (_is_digit(byte) | (byte == ord("-")))
+    return stands & (is_digit(byte) | (byte == ord("-")))
 
 
 def _may_end(byte: Bytes, behind: Bytes) -> Bools:
-    return _is_digit(byte) & ((behind == ord(",")) | (behind == ord("}")) | (behind == ord("]")))
-
-
-def _is_digit(byte: Bytes) -> Bools:
-    return (byte - ord("0")) < 10  # a byte below "0" wraps round
+    return is_digit(byte) & ((behind == ord(",")) | (behind == ord("}")) | (behind == ord("]")))
 
 
 def _is_all_in(lines: Lines, places: Ints) -> bool:
@@ -74,9 +74,9 @@ def _is_all_in(lines: Lines, places: Ints) -> bool:
 
 def _is_json(text: Bytes, starts: Ints, ends: Ints) -> Bools:
     """Whether what could be read as a number, and ends with a digit, is written as JSON has it."""
-    begin = starts + (text[starts] == ord("-"))
-    second = np.minimum(begin + 1, ends - 1)  # or the first again: no text may stand behind it
-    is_one: Bools = _is_digit(text[begin]) & ~((text[begin] == ord("0")) & (second > begin) & _is_digit(text[second]))
+    is_one = is_plain_number(text, starts, ends)
+    if not has_open_point(text):
+        return is_one
     points = places_where(_is_open_point, text[:-1], text[1:])  # 1.e5
     numbers = np.searchsorted(starts, points, side="right") - 1
     is_one[numbers[(numbers >= 0) & (points < ends[numbers])]] = False
@@ -84,21 +84,4 @@ def _is_json(text: Bytes, starts: Ints, ends: Ints) -> Bools:
 
 
 def _is_open_point(byte: Bytes, behind: Bytes) -> Bools:
-    return (byte == ord(".")) & ~_is_digit(behind)
-
-
-def texts_at(text: Bytes, starts: Ints, lengths: Ints) -> pa.StringArray:
-    """Parts of ASCII text, which do not overlap."""
-    order = np.argsort(starts, kind="stable")
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(0, 2 * len(order), 2)
-    return _parts(text, starts[order], (starts + lengths)[order]).take(pa.array(places))
-
-
-def _parts(text: Bytes, starts: Ints, ends: Ints) -> pa.StringArray:
-    """Parts of `text` that follow one another, and behind each a NULL for what stands before the next: nothing is copied."""
-    offsets = np.empty(2 * len(starts) + 1, np.int32)
-    offsets[:-1:2], offsets[1::2] = starts, ends
-    offsets[-1] = ends[-1] if len(ends) else 0
-    is_part = pa.py_buffer(b"\x55" * (len(starts) // 4 + 1))  # every other bit
-    return pa.StringArray.from_buffers(2 * len(starts), pa.py_buffer(offsets), pa.py_buffer(text), is_part, len(starts))
+    return (byte == ord(".")) & ~is_digit(behind)

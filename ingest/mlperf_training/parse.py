@@ -15,7 +15,7 @@ import pyarrow.compute
 from warehouse.landing.contract import Bundle
 from warehouse.landing.entries import element_entry
 from warehouse.landing.json_text import json_pairs
-from warehouse.landing.rows import RowBuffer
+from warehouse.landing.rows import RowBuffer, landing_batch, repeated
 from warehouse.landing.text import Entry, Report
 
 from .alike import Alike, Templates, find_alike
@@ -29,6 +29,9 @@ _Batches = Iterator[tuple[str, pa.RecordBatch]]
 # What a log states of itself, and where the path states it.
 _IDENTITY = {"submission_org": "submitter", "submission_benchmark": "benchmark"}
 _EVENT, _STAT = "mlperf_training_event", "mlperf_training_stat"
+_CODED = frozenset({  # columns of few texts
+    "run_id", "event_type", "key", "status", "metric", "producer", "stat", "artifact_manifest_digest", "raw_path",
+})
 _WAITING_ROWS = 20_000
 _ONCE = frozenset({"run_start", "run_stop"})  # several differing ones leave the result open
 
@@ -179,7 +182,7 @@ class _Waiting:
             columns["artifact_manifest_digest"] = [self._digest] * count
             if count:
                 schema = self._tables[table]
-                yield table, pa.RecordBatch.from_arrays([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
+                yield table, landing_batch([_array(columns[field.name], field) for field in schema], schema)
         self._columns = {}
 
 
@@ -193,15 +196,22 @@ def _batches(alike: Alike, alone: Block, tables: Mapping[str, pa.Schema], run: _
     for table, parts in ((_EVENT, events), (_STAT, stats)):
         schema = tables[table]
         arrays = {
-            field.name: [pa.array(part[field.name], field.type) for part in parts] for field in schema if field.name not in constant
+            field.name: [_array(part[field.name], field) for part in parts] for field in schema if field.name not in constant
         }
         if len(parts) > 1:
             order = pa.compute.sort_indices(pa.concat_arrays(arrays["line_number"]))
             arrays = {name: [pa.concat_arrays(column).take(order)] for name, column in arrays.items()}
         count = sum(map(len, arrays["line_number"]))
         if count:
-            columns = [pa.repeat(constant[name], count) if name in constant else arrays[name][0] for name in schema.names]
-            yield table, pa.RecordBatch.from_arrays(columns, schema=schema)
+            columns = [repeated(constant[name], count) if name in constant else arrays[name][0] for name in schema.names]
+            yield table, landing_batch(columns, schema)
+
+
+def _array(values: Any, field: pa.Field) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return values
+    array = pa.array(values, field.type)
+    return array.dictionary_encode() if field.name in _CODED else array
 
 
 def _add_runs(bundle: Bundle, buffer: RowBuffer, runs: list[_Run], group: str, identity: Mapping[str, Any]) -> None:

@@ -127,5 +127,5 @@ class Ingestor(Protocol):
         ...
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, "pa.RecordBatch"]]:
-        """The landing rows of one bundle: table name and a batch of its schema."""
+        """The landing rows of one bundle: table name and a batch of its schema, whose texts may be coded (`rows.coded`)."""
         ...

@@ -39,6 +39,8 @@ def document(bundle: Bundle, raw_path: str, report: Report) -> bytes:
 def element_entry(element: Element, report: Report) -> Entry:
     """A pair of a document as an entry; a number that has no finite value is told."""
     key = str(element.key)
+    if element.value is None:
+        return Entry(element.offset, element.length, element.line_number, key[:MAX_KEY_CHARACTERS], None, None)
     text, number = json_text(element.value), json_number(element.value)
     if is_lost_number(element.value) or (isinstance(element.value, str) and is_non_finite(element.value.removeprefix("."))):
         report("non-finite-number", key[:120], element.offset, element.length, element.line_number)

@@ -6,23 +6,22 @@ anything else nothing is said here; who asks goes on with care, element by eleme
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
+import simdjson
 from numpy.typing import NDArray
 
-from warehouse.landing.json_records import Decoded, Expected, Records
+from warehouse.landing.json_records import Decoded, Records
+from warehouse.landing.json_templates import Templates
+from warehouse.landing.numbers_at import Ints, parts_of
 
 _DEEPEST = 100  # the careful reader ends at the interpreter's recursion limit; records have ten levels at most
-_decode = msgspec.json.Decoder(list[Any]).decode
-_decode_value = msgspec.json.Decoder().decode
-_COLON = ord(":")
 _QUOTE = ord('"')
 _BACKSLASH = ord("\\")
+_BLANK = b" \t\r\n"
 _STEPS = np.zeros(256, np.int8)  # what a bracket does to the depth
 _STEPS[[ord("["), ord("{")]] = 1
 _STEPS[[ord("]"), ord("}")]] = -1
@@ -46,88 +45,100 @@ class Elements:
         return int(self.offsets[-1] + self.lengths[-1])
 
 
-def whole_elements(data: bytes, expected: Expected | None = None) -> Elements | None:
+def whole_elements(data: bytes, templates: Templates | None = None) -> Elements | None:
     """The elements that are whole in `data`, which begins with one: what they are, and their places. None where there is
-    none, or where one is a scalar, is not plain, or is malformed. With `expected`, objects are decoded as those before them
-    were, and those that come unexpected teach it."""
-    for scan in (_scan_flat, _scan):
-        found = scan(data)
-        if found is None:
+    none, or where one is a scalar, is not plain, or is malformed. With `templates`, those that were written as others before
+    them are read by columns; they learn from the others."""
+    if templates and (alike := templates.of_array(data)):
+        starts, stops, records = alike
+        return Elements(starts, stops - starts, records)
+    for cut in ([templates.cut] if templates else []) + [_cut]:
+        places = cut(data)
+        if places is None:
             continue
-        starts, stops, pairs = found
-        taken = data[: stops[-1]]
-
-        def decoded(taken: bytes = taken) -> list[Any]:
-            return _decode(b"[%b]" % taken)
-
-        records = expected.array(taken, pairs, decoded) if expected else None
-        # Fewer values than brackets: a text between them.
-        if records is not None and len(records) == len(starts):
-            return Elements(starts, stops - starts, records)
-        try:
-            values = decoded()
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            continue
-        # Fewer keys than colons: one stands twice in an object.
-        if len(values) == len(starts) and _has_pairs(values, pairs):
-            if expected:
-                expected.learn(values)
-            return Elements(starts, stops - starts, Decoded(values))
+        starts, stops = places
+        separators = parts_of(data, stops[:-1], starts[1:])
+        # Each part is one value and between them stand commas: then these are the elements, however they were found.
+        if starts[0] == 0 and all(separator.strip(_BLANK) == b"," for separator in separators):
+            found = _values(data, starts, stops, templates, separators[0] if separators else b"")
+            if found is not None:
+                return Elements(starts, stops - starts, found)
     return None
 
 
-def line_records(lines: list[bytes], expected: Expected) -> Records | None:
-    """The values of JSON lines, as `whole_elements` gives them; None where one of them is not plain, or is malformed."""
-    records = expected.lines(lines, lambda: list(map(_decode_value, lines)))
-    if records is not None:
-        return records
+def line_records(data: bytes, starts: Ints, stops: Ints, templates: Templates) -> Records | None:
+    """The values of JSON lines, from `starts` to `stops` with nothing but line ends between them, as `whole_elements` gives
+    them; None where one of them is not plain, or is malformed."""
+    return templates.of_lines(data, starts, stops) or _values(data, starts, stops, templates, b"")
+
+
+def _values(data: bytes, starts: Ints, stops: Ints, templates: Templates | None, separator: bytes) -> Records | None:
+    some = templates.of_some(data, starts, stops, _decoded) if templates else None
+    if some is not None:
+        return some
+    written = parts_of(data, starts, stops)
+    found = _decoded(written)
+    if found is not None and templates:
+        templates.learn(written, separator)
+    return found
+
+
+def _decoded(written: list[bytes]) -> Decoded | None:
+    """The values of parts; None where one of them is not plain, or is malformed."""
+    parser = simdjson.Parser()
+    values: list[Any] = []
     try:
-        values = [_decode_value(line) for line in lines]
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        for each in written:
+            parsed: Any = parser.parse(each)  # a scalar is given as it is
+            value = parsed.as_dict() if isinstance(parsed, simdjson.Object) else parsed.as_list()
+            if not _is_plain(parsed, value, _DEEPEST):
+                return None
+            values.append(value)
+            del parsed  # the parser's memory is for the next one
+    except (ValueError, RuntimeError, AttributeError):
         return None
-    brackets = brackets_in(b"\n".join(lines))
-    if np.cumsum(brackets.steps, dtype=np.int32).max(initial=0) > _DEEPEST or not _has_pairs(values, len(brackets.colons)):
-        return None
-    expected.learn(values)
     return Decoded(values)
 
 
-_Scan = tuple[NDArray[np.int64], NDArray[np.int64], int]  # where elements start and stop, and how many keys are in them
+def _is_plain(parsed: Any, value: Any, depth: int) -> bool:
+    """Whether no object in a value has a key twice: the library has counted them all. And whether it is not too deep."""
+    if depth == 0 or len(parsed) != len(value):
+        return False
+    if type(value) is dict:
+        for key, each in value.items():  # no generator: this is done for every record
+            if type(each) in _CONTAINERS and not _is_plain(parsed[key], each, depth - 1):
+                return False
+        return True
+    if _CONTAINERS.isdisjoint(map(type, value)):
+        return True
+    for one, each in zip(parsed, value, strict=True):
+        if type(each) is dict and _CONTAINERS.isdisjoint(map(type, each.values())):  # as most
+            if len(one) != len(each):
+                return False
+        elif type(each) in _CONTAINERS and not _is_plain(one, each, depth - 1):
+            return False
+    return True
 
 
-def _scan_flat(data: bytes) -> _Scan | None:
-    """As `_scan`, for objects of scalars alone: quicker by half of what decoding takes. It counts the marks in texts, too,
-    which is then found by whoever counts the values and the keys."""
-    if b"[" in data or b"\\" in data:
-        return None
-    codes = np.frombuffer(data, np.uint8)
-    starts, stops = np.flatnonzero(codes == ord("{")), np.flatnonzero(codes == ord("}")) + 1
-    starts = starts[: len(stops)]
-    if not len(stops) or len(starts) < len(stops) or (starts >= stops).any() or (starts[1:] < stops[:-1]).any():
-        return None
-    return starts, stops, int(np.count_nonzero(codes[: stops[-1]] == _COLON))
+_CONTAINERS = frozenset({dict, list})
 
 
-def _scan(data: bytes) -> _Scan | None:
-    """Where the outermost brackets open and close, and how many keys stand between them; None where nothing closes."""
+def _cut(data: bytes) -> tuple[Ints, Ints] | None:
+    """Where the outermost brackets open and close; None where nothing closes."""
     brackets = brackets_in(data)
     depths = np.cumsum(brackets.steps, dtype=np.int32)
     end = int((depths < 0).argmax()) if (depths < 0).any() else len(depths)  # where the array ends
     places, steps, depths = brackets.places[:end], brackets.steps[:end], depths[:end]
     stops = places[(depths == 0) & (steps < 0)] + 1
-    if not len(stops) or depths.max() > _DEEPEST:
-        return None
-    starts = places[(depths == 1) & (steps > 0)][: len(stops)]
-    return starts, stops, int(np.searchsorted(brackets.colons, stops[-1]))
+    return (places[(depths == 1) & (steps > 0)][: len(stops)], stops) if len(stops) else None
 
 
 class Brackets(NamedTuple):
-    """What stands outside of texts: brackets, each a step up or down, and colons; and where the last text that is not whole
-    begins, or the end."""
+    """The brackets that stand outside of texts, each a step up or down; and where the last text that is not whole begins, or
+    the end."""
 
-    places: NDArray[np.int64]
+    places: Ints
     steps: NDArray[np.int8]
-    colons: NDArray[np.int64]
     stop: int
 
 
@@ -139,32 +150,9 @@ def brackets_in(data: bytes) -> Brackets:
     is_quote = codes == _QUOTE
     is_quote[1:] &= codes[:-1] != _BACKSLASH
     folded = codes | 0x20  # [ and { are one then, as are ] and }
-    places = np.flatnonzero(is_quote | (codes == _COLON) | (folded == ord("{")) | (folded == ord("}")))
+    places = np.flatnonzero(is_quote | (folded == ord("{")) | (folded == ord("}")))
     quotes = is_quote[places]
     is_within = np.logical_xor.accumulate(quotes)
     stop = int(places[quotes][-1]) if len(places) and is_within[-1] else len(data)
     places = places[~(is_within | quotes)]
-    marks = codes[places]
-    is_colon = marks == _COLON
-    return Brackets(places[~is_colon], _STEPS[marks[~is_colon]], places[is_colon], stop)
-
-
-def _has_pairs(values: list[Any], pairs: int) -> bool:
-    """Whether all objects in `values`, however deep, have so many keys."""
-    if set(map(type, values)) == {dict} and sum(map(len, values)) == pairs:  # there are none within
-        return True
-    return _pairs_in(values) == pairs
-
-
-def _pairs_in(values: list[Any]) -> int:
-    count = 0
-    within: Iterable[Any] = values
-    while containers := [value for value in within if type(value) in _CONTAINERS]:
-        objects = [value for value in containers if type(value) is dict]
-        arrays = [value for value in containers if type(value) is list and not _CONTAINERS.isdisjoint(map(type, value))]
-        count += sum(map(len, objects))
-        within = chain(chain.from_iterable(map(dict.values, objects)), chain.from_iterable(arrays))
-    return count
-
-
-_CONTAINERS = frozenset({dict, list})
+    return Brackets(places, _STEPS[codes[places]], stop)

@@ -22,13 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warehouse.landing.json_elements import Elements, whole_elements
-from warehouse.landing.json_records import Decoded, Expected
+from warehouse.landing.json_records import Decoded
+from warehouse.landing.json_templates import Templates
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
-_WINDOW_BYTES = 1 << 20
+_WINDOW_BYTES = 2 << 20
 _PIECE_BYTES = 32 << 10  # of an array that is looked at first: it may end soon
-_LARGEST_PIECE_BYTES = 512 << 10
+_LARGEST_PIECE_BYTES = 1 << 20
 _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
 # What stands between the brackets of a value that is stepped over: one match takes all of it.
 _BETWEEN = re.compile(r'(?:[ \t\n\r\ufeff,:]++|"[^"\\\x00-\x1f]*+")*+')
@@ -52,12 +53,13 @@ class JsonStream:
         self._data, self._report = data, report
         self._base, self._text, self._position = 0, "", 0  # the window: its first byte, its text, the cursor in it
         self._bytes = b""  # the window's up to what is no UTF-8, as long as several elements may be taken from them at once
+        self._is_ascii = True
         self._counted, self._counted_bytes = 0, 0  # characters of the window whose bytes have been counted
         self._line = (0, 1)  # an offset and its line number, to count on from
         self._duplicates: list[str] = []
         self._decoder = json.JSONDecoder(object_pairs_hook=self._object)
         self._pending = False  # a value stands at the cursor that nobody has taken
-        self._expected = Expected()  # what the elements of arrays are
+        self._templates = Templates()  # of the elements of arrays
 
     def __enter__(self) -> "JsonStream":
         self._fill(0, _WINDOW_BYTES)
@@ -147,20 +149,17 @@ class JsonStream:
                 return
             self._step()
 
-    def batches(self) -> Iterator[Elements]:
-        """All elements of the array at the cursor, as many at a time as the window has, to be read by columns."""
-        return self._batches(self._expected)
-
     def values(self) -> Iterator[tuple[int, int, Any]]:
         """(offset, length, value) of each element of the array at the cursor."""
-        for several in self._batches(None):
+        for several in self.batches():
             yield from several
 
-    def _batches(self, expected: Expected | None) -> Iterator[Elements]:
-        """As `elements` and `value` give them, one by one; so they are taken where something is odd."""
+    def batches(self) -> Iterator[Elements]:
+        """All elements of the array at the cursor, as many at a time as the window has, to be read by columns; one by one,
+        as `elements` and `value` give them, where something is odd."""
         size = _PIECE_BYTES
         for offset in self.elements():
-            while (several := self._several(offset, size, expected)) is None and self._bytes:
+            while (several := self._several(offset, size)) is None and self._bytes:
                 size *= 2
             if several is None:
                 value = self.value()
@@ -181,18 +180,17 @@ class JsonStream:
             self._duplicates.clear()
         return found
 
-    def _several(self, offset: int, size: int, expected: Expected | None) -> Elements | None:
+    def _several(self, offset: int, size: int) -> Elements | None:
         """The elements from the cursor on that the next `size` bytes hold, and the cursor after them. None where they are
         not plain or none is whole; once that is so for all of the window, its bytes are gone."""
         start = offset - self._base
         piece = self._bytes[start : start + size]
-        found = whole_elements(piece, expected)
+        found = whole_elements(piece, self._templates)
         if found is None:
             if start + size >= len(self._bytes):
                 self._bytes = b""
             return None
-        taken = piece[: found.stop]
-        self._position += found.stop if taken.isascii() else len(taken.decode())
+        self._position += found.stop if self._is_ascii else len(piece[: found.stop].decode())
         self._counted, self._counted_bytes = self._position, start + found.stop
         self._pending = False
         return Elements(found.offsets + offset, found.lengths, found.records)
@@ -256,7 +254,7 @@ class JsonStream:
         """Move the window to `offset`, which becomes the cursor."""
         self._stop = min(offset + size, len(self._data))
         part = bytes(self._data[offset : self._stop])
-        self._bytes = part
+        self._bytes, self._is_ascii = part, part.isascii()
         try:
             self._text = part.decode()
         except UnicodeDecodeError as error:

@@ -241,6 +241,9 @@ class _Walk:
         return False
 
     def _closed(self, closing: str) -> bool:
+        if self._text.startswith(",", self._position):  # no blanks, as mostly
+            self._position += 1
+            return False
         mark = self._expect(",", closing)
         self._position += 1
         return mark == closing
@@ -261,8 +264,11 @@ class _Places:
 
     def __init__(self, text: str, offset: int, line_number: int) -> None:
         self._text, self._character, self._offset, self._line = text, 0, offset, line_number
+        self._is_plain = text.isascii() and "\n" not in text  # as JSON lines mostly are
 
     def __call__(self, character: int) -> tuple[int, int]:
+        if self._is_plain:
+            return self._offset + character, self._line
         between = self._text[self._character : character]
         self._offset += len(between) if between.isascii() else len(between.encode(errors="surrogateescape"))
         self._line += between.count("\n")

@@ -1,8 +1,9 @@
-"""Runs parsing tasks in processes of their own: started afresh, never forked, since pyarrow's and DuckDB's threads do not
-survive a fork; and not by `multiprocessing`, which would run the caller's own script again in each of them.
+"""Runs parsing tasks in processes of their own: forked where this one has no other threads, since DuckDB's and OpenBLAS's do
+not survive that; else started afresh (`started`), which takes each as long as parsing 40 MB; and not by `multiprocessing`, which
+would run the caller's own script again in each of them.
 
-A task goes to a process as a pickle on its standard input. Back come None for each bundle that is done, and then the
-task's outcome, or the exception that ended it.
+A task goes to a process as a pickle. Back come None for each bundle that is done, and then the task's outcome, or the
+exception that ended it.
 """
 
 from __future__ import annotations
@@ -15,18 +16,24 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
+from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import IO, Any
 
 from warehouse.errors import WarehouseError
+from warehouse.landing.forked import Forked, may_fork
 from warehouse.landing.parsing import Outcome, Task, run
+from warehouse.landing.registry import Source
 
-_START = "import sys; sys.path[:] = {path!r}; from warehouse.landing.processes import serve; serve()"
+_START = "import sys; sys.path[:] = {path!r}; from warehouse.landing.processes import serve_afresh; serve_afresh()"
 # A block's arrays are freed and wanted again with the next one: what is freed is kept. To get the same pages from the kernel
 # again and again took a fifth of parsing text. Of glibc; others do not know these.
 _ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(256 << 20)}
-_Process = subprocess.Popen[bytes]
+_THREADS = {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # there are as many processes as cores already
+_FOR_ALL = ("pyarrow.compute", "warehouse.landing.json_stream", "warehouse.landing.writer")  # that every process would import
+_Process = subprocess.Popen[bytes] | Forked
 _Events = SimpleQueue[tuple[int, Any]]  # the number of a task, and what its process said
 
 
@@ -36,7 +43,12 @@ def run_in_processes(tasks: Sequence[Task], processes: int, on_bundle: Callable[
     # The largest first: what is long must not begin last.
     waiting = deque(sorted(range(len(tasks)), key=lambda number: -tasks[number].bytes))
     events: _Events = SimpleQueue()
-    started = [_start() for _ in range(processes)]
+    if may_fork():
+        for module in _FOR_ALL:  # so that it is done once
+            import_module(module)
+    started: list[_Process] = []
+    for _ in range(processes):
+        started.append(_start(started))
     threads = [Thread(target=_feed, args=(process, tasks, waiting, events), daemon=True) for process in started]
     outcomes: dict[int, Outcome] = {}
     try:
@@ -63,11 +75,14 @@ def run_in_processes(tasks: Sequence[Task], processes: int, on_bundle: Callable[
     return [outcomes[number] for number in range(len(tasks))]
 
 
-def _start() -> _Process:
+def _start(earlier: Sequence[_Process]) -> _Process:
+    environment = {**_ALLOCATOR, **os.environ, **_THREADS}
+    if may_fork():
+        return Forked(_serve, [process for process in earlier if isinstance(process, Forked)], environment)
     return subprocess.Popen(
         [sys.executable, "-c", _START.format(path=sys.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         process_group=0,  # Ctrl-C is for this process, which stops the others
-        env={**_ALLOCATOR, **os.environ, "POLARS_MAX_THREADS": "1"},  # there are as many processes as cores already
+        env=environment,
     )
 
 
@@ -105,9 +120,13 @@ def _ended(process: _Process, task: Task, done: int) -> WarehouseError:
     )
 
 
-def serve() -> None:
-    """What a started process does: run tasks until there are no more."""
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+def serve_afresh() -> None:
+    """What a process does that was started afresh."""
+    _serve(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
+
+
+def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Run tasks until there are no more."""
     # An ingestor that prints must not be taken for an answer, nor one that asks be given a task.
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -118,6 +137,9 @@ def serve() -> None:
     # Decoded records come by the ten thousand and hold no cycles: to look for some after every 700 took a fifth of the time.
     gc.set_threshold(100_000)
 
+    # Nobody edits an ingestor for one process only; to load it for each task took as long as a megabyte of it.
+    load = cache(Source.load)
+
     def answer(value: object) -> None:
         pickle.dump(value, answers)
         answers.flush()
@@ -126,7 +148,7 @@ def serve() -> None:
         while True:
             task = pickle.load(requests)
             try:
-                ingestor = task.source.load() if task.source else None
+                ingestor = load(task.source) if task.source else None
                 outcome = run(task, ingestor, lambda: answer(None))
             except BrokenPipeError:
                 raise

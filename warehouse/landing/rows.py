@@ -145,7 +145,7 @@ class RowBuffer:
         if self._rows[table]:
             self._batches[table].append(self._batch(schema, self._rows[table]))
             self._rows[table] = []
-        batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+        batch = landing_batch(arrays, schema)
         self._batches[table] += [batch.slice(first, BATCH_ROWS) for first in range(0, size, BATCH_ROWS)]
 
     def _check_names(self, table: str, columns: Mapping[str, Any]) -> None:
@@ -181,17 +181,43 @@ class RowBuffer:
     def _batch(self, schema: pa.Schema, rows: list[dict[str, Any]]) -> pa.RecordBatch:
         # Column by column: RecordBatch.from_pylist takes three times as long.
         columns = [
-            pa.repeat(pa.scalar(self._digest, field.type), len(rows))
+            repeated(self._digest, len(rows))
             if field.name == "artifact_manifest_digest"
             else pa.array([row.get(field.name) for row in rows], field.type)
             for field in schema
         ]
-        return pa.RecordBatch.from_arrays(columns, schema=schema)
+        return landing_batch(columns, schema)
+
+
+def landing_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+    """Columns of a landing table as a batch. Texts may be `coded`: then the batch's schema says so."""
+    fields = [field.with_type(column.type) for field, column in zip(schema, columns, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+
+def coded(texts: Sequence[str | None], codes: NDArray[np.integer[Any]]) -> pa.DictionaryArray:
+    """Of each row one of a few texts, by its place among them: written as it is, where to look for equal texts among so many
+    would take longer than to write all numbers of their rows."""
+    known = {text: place for place, text in enumerate(dict.fromkeys(text for text in texts if text is not None))}
+    places = np.array([known.get(text, -1) if text is not None else -1 for text in texts], np.int32)[codes]
+    return pa.DictionaryArray.from_arrays(pa.array(places, mask=places < 0), pa.array(known, pa.string()))
+
+
+def repeated(text: str, count: int) -> pa.DictionaryArray:
+    """One text for all rows."""
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([text], pa.string()))
+
+
+def decoded_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema of a batch with its texts not `coded`."""
+    return pa.schema([
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field for field in schema
+    ])
 
 
 def _column(values: Any, kind: pa.DataType, size: int) -> pa.Array:
     if values is None:
         return pa.nulls(size, kind)
     if isinstance(values, str):
-        return pa.repeat(pa.scalar(values, kind), size)
+        return repeated(values, size)
     return values if isinstance(values, pa.Array) else pa.array(values, kind)

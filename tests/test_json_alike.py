@@ -1,0 +1,232 @@
+"""Records that are read by columns have the columns that they have as dicts; whatever is odd among them is read as it is one by
+one: the same values, their bytes, and the issues."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from warehouse.landing import json_lines, json_stream
+from warehouse.landing.columns import never
+from warehouse.landing.json_alike import Alike, alike
+from warehouse.landing.json_records import Decoded, Mixed, Records
+from warehouse.landing.json_stream import JsonStream
+from warehouse.landing.json_template import template_of
+from warehouse.landing.json_templates import Templates
+from warehouse.landing.records import Record
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import Report
+
+_PATHS = [
+    (), ("a",), ("a", "n"), ("a", "i"), ("a", "big"), ("a", "o"), ("a", "o", "t"), ("a", "o", "u"), ("s",), ("z",), ("l",),
+    ("w",), ("b",), ("e",), ("e", "k"), ("absent",), ("a", "n", "absent"),
+]
+
+
+def _record(index: int, chance: random.Random) -> dict[str, Any]:
+    """As a tool writes them: the same keys, some texts always the same, some numbers NULL, counts beyond a double's."""
+    return {
+        "a": {
+            "n": chance.random() * 10.0 ** chance.randrange(-9, 9), "i": index, "big": 1_730_923_333_000_000_001 + index,
+            "o": {"t": "ms", "u": f"id: {index} {{[é"},
+        },
+        "s": chance.choice([None, -1.5]), "z": -0.0, "l": [1, 2.5, None], "w": chance.choice(["", "x"]),
+        "b": chance.choice([True, None]), "e": None,
+    }
+
+
+# What stands in the middle of good records, made of one of them.
+_ODD: dict[str, Callable[[str], str]] = {
+    "a key twice": lambda text: text.replace('"z": -0.0', '"z": -0.0, "z": 1'),
+    "a key twice for another": lambda text: text.replace('"e": null', '"z": null'),
+    "an escaped key twice": lambda text: text.replace('"e": null', '"\\u007a": null'),
+    "an unknown key": lambda text: text.replace('"e": null', '"e": null, "f": 1'),
+    "a missing key": lambda text: text.replace(', "e": null', ""),
+    "keys in another order": lambda text: text.replace('"z": -0.0, "l": [1, 2.5, null]', '"l": [1, 2.5, null], "z": -0.0'),
+    "NaN": lambda text: text.replace("-0.0", "NaN"),
+    "infinity": lambda text: text.replace("-0.0", "-Infinity"),
+    "beyond a double": lambda text: text.replace("-0.0", "1e999"),
+    "a number as a text": lambda text: text.replace("-0.0", '"1.5"'),
+    "a large integer": lambda text: text.replace("-0.0", "9" * 30),
+    "an endless integer": lambda text: text.replace("-0.0", "9" * 5000),
+    "-0": lambda text: text.replace("-0.0", "-0"),
+    "1.e5": lambda text: text.replace("-0.0", "1.e5"),
+    "01": lambda text: text.replace("-0.0", "01"),
+    "1.": lambda text: text.replace("-0.0", "1."),
+    ".5": lambda text: text.replace("-0.0", ".5"),
+    "+1": lambda text: text.replace("-0.0", "+1"),
+    "0x10": lambda text: text.replace("-0.0", "0x10"),
+    "1e5": lambda text: text.replace("-0.0", "1e5"),
+    "a bare word": lambda text: text.replace("-0.0", "nul"),
+    "nothing": lambda text: text.replace("-0.0", ""),
+    "two numbers": lambda text: text.replace("-0.0", "1 2"),
+    "true": lambda text: text.replace("-0.0", "true"),
+    "a text": lambda text: text.replace("-0.0", '"-"'),
+    "a quote in a text": lambda text: text.replace("id: ", 'i"d'),
+    "an escaped quote in a text": lambda text: text.replace("id: ", 'i\\"d'),
+    "a lone surrogate": lambda text: text.replace("id: ", "\\ud800"),
+    "a control character in a text": lambda text: text.replace("id: ", "\x01"),
+    "a tab in a text": lambda text: text.replace("id: ", "\t"),
+    "a comma in a text": lambda text: text.replace("id: ", "a, b"),
+    "a comma in a text, and a key less": lambda text: text.replace("id: ", "a, b").replace(', "e": null', ""),
+    "an object": lambda text: text.replace('"e": null', '"e": {"k": 1}'),
+    "an empty object": lambda text: text.replace('"e": null', '"e": {}'),
+    "an object for an array": lambda text: text.replace("[1, 2.5, null]", "{}"),
+    "a longer array": lambda text: text.replace("[1, 2.5, null]", "[1, 2.5, null, 1]"),
+    "deep nesting": lambda text: text.replace('"e": null', '"e": ' + "[" * 300 + "]" * 300),
+    "nesting without an end": lambda text: text.replace('"e": null', '"e": ' + "[" * 30_000 + "]" * 30_000),
+    "a trailing comma": lambda text: text.replace("null}", "null,}"),
+    "a comma too many": lambda text: text.replace(', "e"', ',, "e"'),
+    "no end": lambda text: text[:-1],
+    "text behind it": lambda text: text + " x",
+    "blanks": lambda text: text.replace(", ", " ,\t").replace(": ", " : ") + "  ",
+    "a number": lambda text: "7",
+    "an array": lambda text: "[1]",
+    "another record": lambda text: '{"a": {"n": 1}}',
+    "a line end": lambda text: text.replace(', "e"', ',\n"e"'),
+    "a blank line": lambda text: "\n" + text + "\n\r\n \n",
+}
+
+
+def _documents(odd: Callable[[str], str] | None, are_lines: bool) -> bytes:
+    chance = random.Random(1)
+    texts = [json.dumps(_record(index, chance), ensure_ascii=False) for index in range(90)]
+    if odd is not None:
+        assert odd(texts[57]) != texts[57]
+        texts[57] = odd(texts[57])
+    return "\n".join(texts).encode() if are_lines else f"[{', '.join(texts)}]".encode()
+
+
+def _batches(data: bytes, are_lines: bool, report: Report) -> Iterator[tuple[Records, list[tuple[Any, ...]]]]:
+    if are_lines:
+        for lines in json_lines.json_lines(data, report):
+            yield lines.records, [(line.number, line.offset, len(line.data), repr(value)) for line, value in lines]
+        return
+    with JsonStream(data, report) as stream:
+        for several in stream.batches():
+            yield several.records, [(offset, length, repr(value)) for offset, length, value in several]
+
+
+def _read(data: bytes, are_lines: bool) -> tuple[list[Records], list[tuple[Any, ...]], list[dict[str, Any]]]:
+    buffer = RowBuffer({}, "digest")
+    batches = list(_batches(data, are_lines, Report(buffer, "file", None)))
+    values = [value for _, several in batches for value in several]
+    return [records for records, _ in batches], values, [row for _, batch in buffer.rest() for row in batch.to_pylist()]
+
+
+def _shown(column: Any) -> Any:
+    """A column with its types and the sign of its zeros; what a NaN stands for as it is."""
+    if isinstance(column, pa.Array):
+        return column.to_pylist()
+    return repr(column.tolist() if isinstance(column, np.ndarray) else column)
+
+
+def _check_columns(records: Records) -> None:
+    decoded = Decoded(records.values())
+    for path in _PATHS:
+        for read in (Records.has, Records.column, Records.numbers, Records.counts, Records.texts):
+            found, expected = (_shown(getattr(each, read.__name__)(*path)) for each in (records, decoded))
+            if read is Records.counts and expected == "None" != found:  # floats that are whole: each by itself is a count, too
+                expected = [Record({"": value}, never).count("") for value in decoded.column(*path) or ()]
+            assert found == expected, (path, read.__name__)
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    for reader in (json_lines, json_stream):
+        monkeypatch.setattr(reader, "_PIECE_BYTES", 2000)
+        monkeypatch.setattr(reader, "_LARGEST_PIECE_BYTES", 4000)
+
+
+@pytest.mark.parametrize("are_lines", [True, False])
+def test_good_records_are_read_by_columns(are_lines: bool) -> None:
+    batches, values, issues = _read(_documents(None, are_lines), are_lines)
+    chance = random.Random(1)
+    assert [value[-1] for value in values] == [repr(_record(index, chance)) for index in range(90)]
+    assert not issues and sum(len(each) for each in batches if isinstance(each, Alike)) > 60
+    for each in batches:
+        _check_columns(each)
+    assert any(each.numbers("a", "n") is not None and each.texts("a", "o", "t") == ["ms"] * len(each) for each in batches)
+
+
+@pytest.mark.parametrize("are_lines", [True, False])
+@pytest.mark.parametrize("odd", _ODD)
+def test_what_is_odd_among_them_is_read_as_it_is_one_by_one(odd: str, are_lines: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = _documents(_ODD[odd], are_lines)
+    batches, *found = _read(data, are_lines)
+    for each in batches:
+        _check_columns(each)
+    assert any(isinstance(each, Alike) for each in batches)
+    monkeypatch.setattr(json_stream, "whole_elements", lambda *_: None)
+    monkeypatch.setattr(json_lines, "line_records", lambda *_: None)
+    one_by_one, *expected = _read(data, are_lines)
+    assert all(len(each) == 1 for each in one_by_one)
+    assert found == expected
+
+
+@pytest.mark.parametrize("are_lines", [True, False])
+def test_invalid_utf8_among_them(are_lines: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = _documents(None, are_lines)
+    place = data.index("é".encode(), len(data) // 2)
+    data = data[:place] + b"\xff" + data[place + 2 :]
+    _, *found = _read(data, are_lines)
+    monkeypatch.setattr(json_stream, "whole_elements", lambda *_: None)
+    monkeypatch.setattr(json_lines, "line_records", lambda *_: None)
+    assert found == list(_read(data, are_lines)[1:]) and found[1][0]["code"] == "invalid-utf8"
+
+
+def test_records_of_several_kinds_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_lines, "_LARGEST_PIECE_BYTES", 8000)
+    chance = random.Random(2)
+    kinds = [
+        lambda index: _record(index, chance), lambda index: {"a": {"n": index}, "w": "x"},
+        lambda index: {"e": [index] * chance.randrange(4)},
+    ]
+    values = [chance.choice(kinds)(index) for index in range(600)]
+    batches, found, issues = _read("\n".join(json.dumps(value, ensure_ascii=False) for value in values).encode(), are_lines=True)
+    assert [value[-1] for value in found] == list(map(repr, values)) and not issues
+    assert sum(isinstance(each, Mixed) for each in batches) > 3
+    for each in batches:
+        _check_columns(each)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b'{"a": "\\n"}', b'{"a": ","}', b'{"a": 1, "b": {}}', b"{}", b'{"a": 1, "a": 2}',
+        b'{"a": ' * 200 + b"1" + b"}" * 200,
+    ],
+)
+def test_some_records_are_no_template(record: bytes) -> None:
+    assert template_of(record) is None
+
+
+def test_texts_that_look_like_the_template_are_not_taken_for_it() -> None:
+    template = template_of(b'{"a": "x", "b": 1}')
+    assert template is not None
+    for written, is_like in (
+        (b'{"a": "y", "b": 2}', True), (b'{"a": "", "b": "", "b": 2}', False), (b'{"a": "", "b": 1"}', False),
+    ):
+        commas = np.flatnonzero(np.frombuffer(written, np.uint8) == ord(","))
+        found = alike(written, commas, np.array([0]), np.array([len(written)]), 0, template)
+        assert (found is not None) == is_like
+
+
+def test_a_text_that_was_always_the_same_and_changes() -> None:
+    templates = Templates()
+    templates.learn([b'{"n": 0, "t": "a", "e": null}'])
+    taken = []
+    for text in "aaabcdef":
+        data = b"\n".join(b'{"n": %d, "t": "%b", "e": null}' % (number, text.encode()) for number in range(10, 20))
+        stops = np.flatnonzero(np.frombuffer(data + b"\n", np.uint8) == ord("\n"))
+        found = templates.of_lines(data, np.append(0, stops[:-1] + 1), stops)
+        assert found is not None and found.texts("t") == [text] * 10 and found.column("e") == [None] * 10
+        assert found.values() == [{"n": number, "t": text, "e": None} for number in range(10, 20)]
+        taken.append(found)
+    assert len(taken) == 8

@@ -21,7 +21,8 @@ from warehouse.evidence.location import open_store
 from warehouse.landing import parsing, processes
 from warehouse.landing.batches import Landing, refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
-from warehouse.project import Project, init_project
+from warehouse.project import Project, init_project, read_project
+from warehouse.transform.builds import builder_lock
 
 FILES = 9
 
@@ -245,6 +246,27 @@ def test_ctrl_c_ends_all_processes_without_a_word(build_that_waits: tuple["subpr
     assert "Traceback" not in err
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid_file.read_text()), 0)
+
+
+def runs(pid: str) -> bool:
+    """Whether a process is there and has not ended; one that has may wait for whoever inherited it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core: nothing is parsed in processes")
+def test_a_killed_build_leaves_no_process_and_no_lock(build_that_waits: tuple["subprocess.Popen[str]", Path]) -> None:
+    process, pid_file = build_that_waits
+    process.kill()
+    process.communicate(timeout=60)
+    deadline = time.monotonic() + 60
+    while runs(pid_file.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)  # the process is nobody's child any more, so nobody can wait for it
+    with builder_lock(read_project(pid_file.parent / "project")):  # raises WH212 while it is held
+        pass
 
 
 def test_load_and_find_give_the_same_ingestors(tmp_path: Path) -> None:

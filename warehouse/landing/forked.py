@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import IO
 
 _OWN_THREADS = frozenset({"jemalloc_bg_thd"})  # pyarrow's; its allocator sees to forks itself
+_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 _MALLOPT = {"MALLOC_TRIM_THRESHOLD_": -1, "MALLOC_MMAP_THRESHOLD_": -3}  # glibc's malloc.h
 
 
@@ -44,10 +45,12 @@ class Forked:
         requests, into = os.pipe()
         outof, answers = os.pipe()
         self.returncode: int | None = None
+        whole = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
             status = 1
             try:
+                _end_with(whole)
                 os.setpgid(0, 0)  # Ctrl-C is for the process that was forked, which stops the others
                 for number in (signal.SIGINT, signal.SIGTERM):
                     signal.signal(number, signal.SIG_DFL)
@@ -85,6 +88,13 @@ class Forked:
             self.stdin.close()
         finally:
             self.wait()
+
+
+def _end_with(forked: int) -> None:
+    """Be killed when the process that was forked ends, however it does: the files that it has locked are open here too."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != forked:  # it ended before that
+        os._exit(1)
 
 
 def _set_up(environment: dict[str, str]) -> None:

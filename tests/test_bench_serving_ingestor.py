@@ -258,6 +258,29 @@ class TestVllm:
         assert draft.runs == ("a", "a/2", "a/3")
 
 
+@pytest.mark.parametrize(
+    ("date", "ended_at", "told"),
+    [
+        ("20260410-085715", datetime(2026, 4, 10, 8, 57, 15, tzinfo=UTC), []),
+        ("2026-04-10T08:57:15", datetime(2026, 4, 10, 8, 57, 15, tzinfo=UTC), []),
+        ("2026-04-10 10:57:15.500+02:00", datetime(2026, 4, 10, 8, 57, 15, 500000, tzinfo=UTC), []),
+        ("2026-04-10", None, ["not-a-time"]),
+        ("April 10th", None, ["not-a-time"]),
+        ("0001-01-01T00:00:00+02:00", None, ["not-a-time"]),
+        (None, None, []),
+    ],
+)
+def test_when_a_run_ended(date: str | None, ended_at: datetime | None, told: list[str], tmp_path: Path) -> None:
+    record = sample.vllm_record(REQUESTS) | {"date": date}
+    sample.write(tmp_path / "tree/a.json", record)
+    rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+    run = one_run(rows)
+    assert (run["ended_at"], run["ended_at_text"]) == (ended_at, date)
+    assert [issue["code"] for issue in rows[ISSUE_TABLE]] == told
+    for issue in rows[ISSUE_TABLE]:
+        assert date in (tmp_path / "tree/a.json").read_text()[issue["raw_offset"] :][: issue["raw_length"]]
+
+
 class TestOtherFormats:
     def test_sglang(self, tmp_path: Path) -> None:
         sample.write(tmp_path / "tree/a.jsonl", sample.sglang_record(REQUESTS))

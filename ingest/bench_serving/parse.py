@@ -72,6 +72,9 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
             for entry in entries:
                 _add_entry(parse, name, source, path, entry)
         columns = run_columns(kind, by_key, {entry.key: entry for entry in console}, told_by(raw_path))
+        if columns["ended_at_text"] and "ended_at" not in columns:
+            date = by_key["date"]
+            report("not-a-time", f"date: {shown(date.value)}", date.offset, date.length, date.line_number)
         parse.buffer.add(
             _RUN, raw_path, record.offset, record.stop - record.offset,
             run_id=name, format=kind, is_whole=record.is_whole, **columns,

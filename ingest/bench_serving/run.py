@@ -133,14 +133,25 @@ def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[st
 
 
 def _times(stated: Stated) -> dict[str, Any]:
-    """vLLM's date is the local time at which the run had ended; its zone is stated nowhere, and taken as UTC."""
     date, seconds = text(stated, "date"), number(stated, "duration")
     try:
-        ended_at = datetime.strptime(date or "", "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+        ended_at = _moment(date or "")
         started_at = ended_at - timedelta(seconds=seconds) if seconds is not None else None
     except (ValueError, OverflowError):
         return {"ended_at_text": date}
     return {"ended_at": ended_at, "started_at": started_at, "ended_at_text": date}
+
+
+def _moment(date: str) -> datetime:
+    """vLLM's date is the local time at which the run had ended; its zone is stated nowhere, and taken as UTC. Forks write ISO 8601,
+    with a zone or without. Raises ValueError, OverflowError."""
+    try:
+        return datetime.strptime(date, "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        if len(date) < len("2026-04-10T08:57"):
+            raise  # a day is no moment
+        found = datetime.fromisoformat(date)
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stated) -> dict[str, Any]:

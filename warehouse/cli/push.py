@@ -48,7 +48,8 @@ def move(args: argparse.Namespace, *, is_pull: bool) -> ExitCode:
                 new, there, total = new + moved.is_new, there + (not moved.is_new), total + moved.bytes * moved.is_new
                 _tell(args, moved.kind, moved.digest, moved.bytes, is_new=moved.is_new)
         except WarehouseError as error:
-            notice(f"{_summary(new, total, there)}; {1 + len(error.also)} failed")
+            if new or there:
+                notice(f"{_summary(new, total, there)}; {1 + len(error.also)} failed")
             raise
     if args.build is not None:
         from warehouse.transform.build_exchange import pull_build, push_build

@@ -8,7 +8,7 @@ must rest on what the publication states (`claims.retrace`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,7 @@ class Auditor:
         self._files: dict[str, int] = {}
         self._replays: dict[frozenset[str], _Replay] = {}
 
-    def verdict(self, claim: Claim, evidence: Sequence[frozenset[str]]) -> Verdict:
+    def verdict(self, claim: Claim, evidence: Iterable[frozenset[str]]) -> Verdict:
         """The state of one number, replayed from each set of bundles in turn until one gives it."""
         value, files = inexact(claim.form), 0
 
@@ -97,7 +97,11 @@ class Auditor:
         doubts: list[Doubt] = []
         failed: list[WarehouseError] = []
         lost: dict[str, tuple[WarehouseError, ...]] = {}
-        for bundles in dict.fromkeys(evidence):
+        tried: set[frozenset[str]] = set()
+        for bundles in evidence:
+            if bundles in tried:
+                continue
+            tried.add(bundles)
             damaged = {digest: self.check(digest) for digest in sorted(bundles) if self.check(digest)}
             lost |= damaged
             if damaged:

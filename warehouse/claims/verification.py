@@ -38,16 +38,25 @@ def verify_number(project: Project, argument: str) -> Verdict:
     except WarehouseError as error:
         return replace(_damaged(error, found.key), number_id=found.cell.number_id, value=found.cell.value)
     if found.publication:
-        bundles, wider = bundles_of(found.row, found.cell), [found.row.bundles, _all_bundles(found.publication)]
+        bundles = bundles_of(found.row, found.cell)
     else:
         runs = {str(run["artifact_manifest_digest"]) for run in number.runs if "artifact_manifest_digest" in run}
-        bundles, wider = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files}), []
+        bundles = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files})
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
     traced = [claim.column] if claim.record else []
-    verdict = Auditor(project, specification, traced, found.publication, EstablishedMemory(project)).verdict(claim, [bundles, *wider])
+    verdict = Auditor(project, specification, traced, found.publication, EstablishedMemory(project)).verdict(claim, _evidence(found, bundles))
     if verdict.state in (REFUSED, NOT_REPRODUCED) or (verdict.state == TAMPERED and not verdict.problems):  # what is remembered accuses nobody
-        return Auditor(project, specification, traced, found.publication).verdict(claim, [bundles, *wider])
+        return Auditor(project, specification, traced, found.publication).verdict(claim, _evidence(found, bundles))
     return verdict
+
+
+def _evidence(found: FoundCell, own: frozenset[str]) -> Iterator[frozenset[str]]:
+    """What a number is replayed from: its own bundles, and where these do not give it those of its row, and of its publication,
+    all of whose rows are read for that."""
+    yield own
+    if found.publication:
+        yield found.row.bundles
+        yield _all_bundles(found.publication)
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:

@@ -18,7 +18,8 @@ from warehouse.transform.block import Block, Column, Relation, equalities, insid
 from warehouse.transform.duck import quote, text_literal
 from warehouse.transform.from_clause import ColumnsOf, FromClauses, Links, branches, first_place, link, place_of, with_ctes, words
 from warehouse.transform.model import Model
-from warehouse.transform.sql_tree import FILE_FUNCTIONS, Node
+from warehouse.transform.sql_tree import FILE_FUNCTIONS
+from warehouse.transform.tree_nodes import Node, inner
 
 if TYPE_CHECKING:
     import duckdb
@@ -271,16 +272,14 @@ class _Proof:
 
     def _read_subqueries_whole(self, node: Node, ctes: Mapping[str, Any]) -> None:
         """Read whole what the block's expressions query; its relations are looked at by themselves."""
-        pending = [value for key, value in node.items() if key != "cte_map"]
+        pending = inner(node, "cte_map")
         while pending:
             found = pending.pop()
-            if isinstance(found, list):
-                pending.extend(found)
-            elif isinstance(found, dict) and found.get("class") == "SUBQUERY":
+            if type(found) is not list and found.get("class") == "SUBQUERY":
                 self._read_whole(found["subquery"]["node"], ctes)
-                pending.append(found.get("child"))  # of `child in (select ...)`
-            elif isinstance(found, dict) and found.get("type") != "SUBQUERY":
-                pending.extend(found.values())
+                pending += inner([found.get("child")])  # of `child in (select ...)`
+            elif type(found) is list or found.get("type") != "SUBQUERY":
+                pending += inner(found)
 
     def _read_whole(self, query: Any, ctes: Mapping[str, Any]) -> None:
         """Everything that a query reads, at any depth, is read over all keys."""
@@ -288,9 +287,7 @@ class _Proof:
         seen: set[int] = set()
         while pending:
             node, scope = pending.pop()
-            if isinstance(node, list):
-                pending.extend((item, scope) for item in node)
-            elif isinstance(node, dict):
+            if type(node) is not list:
                 scope = with_ctes(node, scope)
                 is_table = node.get("type") == "BASE_TABLE"
                 if is_table and not node["schema_name"] and node["table_name"].lower() in scope:
@@ -300,7 +297,7 @@ class _Proof:
                         pending.append((query, outer))
                 elif is_table or _reads_files(node):
                     self.whole.setdefault(self._from.name(node), node["query_location"])
-                pending.extend((value, scope) for key, value in node.items() if key != "cte_map")
+            pending += [(under, scope) for under in inner(node, "cte_map")]
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from warehouse.transform.block import Block, Column, Relation, equalities, insid
 from warehouse.transform.duck import quote, text_literal
 from warehouse.transform.from_clause import ColumnsOf, FromClauses, Links, branches, first_place, link, place_of, with_ctes, words
 from warehouse.transform.model import Model
-from warehouse.transform.sql_tree import FILE_FUNCTIONS
-from warehouse.transform.tree_nodes import Node, inner
+from warehouse.transform.tree_nodes import Node
+from warehouse.transform.whole_reads import inputs_of, queries_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -104,7 +104,8 @@ class _Proof:
         equal = [self._equal_columns(block, expression, links) for expression in expressions]
         self._check_grouping(block, expressions, equal)
         self._check_windows(block, expressions, equal)
-        self._read_subqueries_whole(node, ctes)
+        for query in queries_of(node):
+            self._read_whole(query, ctes)
         carriers = 0
         for number, relation in enumerate(relations):
             over = [] if relation.is_opaque else [
@@ -270,34 +271,9 @@ class _Proof:
         elif not relation.reads_nothing:
             self.whole.setdefault(self._from.name(relation.node), relation.node["query_location"])
 
-    def _read_subqueries_whole(self, node: Node, ctes: Mapping[str, Any]) -> None:
-        """Read whole what the block's expressions query; its relations are looked at by themselves."""
-        pending = inner(node, "cte_map")
-        while pending:
-            found = pending.pop()
-            if type(found) is not list and found.get("class") == "SUBQUERY":
-                self._read_whole(found["subquery"]["node"], ctes)
-                pending += inner([found.get("child")])  # of `child in (select ...)`
-            elif type(found) is list or found.get("type") != "SUBQUERY":
-                pending += inner(found)
-
-    def _read_whole(self, query: Any, ctes: Mapping[str, Any]) -> None:
-        """Everything that a query reads, at any depth, is read over all keys."""
-        pending: list[tuple[Any, Mapping[str, Any]]] = [(query, ctes)]
-        seen: set[int] = set()
-        while pending:
-            node, scope = pending.pop()
-            if type(node) is not list:
-                scope = with_ctes(node, scope)
-                is_table = node.get("type") == "BASE_TABLE"
-                if is_table and not node["schema_name"] and node["table_name"].lower() in scope:
-                    query, outer, _ = scope[node["table_name"].lower()]
-                    if id(query) not in seen:
-                        seen.add(id(query))
-                        pending.append((query, outer))
-                elif is_table or _reads_files(node):
-                    self.whole.setdefault(self._from.name(node), node["query_location"])
-            pending += [(under, scope) for under in inner(node, "cte_map")]
+    def _read_whole(self, query: Node, ctes: Mapping[str, Any]) -> None:
+        for read in inputs_of(query, ctes):
+            self.whole.setdefault(self._from.name(read), read["query_location"])
 
 
 @dataclass(frozen=True)
@@ -308,7 +284,3 @@ class _Over:
     column: str | None
     sql: str
     uses: frozenset[str] = frozenset()
-
-
-def _reads_files(node: Node) -> bool:
-    return node.get("type") == "TABLE_FUNCTION" and node["function"]["function_name"].lower() in FILE_FUNCTIONS

@@ -210,13 +210,16 @@ class S3Objects(RemoteObjects):
 
     def put(self, key: str, data: bytes) -> bool:
         import obstore
-        from obstore.exceptions import AlreadyExistsError
 
         with self._told(key):
             try:
                 made = obstore.put(self._store, key, data, mode="create")
-            except AlreadyExistsError:
-                return False
+            except Exception as error:
+                from obstore.exceptions import AlreadyExistsError  # not while all is well: 5 us an object
+
+                if isinstance(error, AlreadyExistsError):
+                    return False
+                raise
             self._gives_versions = made["version"] is not None
             return True
 

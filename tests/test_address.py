@@ -24,6 +24,7 @@ ADDRESS = f"ftp://nightly:{SECRET}@127.0.0.1:1/evidence"  # nobody listens there
         ("simplecache::sftp://user:secret@host/c", "simplecache::sftp://user@host/c"),
         ("'ftp://u:p@h' and 'ftp://v:q@i'\nurl = \"ftp://u:p@h\"", "'ftp://u@h' and 'ftp://v@i'\nurl = \"ftp://u@h\""),
         ("https://host/c?x=1&X-Amz-Signature=abc&api_key=d#e", "https://host/c?x=1&X-Amz-Signature=***&api_key=***#e"),
+        ("webhdfs://host/c?user=me&passwd=a&pwd=b&passphrase=c&auth=d", "webhdfs://host/c?user=me&passwd=***&pwd=***&passphrase=***&auth=***"),
         *((same, same) for same in (
             "abfs://container@account.example.org/a", "sftp://host:22/a:b@c", "linked:///a", "s3://bucket/a@b",
             "http://localhost:8100: refused to user@host", "models/a.sql:1:2: //a:b@c", "",
@@ -38,6 +39,7 @@ def test_what_is_shown_of_an_address(text: str, expected: str) -> None:
 def test_what_a_client_says_of_its_address() -> None:
     told = shown_beside(ADDRESS, f"530 nightly / se@cr3t ({SECRET}) at {ADDRESS}")
     assert told == "530 nightly / *** (***) at ftp://nightly@127.0.0.1:1/evidence"
+    assert shown_beside("sftp://user:se@cret@host", "no se%40cret there") == "no *** there"  # written badly, and quoted by the client
     assert shown_beside("ftp://host/a", "530 refused") == "530 refused"
 
 

@@ -36,7 +36,7 @@ GONE = "cd" * 32
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A store with an object of every kind: three bundles, one of two files, one signed by a key that nobody trusts, one
-    removed by policy; a signed decision on a run; landing tables of two batches; a signed publication; a build."""
+    removed by policy; a signed decision on a run and one that is not; landing tables of two batches; a signed publication; a build."""
     folder = tmp_path_factory.mktemp("whole")
     project = values_project(folder / "project", SQL)
     make_key(folder / "stranger.pem")
@@ -47,6 +47,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Project:
         (folder / "notes" / name).write_text(f"of no family: {name}\n")
     take_in(project, folder / "notes")
     decide(open_store(project).objects, RETRACTION, "run 7", "the clock was wrong", key=key)
+    decide(open_store(project).objects, RETRACTION, "run 8", "the clock was wrong")
     build(project)
     publish(project, "claim")
     store = open_store(project)

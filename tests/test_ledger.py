@@ -23,7 +23,7 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence import ledger as ledger_module
 from warehouse.evidence.decisions import NOTE, REINSTATEMENT, RETRACTION, decide, standing_now
 from warehouse.evidence.finding import MISSING
-from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, Ledger
+from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, Ledger, parse_event
 from warehouse.evidence.ledgered import read_ledgered
 from warehouse.evidence.local_objects import LocalObjects
 
@@ -121,15 +121,34 @@ def test_the_last_word_on_a_run_counts_whosever_clock_is_wrong(tmp_path: Path, m
     assert reasons == ["first", "second", "third", "fourth", "fifth", "sixth"]
 
 
-def test_a_decision_that_was_taken_away_is_missed_unless_it_was_the_last(tmp_path: Path) -> None:
+def test_a_decision_that_was_taken_away_is_missed_and_so_is_the_word_of_it(tmp_path: Path) -> None:
     objects = LocalObjects(tmp_path)
     events = [decide(objects, RETRACTION, run, "throttled") for run in ("r", "s", "t")]
     assert read_ledgered(objects).findings == ()
-    objects.remove(events[1].key)
-    [finding] = read_ledgered(objects).findings
-    assert (finding.kind, finding.key) == (MISSING, events[2].key) and events[1].sha256 in finding.message
-    objects.remove(events[2].key)
+    for key in Ledger(objects).keys():
+        data = objects.read(key)
+        objects.remove(key)
+        found = {(finding.kind, finding.key) for finding in read_ledgered(objects).findings}
+        number = next((number for number, event in enumerate(events) if event.key == key), None)
+        if number is None:
+            [told] = [event for event in events if event.sha256 == parse_event(key, data).subject]
+            assert found == {("unprotected", told.key)}
+        else:
+            assert found == {(MISSING, key), *((MISSING, event.key) for event in events[number + 1 : number + 2])}
+        objects.create(key, data)
     assert read_ledgered(objects).findings == ()
+
+
+def test_a_crash_before_the_word_of_a_decision_loses_no_decision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    objects = LocalObjects(tmp_path)
+    create = LocalObjects.create
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalObjects, "create", lambda self, key, data: create(self, key, data) if ".decision" in key else 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            decide(objects, RETRACTION, "r", "throttled")
+    assert list(standing_now(objects).not_admitted) == ["r"]
+    [finding] = read_ledgered(objects).findings
+    assert finding.kind == "unprotected"
 
 
 def test_what_came_again_is_there_although_its_removal_has_a_later_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

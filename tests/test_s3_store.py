@@ -19,7 +19,7 @@ import pytest
 from conftest import WhOn
 from faulty_network import Network, network_to
 from places import bucket_store, faults, manifest_of, put
-from s3_server import Server
+from s3_server import KEYS, Server
 from samples.values import value_files, values_project
 
 from warehouse.claims.retention import apply_retention
@@ -208,6 +208,28 @@ def test_what_is_wrong_with_the_way_there_is_told(
         assert "not-the-secret" not in err and "testsecret" not in err and "Traceback" not in err
 
 
+def test_keys_that_end_are_asked_for_again(store: EvidenceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of a role do: what they were before the end counts no more."""
+    keys, ends = tmp_path / "keys", datetime.now(UTC) + timedelta(seconds=1)
+    config = tmp_path / "config"
+    config.write_text(f"[profile role]\ncredential_process = cat {keys}\n")
+    for name in KEYS.keys() & {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    monkeypatch.setenv("AWS_PROFILE", "role")
+
+    def give(secret: str, end: datetime) -> None:
+        told = {"Version": 1, "AccessKeyId": KEYS["AWS_ACCESS_KEY_ID"], "SecretAccessKey": secret, "Expiration": end.isoformat()}
+        keys.write_text(json.dumps(told))
+
+    give(KEYS["AWS_SECRET_ACCESS_KEY"], ends)
+    assert not store.objects.exists("x")
+    give("another", datetime.now(UTC) + timedelta(hours=1))
+    with pytest.raises(WarehouseError, match="WH114.*refuses access"):
+        while datetime.now(UTC) < ends + timedelta(seconds=20):  # obstore asks ten times a second at most
+            store.objects.exists("x")
+
+
 def test_a_bucket_that_is_not_there(project: Project, wh_on: WhOn, tmp_path: Path) -> None:
     file = project.root / "warehouse.toml"
     file.write_text(file.read_text().replace(str(project.store_url), "s3://no-such-bucket/x"))
@@ -246,6 +268,18 @@ def test_what_is_written_to_a_bucket_with_object_lock_is_locked(
         found = client.get_object_retention(Bucket=name, Key=s3(locked).full_key(entry.key))["Retention"]
         assert found["Mode"] == ("GOVERNANCE" if rule else "COMPLIANCE")
         assert (found["RetainUntilDate"] - entry.modified_at).days in ((2, 3) if rule else (729, 730))
+
+
+def test_only_a_bucket_that_gives_versions_is_asked_for_object_lock(store: EvidenceStore, endpoint: str, tmp_path: Path) -> None:
+    put(store, {"a": b"x"}, tmp_path / "sources")
+    assert "client" not in vars(s3(store))
+    name = f"{s3(store).bucket}v"
+    client = s3(store).client
+    client.create_bucket(Bucket=name)
+    client.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
+    versioned = bucket_store(endpoint, name, tmp_path / "versioned")
+    assert put(versioned, {"a": b"x"}, tmp_path / "again") is True
+    assert "client" in vars(s3(versioned)) and s3(versioned).object_lock() is None
 
 
 # --- copies ------------------------------------------------------------------------------------------------------

@@ -478,8 +478,11 @@ def test_evidence_in_use_for_long_is_not_removed_and_a_dead_users_is_in_time(
     digest, user = bucket.digests()[0], ExitStack()
     user.enter_context(other_client(bucket).keeping())
     monkeypatch.setattr(evidence_holds, "_WAIT_S", 0)
-    with pytest.raises(WarehouseError, match=f"WH116.*evidence is in use by process {os.getpid()} on .* since"):
+    [hold] = bucket.objects.entries("holds/keeping")
+    until = f"{hold.modified_at + timedelta(days=1):%Y-%m-%d %H:%M} UTC"
+    with pytest.raises(WarehouseError, match=f"WH116.*evidence is in use by process {os.getpid()} on .* since .*, held until {until}") as caught:
         _remove(bucket, digest)
+    assert caught.value.hint and caught.value.hint.endswith(f"remove {hold.key}")
     assert (faults(bucket, digest), holds(bucket, "marks")) == ([], [])
     monkeypatch.setattr(evidence_holds, "_KEPT", timedelta(seconds=-60))  # a day later
     assert {finding.kind for finding in inspect_holds(bucket.objects.entries("holds"))} == {LEFTOVER}

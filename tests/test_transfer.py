@@ -29,6 +29,7 @@ from warehouse.claims.transfer import Moved, select, transfer
 from warehouse.claims.verification import verify_all
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.decisions import NOTE, RETRACTION, decide
+from warehouse.evidence.incoming import Incoming
 from warehouse.evidence.keys import load_signing_key, make_key
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.leftovers import remove_leftovers
@@ -149,6 +150,21 @@ def test_what_is_lost_where_it_comes_from_is_told_and_arrives_not_at_all(source:
         moved(source, target)
     assert caught.value.code == "WH106" and str(path) in str(caught.value.place)
     assert path.parents[1].name not in open_store(target).digests()
+
+
+def test_what_was_copied_for_nothing_makes_room_again(source: Project, target: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "notes").mkdir()
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / "notes" / name).write_text(f"of no family: {name}\n")
+    take_in(source, tmp_path / "notes")
+    one = next((source.store_root / "raw").rglob("one.txt"))
+    one.unlink()
+    one.symlink_to("two.txt")  # what no store has
+    discarded: list[Staged] = []
+    monkeypatch.setattr(Incoming, "discard", lambda self, copies: discarded.extend(copies))
+    with pytest.raises(WarehouseError, match="WH102"):
+        moved(source, target, one.parents[1].name)
+    assert [each.bytes for each in discarded] == [len("of no family: two.txt\n")]
 
 
 @pytest.mark.parametrize("top", ["ledger", "signatures", "specs", "publications", "raw"])

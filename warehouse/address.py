@@ -5,11 +5,11 @@ key, and errors, `wh doctor`, the ledger and lineage are read by others.
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 # A password may have an @ in it, and, written badly, a slash. What is a number and ends there is a port: `//host:22/a@b`.
 _PASSWORD = re.compile(r"(//[^\s/@:]*):(?!\d{1,5}(?:[/\s'\"?#,;)\]]|:\s|$))(?:[^/\n]*(?=@)|[^\n]*(?=@))")
-_KEY = re.compile(r"([?&][^\s=&#]*(?:key|token|sig|secret|password|credential)[^\s=&#]*=)[^\s&#'\"]+", re.IGNORECASE)
+_KEY = re.compile(r"([?&][^\s=&#]*(?:key|token|sig|secret|pass|pwd|auth|credential)[^\s=&#]*=)[^\s&#'\"]+", re.IGNORECASE)
 _HIDDEN = "***"
 
 
@@ -24,6 +24,6 @@ def shown_beside(url: str, text: str) -> str:
     """What a client at `url` says, without the secrets of that address, of which it may name parts."""
     found = [match[0].removeprefix(match[1])[1:] for match in _PASSWORD.finditer(url)]
     found += [match[0].removeprefix(match[1]) for match in _KEY.finditer(url)]
-    for secret in sorted({form for each in found for form in (each, unquote(each)) if form}, key=len, reverse=True):
+    for secret in sorted({form for each in found for form in (each, unquote(each), quote(each, safe="")) if form}, key=len, reverse=True):
         text = text.replace(secret, _HIDDEN)
     return shown(text)

@@ -153,12 +153,12 @@ class _Carrier:
         digest = manifest.digest
         self._source.fetch(digest, manifest)
         sources = [self._local_file(digest, file) for file in manifest.files]
-        staged: list[Staged] = []
+        copies = self._incoming.copy(sources)
+        staged = [copy for copy in copies if isinstance(copy, Staged)]
         try:
-            for file, copy in zip(manifest.files, self._incoming.copy(sources), strict=True):
+            for file, copy in zip(manifest.files, copies, strict=True):
                 if isinstance(copy, WarehouseError):
                     raise copy
-                staged.append(copy)
                 if copy.sha256 != file.sha256:
                     raise WarehouseError(
                         "WH105", f"sha256 is {copy.sha256}, the manifest says {file.sha256}",

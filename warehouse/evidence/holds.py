@@ -149,7 +149,8 @@ class Holds:
 
     def _taken(self, number: int) -> WarehouseError:
         by = self._owner_of(_turn_key(number))
-        return WarehouseError("WH116", f"evidence is just being removed by {by}", self._objects.url, f"try again; a crash is waited out for {_TURN}")
+        hint = "try again when that is done; the turn of what has died ends an hour after it began, and then the next one goes on with it"
+        return WarehouseError("WH116", f"evidence is just being removed by {by}", self._objects.url, hint)
 
     def _mark(self, digests: Iterable[str]) -> None:
         at_once(8, lambda digest: self._put(f"{_MARKS}/{digest}", _owner()), digests)
@@ -163,21 +164,25 @@ class Holds:
 
     def _wait(self) -> None:
         """Wait until those who may not have seen the marks are gone."""
-        waiting, give_up = self._holding(), time.monotonic() + _WAIT_S
-        while waiting := waiting & self._holding():
+        before, give_up = self._holding(), time.monotonic() + _WAIT_S
+        while waiting := before.keys() & self._holding().keys():
             if time.monotonic() > give_up:
-                by = ", ".join(sorted({self._owner_of(key) for key in waiting}))
-                raise WarehouseError("WH116", f"evidence is in use by {by}", self._objects.url, f"try again; a crash is waited out for {_KEPT}")
+                raise self._in_use([before[key] for key in sorted(waiting)])
             time.sleep(_POLL_S)  # nothing tells when an object is gone
 
-    def _holding(self) -> set[str]:
-        """The keys of the holds that count; those that do no longer are removed."""
-        found, now = set(), datetime.now(UTC)
+    def _in_use(self, held: Sequence[Entry]) -> WarehouseError:
+        by = ", ".join(f"{self._owner_of(entry.key)}, held until {_ends(entry, _KEPT):%Y-%m-%d %H:%M} UTC" for entry in held)
+        hint = "try again when that is done; what has died holds until then, or until you who know it is dead remove"
+        return WarehouseError("WH116", f"evidence is in use by {by}", self._objects.url, f"{hint} {', '.join(entry.key for entry in held)}")
+
+    def _holding(self) -> dict[str, Entry]:
+        """The holds that count, by their keys; those that do no longer are removed."""
+        found, now = {}, datetime.now(UTC)
         for entry in list(self._objects.entries(_KEEPING)):
             if _ends(entry, _KEPT) < now:
                 self._delete(entry.key)
             else:
-                found.add(entry.key)
+                found[entry.key] = entry
         return found
 
     def _owner_of(self, key: str) -> str:

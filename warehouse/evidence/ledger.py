@@ -26,6 +26,7 @@ ARRIVAL = "arrival"
 PUBLICATION = "publication"
 REMOVAL = "removed"
 SIGNATURE = "signed"
+WITNESS = "decided"  # that there is a decision: its subject is the sha256 of the decision's event
 LAST_ARRIVAL = "last_arrived_at"  # of a removal's detail: the last arrival that it knew
 AFTER = "after"  # of a decision's detail: the sha256 of the event that it follows, whatever their times
 _DECIDED = ".decision.json"
@@ -111,9 +112,12 @@ class Ledger:
 
     def decided(self, kind: str, run_id: str, detail: Mapping[str, Any]) -> Event:
         """Record what was decided of a run now (`evidence.decisions`). The event says which one it follows, of whatever run: the order
-        hangs on nobody's clock, and one that is taken away is missed. Raises WH109, WH114."""
+        hangs on nobody's clock. A second event tells of it, so that also the last decision is missed when it is taken away: written
+        after it, for a crash between the two must not leave word of a decision that never was. Raises WH109, WH114."""
         follows = {AFTER: before.sha256 for before in self.decisions()[-1:]}
-        return self._append(kind, run_id, {**detail, **follows}, _DECIDED)
+        event = self._append(kind, run_id, {**detail, **follows}, _DECIDED)
+        self._append(WITNESS, event.sha256, {"event": event.key})
+        return event
 
     def decision_keys(self) -> list[str]:
         """The keys of the events of runs, the oldest first; nothing is read."""

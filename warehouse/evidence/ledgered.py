@@ -9,7 +9,7 @@ from datetime import datetime
 from warehouse.errors import WarehouseError, printable
 from warehouse.evidence.decisions import is_of_run
 from warehouse.evidence.finding import ALTERED, MISSING, RESTORE, UNLEDGERED, UNPROTECTED, Finding
-from warehouse.evidence.ledger import AFTER, PUBLICATION, REMOVAL, SIGNATURE, Event, History, Ledger, event_folder, name_digest
+from warehouse.evidence.ledger import AFTER, PUBLICATION, REMOVAL, SIGNATURE, WITNESS, Event, History, Ledger, event_folder, name_digest
 from warehouse.evidence.objects import UNREACHABLE, Objects
 
 
@@ -33,6 +33,7 @@ def read_ledgered(objects: Objects) -> Ledgered:
     published: set[str] = set()
     signatures: dict[tuple[str, str], str] = {}
     decisions: dict[str, Event] = {}
+    witnesses: dict[str, Event] = {}
     findings: list[Finding] = []
     keys = ledger.keys()
     for key in keys:
@@ -54,10 +55,16 @@ def read_ledgered(objects: Objects) -> Ledgered:
             published.add(event.subject)
         elif event.kind == SIGNATURE:
             signatures[event.subject, str(event.detail.get("key_id"))] = str(event.detail.get("sha256"))
+        elif event.kind == WITNESS:
+            witnesses[event.subject] = event
         elif is_of_run(event):
             decisions[event.sha256] = event
     named = {name_digest(key) for key in keys} | decisions.keys()
     for event in decisions.values():
         if (before := event.detail.get(AFTER)) is not None and before not in named:
             findings.append(Finding(MISSING, event.key, f"the decision that it follows is gone: {printable(str(before))}", RESTORE))
+        if event.sha256 not in witnesses:
+            findings.append(Finding(UNPROTECTED, event.key, "no event tells that this was decided: an earlier version wrote none, or it is gone"))
+    for sha256 in witnesses.keys() - named:
+        findings.append(Finding(MISSING, str(witnesses[sha256].detail.get("event")), "the ledger says that this was decided", RESTORE))
     return Ledgered(history.arrivals, frozenset(history.removals), frozenset(published), signatures, decisions, tuple(findings))

@@ -32,9 +32,6 @@ _CAUSES = {
 def faults_told(store: str, key: str) -> Iterator[None]:
     """Raise what the clients raise inside as what `Objects` promises: `FileNotFoundError` for an object that is not there,
     WH103 for a key that can be no object's, WH114 for the rest. `store` is the store's URL."""
-    from botocore.exceptions import BotoCoreError, ClientError
-    from obstore.exceptions import BaseError
-
     try:
         yield
     except WarehouseError:
@@ -43,18 +40,32 @@ def faults_told(store: str, key: str) -> Iterator[None]:
         if _code(error) == "NoSuchBucket":
             raise fault(store, "NoSuchBucket", "") from error
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), key) from error
-    except ClientError as error:
+    except Exception as error:
+        told = _of_client(error, store, key)
+        if told is None:
+            raise
+        raise told from error
+
+
+def _of_client(error: Exception, store: str, key: str) -> Exception | None:
+    """What to raise instead of what a client raised; None where no client did."""
+    # Not while all is well: 10 us an object, of which thousands go at once.
+    from botocore.exceptions import BotoCoreError, ClientError
+    from obstore.exceptions import BaseError
+
+    if isinstance(error, ClientError):
         code = str(error.response.get("Error", {}).get("Code"))
         if code in ("NoSuchKey", "404"):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), key) from error
-        raise _told(store, key, code, "") from error
-    except (BaseError, BotoCoreError) as error:
+            return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), key)
+        return _told(store, key, code, "")
+    if isinstance(error, BaseError | BotoCoreError):
         said = str(error).partition("Debug source")[0]
         cause = _CAUSE.search(str(error))
         code = _code(error) or ("NoCredentials" if "redentials" in said else type(error).__name__)
-        raise _told(store, key, code, _CAUSES.get(cause[1] if cause else code, "")) from error
-    except ValueError as error:  # of a key with control characters
-        raise WarehouseError("WH103", "its name can be no object's", printable(key)[-200:], "rename it") from error
+        return _told(store, key, code, _CAUSES.get(cause[1] if cause else code, ""))
+    if isinstance(error, ValueError):  # of a key with control characters
+        return WarehouseError("WH103", "its name can be no object's", printable(key)[-200:], "rename it")
+    return None
 
 
 def _code(error: Exception) -> str | None:

@@ -27,8 +27,8 @@ from warehouse.evidence.s3_faults import faults_told
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Config, S3Store
 
-_THREADS = 16  # requests at once: more gave no more objects per second on two cores
-_SMALL_BYTES = 4 << 20  # of the largest object that is sent from memory, of which each thread may hold one
+_THREADS = 32  # requests at once: a server on the same two cores spends a tenth less on each than with 16, and with 64 no less
+_SMALL_BYTES = 2 << 20  # of the largest object that is sent from memory, of which each thread may hold one
 _LARGEST_BYTES = 5 << 30  # of one PUT, by the API's own rule
 _CONNECT_S = 5
 _ANSWER_S = 60  # for a small request, or between two reads of a large one
@@ -37,6 +37,7 @@ _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 _NO_LOCK = ("ObjectLockConfigurationNotFoundError", "NotImplemented", "MethodNotAllowed", "AccessDenied")
 _RETRIES = 4
 _RETRY_S = 30
+_KEYS_LAST = timedelta(minutes=1)  # of keys that end some day: then botocore, which renews them in time, is asked again
 
 
 class S3Objects(RemoteObjects):
@@ -53,6 +54,7 @@ class S3Objects(RemoteObjects):
         self._region = region
         super().__init__(cache)
         self.lock_days = lock_days
+        self._gives_versions: bool | None = None  # as the last object that was made here has shown
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Clients do not travel to other processes.
@@ -96,14 +98,16 @@ class S3Objects(RemoteObjects):
         return str(self._region or self._session.get_config_variable("region") or "us-east-1")
 
     def _credentials(self) -> Any:
+        from botocore.credentials import RefreshableCredentials
+
         found = self._session.get_credentials()
         if found is None:
             hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
             raise WarehouseError(UNREACHABLE, "there are no keys for the store", self.url, hint)
-        frozen = found.get_frozen_credentials()  # renewed by botocore, where they are to be
-        return {
-            "access_key_id": frozen.access_key, "secret_access_key": frozen.secret_key, "token": frozen.token, "expires_at": None
-        }
+        frozen = found.get_frozen_credentials()
+        # Without an end obstore would never ask again, and be refused when a role's keys have expired.
+        end = datetime.now(UTC) + _KEYS_LAST if isinstance(found, RefreshableCredentials) else None
+        return {"access_key_id": frozen.access_key, "secret_access_key": frozen.secret_key, "token": frozen.token, "expires_at": end}
 
     @cached_property
     def client(self) -> Any:
@@ -206,13 +210,17 @@ class S3Objects(RemoteObjects):
 
     def put(self, key: str, data: bytes) -> bool:
         import obstore
-        from obstore.exceptions import AlreadyExistsError
 
         with self._told(key):
             try:
-                obstore.put(self._store, key, data, mode="create")
-            except AlreadyExistsError:
-                return False
+                made = obstore.put(self._store, key, data, mode="create")
+            except Exception as error:
+                from obstore.exceptions import AlreadyExistsError  # not while all is well: 5 us an object
+
+                if isinstance(error, AlreadyExistsError):
+                    return False
+                raise
+            self._gives_versions = made["version"] is not None
             return True
 
     def create_files(self, files: Mapping[str, Staged]) -> set[str]:
@@ -251,6 +259,10 @@ class S3Objects(RemoteObjects):
 
     @cached_property
     def _must_lock(self) -> bool:
+        # Object Lock takes versions (S3's user guide), and every object is given one there: where one got none, nobody needs to ask
+        # by botocore's client, which costs 0.2 s.
+        if self._gives_versions is False:
+            return False
         lock = self.object_lock()
         return lock is not None and "Rule" not in lock
 

@@ -261,9 +261,7 @@ class S3Objects(RemoteObjects):
     def _must_lock(self) -> bool:
         # Object Lock takes versions (S3's user guide), and every object is given one there: where one got none, nobody needs to ask
         # by botocore's client, which costs 0.2 s.
-        if self._gives_versions is False:
-            return False
-        lock = self.object_lock()
+        lock = None if self._gives_versions is False else self.object_lock()
         return lock is not None and "Rule" not in lock
 
     def object_lock(self) -> Mapping[str, Any] | None:

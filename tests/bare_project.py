@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 
 
 @pytest.fixture

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from warehouse.digest import bytes_digest
-from warehouse.project import Project, init_project, standard_folder
-from warehouse.transform.artifacts import manifest, run_results
+from warehouse.project import Project, standard_folder
+from warehouse.project_making import init_project
+from warehouse.transform.artifact_manifest import manifest
+from warehouse.transform.artifact_results import run_results
 from warehouse.transform.describe import describe_project
 from warehouse.transform.description import BuildOutcome, ModelOutcome, ProjectDescription, PromiseOutcome
 

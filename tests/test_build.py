@@ -29,7 +29,8 @@ from warehouse.evidence.location import open_store
 from warehouse.evidence.store import local_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, init_project, read_project
+from warehouse.project import Project, read_project
+from warehouse.project_making import init_project
 from warehouse.transform.builds import builder_lock, current_build, find_current
 from warehouse.transform.query import open_build, run_query
 

@@ -11,7 +11,8 @@ import duckdb
 import pytest
 
 from conftest import Wh
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 from warehouse.transform.builds import current_build, list_builds
 from warehouse.transform.stopwatch import Stopwatch
 

@@ -15,7 +15,8 @@ from warehouse.claims.rollup import build
 from warehouse.claims.rollup import check as check_project
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError, did_you_mean, together
-from warehouse.project import Project, init_project, standard_folder
+from warehouse.project import Project, standard_folder
+from warehouse.project_making import init_project
 from warehouse.transform.build import find_current
 from warehouse.transform.check import ENGINE_VIEWS, inspect
 from warehouse.transform.duck import connect

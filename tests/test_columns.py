@@ -16,7 +16,8 @@ import pytest
 
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.project import Project, init_project, standard_folder
+from warehouse.project import Project, standard_folder
+from warehouse.project_making import init_project
 from warehouse.transform.check import check
 from warehouse.transform.landing_tables import landing_types
 from warehouse.transform.columns import CONDITION, UNKNOWN, VALUE, ColumnGraph, Edge, column_graph, project_columns

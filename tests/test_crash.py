@@ -30,7 +30,8 @@ from warehouse.evidence.location import open_store
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SUBMITTERS, SCENARIOS = 4, 5

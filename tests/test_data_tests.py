@@ -15,7 +15,8 @@ from conftest import Wh
 from warehouse.claims.rollup import build
 from warehouse.errors import WarehouseError
 from warehouse.landing.batches import schemas
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 from warehouse.transform import run_tests
 from warehouse.transform.landing_tables import landing_types
 from warehouse.transform.builds import find_current

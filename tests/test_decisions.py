@@ -29,7 +29,8 @@ from warehouse.evidence.keys import load_signing_key
 from warehouse.evidence.ledger import PUBLICATION, Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.objects import Objects
-from warehouse.project import Project, init_project, read_project
+from warehouse.project import Project, read_project
+from warehouse.project_making import init_project
 from warehouse.transform.builds import current_build
 from warehouse.transform.query import run_query
 

@@ -30,7 +30,8 @@ from warehouse.landing.contract import BundleDraft, DraftFile
 from warehouse.landing.declaration.placing import ROLE, find_declarations, with_declarations
 from warehouse.landing.ingest import Plan, ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, init_project, standard_folder
+from warehouse.project import Project, standard_folder
+from warehouse.project_making import init_project
 from warehouse.transform.equivalence import check_equivalence
 
 # --- into which bundles -------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from warehouse.errors import CODES
 from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import init_project
+from warehouse.project_making import init_project
 from warehouse.transform.builds import current_build
 from warehouse.transform.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
 from warehouse.transform.model_files import HEADER_KEYS, MATERIALISATIONS

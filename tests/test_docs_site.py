@@ -15,7 +15,8 @@ from browser import offline_page
 from warehouse.claims.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, init_project, standard_folder
+from warehouse.project import Project, standard_folder
+from warehouse.project_making import init_project
 from warehouse.transform.check import CheckedProject
 from warehouse.transform.describe import describe_project, with_current_build
 from warehouse.transform.description import ProjectDescription

@@ -19,7 +19,7 @@ from warehouse.evidence.examination import BROKEN, PROVEN, SAID, examine
 from warehouse.evidence.local_objects import LocalObjects
 from warehouse.evidence.objects import Objects
 from warehouse.evidence.s3_objects import S3Objects
-from warehouse.project import init_project
+from warehouse.project_making import init_project
 
 PROMISES = ("list", "write", "read", "create if absent", "create if absent, many at once", "clock", "delete")
 

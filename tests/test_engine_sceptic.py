@@ -9,7 +9,8 @@ import pytest
 
 from warehouse.claims.rollup import build, write_rollup
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 from warehouse.transform.builds import current_build
 from warehouse.transform.equivalence import check_equivalence
 from warehouse.transform.query import run_query

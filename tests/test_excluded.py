@@ -18,7 +18,8 @@ from warehouse.claims.lineage import lineage
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 
 TABLES = {
     "run": (

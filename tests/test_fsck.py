@@ -23,7 +23,8 @@ from warehouse.evidence.keys import load_signing_key, make_key
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import evidence_subject, sign
-from warehouse.project import Project, init_project, read_project
+from warehouse.project import Project, read_project
+from warehouse.project_making import init_project
 from warehouse.transform.build_exchange import push_build
 from warehouse.transform.builds import current_build
 

@@ -17,7 +17,8 @@ from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.leftovers import HALF_MADE, SCRATCH, SET_ASIDE, find_leftovers, remove_leftovers
 from warehouse.evidence.location import open_store
 from warehouse.evidence.store import EvidenceStore, bundle_key
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 HALF, KNOWN = f"ab{'0' * 62}", f"cd{'0' * 62}"

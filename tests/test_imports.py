@@ -21,18 +21,20 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"transform"}),
     frozenset({"landing"}),
     frozenset({"evidence"}),
+    frozenset({"project_making"}),
     frozenset({"project"}),
-    frozenset({"project_file"}),
+    frozenset({"project_file", "store_place"}),
     frozenset({"digest"}),
     frozenset({"errors"}),
     frozenset({"address"}),
 )
 # Narrower than the layers: what these may see at all.
 NARROW: dict[str, set[str]] = {
-    "evidence": {"digest", "errors", "address"}, "project": {"project_file", "errors"}, "project_file": {"errors"},
+    "evidence": {"digest", "errors", "address"}, "project": {"project_file", "store_place", "errors"}, "project_file": {"errors"},
+    "project_making": {"project", "project_file", "store_place", "errors"}, "store_place": {"errors"},
     "digest": set(), "errors": {"address"}, "address": set()
 }
-MAX_LINES = 500
+MAX_LINES = 300
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "standard" not in path.relative_to(PACKAGE).parts[:1])
 INGESTORS = sorted((REPOSITORY / "ingest").rglob("*.py"))

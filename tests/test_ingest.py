@@ -28,7 +28,8 @@ from warehouse.landing.batches import refresh
 from warehouse.landing.contract import ISSUE_TABLE, BundleDraft, DraftFile
 from warehouse.landing.ingest import IngestReport, ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 
 SCENARIOS = 5  # bundles in a sample submission
 

@@ -28,7 +28,8 @@ from warehouse.claims.verification import bundles_of, verify_publication
 from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 
 EVERY = bool(os.environ.get("WH_EVERY_NUMBER"))  # replay all 346, not each tenth
 GROUND_TRUTH = EVIDENCE / "ground-truth" / "mlperf-inference-v5.1.json"

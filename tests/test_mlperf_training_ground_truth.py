@@ -26,7 +26,8 @@ from warehouse.claims.verification import bundles_of
 from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 from warehouse.transform.builds import current_build
 from warehouse.transform.query import run_query
 

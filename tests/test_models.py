@@ -10,7 +10,8 @@ import pytest
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.batches import schemas
-from warehouse.project import Project, init_project, standard_folder
+from warehouse.project import Project, standard_folder
+from warehouse.project_making import init_project
 from warehouse.transform.check import check
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.landing_tables import landing_types

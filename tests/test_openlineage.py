@@ -17,7 +17,8 @@ import pytest
 
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, init_project, read_project
+from warehouse.project import Project, read_project
+from warehouse.project_making import init_project
 from warehouse.transform.builds import find_current
 from warehouse.transform.describe import describe_project
 from warehouse.transform.description import BuildOutcome, ModelOutcome, ProjectDescription

@@ -21,7 +21,8 @@ from warehouse.claims.packet import verify_packet, write_packet
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 
 SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].performance_result"
 

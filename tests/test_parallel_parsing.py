@@ -21,7 +21,8 @@ from warehouse.evidence.location import open_store
 from warehouse.landing import parsing, processes
 from warehouse.landing.batches import Landing, refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
-from warehouse.project import Project, init_project, read_project
+from warehouse.project import Project, read_project
+from warehouse.project_making import init_project
 from warehouse.transform.builds import builder_lock
 
 FILES = 9

@@ -12,7 +12,8 @@ import pytest
 
 from conftest import Wh, WhOn
 from warehouse.claims.rollup import build
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 from warehouse.transform.builds import current_build
 
 FILES = {

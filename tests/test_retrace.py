@@ -16,8 +16,12 @@ from warehouse.claims import replay
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
+from warehouse.claims.specification import read_specification
 from warehouse.claims.verification import verify_all, verify_number
 from warehouse.project import Project
+from warehouse.transform.checked_project import CheckedProject
+from warehouse.transform.landing_tables import project_landing_types
+from warehouse.transform.recorded import recorded_project
 
 SQL = "select key, sum(value) as total, max(value) as top from reading group by key"
 # A key's values lie in two files; with the runs that its SQL makes of them, the why-set of `a` is of r0.nv and r1.nv.
@@ -223,12 +227,15 @@ def test_what_is_remembered_accuses_nobody(change: str, tmp_path: Path) -> None:
 
 
 def with_another_family(tmp_path: Path) -> Project:
-    """A published claim over two families, of which only one has evidence."""
+    """A published claim over a feed of two families, of which only one has evidence."""
     project = values_project(tmp_path / "project", SQL.replace("reading", "readings"))
     write(project, {
-        "models/reading.sql": RUNS,
-        "models/declared.sql": "select 'a' as key, 1.0::double as value, raw_path as run_id from evidence_declaration",
-        "models/readings.sql": "select key, value, run_id from reading union all by name select * from declared",
+        "models/reading.sql": f"/*\nfeeds: reading\n*/\n{RUNS.replace('*', 'key, value')}",
+        "models/named.sql": "select model as key, raw_path as run_id from evidence_declaration",
+        "models/declared.sql": "/*\nfeeds: reading\n*/\nselect key, 1.0::double as value, run_id from named",
+        "models/graded.sql": "select key, count(*) as grades from declared group by key",
+        "models/readings.sql": "/*\ncollects: reading\ncolumns:\n  key: {type: varchar}\n  value: {type: double}\n  run_id: {type: varchar}\n*/"
+        "\nselect one.key, one.value, one.run_id from feed.reading one left join graded using (key) where grades is null",
     })  # fmt: skip
     take_in(project, value_files(tmp_path / "in", *FILES))
     build(project)
@@ -242,19 +249,36 @@ def test_what_can_have_no_rows_is_left_out_of_the_next_replay(tmp_path: Path, mo
         assert verify_number(project, f"claim[key=a].{column}").state == "verified"
     [memory] = project.builds.glob(".established.json")
     [[[with_rows, models]]] = json.loads(memory.read_text())["without_rows"].values()
-    assert ("value" in with_rows, models) == (True, ["declared"])
-    left_out, sound_project = [], replay.sound_project
+    assert ("value" in with_rows, models) == (True, ["declared", "graded", "named"])
+    found, sound_project = [], replay.sound_project
 
-    def seen(*args: Any, **rest: Any) -> Any:
-        left_out.append(rest["without_rows"])
-        return sound_project(*args, **rest)
+    def seen(*args: Any, **rest: Any) -> CheckedProject:
+        found.append(sound_project(*args, **rest))
+        return found[-1]
 
     monkeypatch.setattr(replay, "sound_project", seen)
     assert verify_number(project, "claim[key=b].top").state == "verified"
-    assert left_out == [{"declared"}]
+    [checked] = found
+    assert checked.graph.models == {
+        "claim": {"readings"}, "readings": {"feed.reading", "graded"}, "feed.reading": {"reading"}, "reading": set(), "graded": set(),
+    }
+    assert checked.graph.landing["reading"] == {"value"} and not checked.graph.landing["graded"]
 
 
-@pytest.mark.parametrize("models", [["reading"], ["readings"], ["claim"], ["no such model"], [None], 3])
+def test_a_feed_that_is_recorded_as_more_than_a_union_is_replayed_whole(tmp_path: Path) -> None:
+    project = with_another_family(tmp_path)
+    assert verify_number(project, "claim[key=a].total").state == "verified"
+    [publication] = publications(project)
+    specification, types = read_specification(project, publication).document, project_landing_types(project)
+    [feed] = [document for document in specification["models"].values() if document["name"] == "feed.reading"]
+    for recorded, is_whole in ((feed["sql"], False), (f"{feed['sql']} where 1 = 1", True), (feed["sql"].replace("null", "1", 1), True)):
+        feed["sql"] = recorded
+        checked = recorded_project(specification, types, is_bound=False, without_rows={"declared", "named", "graded"})
+        assert checked.graph.models["feed.reading"] == ({"declared", "reading"} if is_whole else {"reading"})
+        assert (checked.models["feed.reading"].text == recorded) == is_whole
+
+
+@pytest.mark.parametrize("models", [["reading"], ["readings"], ["claim"], ["feed.reading"], ["no such model"], [None], 3])
 def test_what_is_remembered_to_have_no_rows_accuses_nobody(models: object, tmp_path: Path) -> None:
     def poison(memory: dict[str, Any]) -> None:
         for found in memory["without_rows"].values():

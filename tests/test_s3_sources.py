@@ -19,7 +19,8 @@ from s3fs import S3FileSystem
 from warehouse.claims.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, init_project, read_project
+from warehouse.project import Project, read_project
+from warehouse.project_making import init_project
 from warehouse.transform import objects
 from warehouse.transform.build import BuildReport, Progress
 from warehouse.transform.builds import current_build, find_current

@@ -24,7 +24,8 @@ from warehouse.claims.verification import verify_number
 from warehouse.errors import WarehouseError
 from warehouse.evidence.location import open_store
 from warehouse.evidence.store import bundle_key
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 from warehouse.record.command import record
 from warehouse.transform.builds import current_build
 from warehouse.transform.query import open_build

@@ -21,7 +21,7 @@ from warehouse.claims.rollup import build
 from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import init_project
+from warehouse.project_making import init_project
 
 INGESTOR = load("bench_serving")
 CLIENTS = ("llm-benchmaq", "InferenceX", "vllm-benchmarking")

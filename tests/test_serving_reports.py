@@ -16,7 +16,8 @@ from warehouse.claims.rollup import build
 from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import init_project, standard_folder
+from warehouse.project import standard_folder
+from warehouse.project_making import init_project
 from warehouse.transform.builds import current_build
 
 LLMPERF = "ray-project__llmperf-leaderboard"

@@ -14,7 +14,7 @@ from warehouse.claims.rollup import build
 from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import init_project
+from warehouse.project_making import init_project
 
 GOOD = sample.requests(40)
 PARTLY = [*sample.requests(30, 3), sample.FAILED, sample.FAILED]

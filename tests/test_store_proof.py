@@ -24,7 +24,8 @@ from warehouse.evidence.location import open_store, prove_store
 from warehouse.evidence.objects import Staged
 from warehouse.evidence.probe import prove
 from warehouse.evidence.store import EvidenceStore
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 
 SMALL = (1 << 16,)
 

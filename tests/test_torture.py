@@ -18,7 +18,8 @@ import pytest
 from processes import killed_after
 from warehouse.claims.rollup import write_rollup
 from warehouse.errors import ExitCode
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 from warehouse.transform.build import build
 from warehouse.transform.builds import builder_lock, current_build
 

@@ -11,7 +11,8 @@ import pytest
 from bare_project import project, write
 from conftest import Wh
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, init_project, standard_folder
+from warehouse.project import Project, standard_folder
+from warehouse.project_making import init_project
 from warehouse.transform.duck import connect
 from warehouse.transform.project_tests import run_unit_tests
 from warehouse.transform.unit_cases import Value, load_unit_cases

@@ -21,7 +21,8 @@ from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, init_project, read_project
+from warehouse.project import Project, read_project
+from warehouse.project_making import init_project
 from warehouse.transform.build import BuildReport
 from warehouse.transform.builds import current_build, find_current
 from warehouse.transform.query import open_build

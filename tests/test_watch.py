@@ -17,7 +17,8 @@ import pytest
 from conftest import REPOSITORY
 
 from warehouse.cli.main import main
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 from warehouse.transform.builds import current_build
 from warehouse.transform.query import run_query
 

@@ -1,49 +1,28 @@
 """A project: a folder with a `warehouse.toml` and its own folders (`KINDS`), laid over the standard ones.
 
-Finds, reads and makes projects; knows where things lie. It opens no store and runs no SQL.
+Finds and reads projects; knows where things lie. It opens no store and runs no SQL.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project_file import PROJECT_FILE, ProjectFile, read_project_file
+from warehouse.store_place import is_http_address, store_at
 
 KINDS = ("models", "queries", "ingest", "data_tests", "unit_tests")
 STANDARD_PREFIX = "standard/"  # how messages show a file of the standard project
-_DEFAULT_KEPT_BUILDS = 3
-_STORE = ".wh/store"
+DEFAULT_KEPT_BUILDS = 3
+DEFAULT_STORE = ".wh/store"
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
-_KEY_NAME = re.compile(r"[A-Za-z0-9_-]+")
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html: no two dots together, and no address of IPv4.
-_BUCKET = re.compile(r"(?!.*\.\.|\d+(?:\.\d+){3}$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _MOST_DAYS = 36_500  # that evidence or detail is kept
-_WORK = ".wh/work"  # for what a store in S3 has in the project's folder: landing tables, copies of objects
 _PUBLIC_KEY = re.compile(r"ed25519:[0-9a-f]{64}")
-
-_TEMPLATE = """\
-# A performance warehouse project. Paths are relative to this file.
-
-[project]
-name = "{name}"
-standard = {standard}  # lay this project over the standard models, queries and ingestors
-
-[store]
-url = {store}  # raw evidence, the ledger, specs, publications: keep it, back it up
-
-[build]
-folder = ".wh/builds"  # databases made from the store: may be deleted
-keep = {keep}  # how many of the last builds stay
-"""
 
 
 @dataclass(frozen=True)
@@ -143,13 +122,13 @@ def read_project(root: Path) -> Project:
     """The project in exactly this folder. Raises WH002 with the place when its file is not valid."""
     root = root.resolve()
     file = read_project_file(root)
-    keep = file.value("build", "keep", int, _DEFAULT_KEPT_BUILDS)
+    keep = file.value("build", "keep", int, DEFAULT_KEPT_BUILDS)
     if keep < 1:
         raise file.fault("build", "keep", "build.keep must be at least 1", "the current build is one of those kept")
     store_root, store_url = _store(root, file)
     lineage_file = file.value("openlineage", "file", str, "")
     lineage_url = os.environ.get("OPENLINEAGE_URL") or file.value("openlineage", "url", str, "")
-    if lineage_url and not _is_http_address(lineage_url):
+    if lineage_url and not is_http_address(lineage_url):
         raise file.fault(
             "openlineage", "url", f"openlineage.url {lineage_url!r} is no http or https address",
             'for one: url = "http://localhost:5000"',
@@ -175,45 +154,17 @@ def read_project(root: Path) -> Project:
 
 def _store(root: Path, file: ProjectFile) -> tuple[Path, str | None]:
     """The store's folder, and where it is in S3 or reached by fsspec its URL; then the folder is for what is no evidence."""
-    return _store_at(
-        root, file.value("store", "url", str, _STORE),
+    return store_at(
+        root, file.value("store", "url", str, DEFAULT_STORE),
         lambda message, hint: file.fault("store", "url", f"store.url {message}", f"for one: url = {hint}"),
     )
-
-
-def _store_at(root: Path, url: str, fault: Callable[[str, str], WarehouseError]) -> tuple[Path, str | None]:
-    scheme, separator, rest = url.partition("://")
-    if not separator:
-        return root / url, None
-    if scheme == "file":
-        return Path("/", rest.removeprefix("localhost")), None
-    if scheme in ("http", "https"):
-        raise fault(f"{url!r}: a web server does not tell what it has, and a store has to be listed", '"s3://bucket/folder"')
-    if scheme != "s3":
-        if not _is_known_to_fsspec(scheme):
-            raise fault(f"{url!r}: evidence is kept in a folder, in S3, or in what fsspec knows", '"s3://bucket/folder"')
-        return root / _WORK, url
-    bucket, _, prefix = rest.partition("/")
-    if not _BUCKET.fullmatch(bucket):
-        raise fault(f"{url!r} names no bucket: that is 3 to 63 of a-z, 0-9, - and single dots", '"s3://bucket/folder"')
-    if any(part in ("", ".", "..") for part in prefix.strip("/").split("/") if prefix.strip("/")) or not prefix.isprintable():
-        raise fault(f"{url!r}: what follows the bucket is no folder's name", '"s3://bucket/folder"')
-    return root / _WORK, url
-
-
-def _is_known_to_fsspec(scheme: str) -> bool:
-    try:
-        from fsspec.registry import known_implementations
-    except ImportError:  # it comes with an extra
-        return False
-    return scheme in known_implementations
 
 
 def project_of_place(project: Project, place: str) -> Project:
     """`project` with the store at another place: a URL, a store's folder, or the folder of the project that has it.
     A bucket of another endpoint than the project's is reached by AWS's own variables. Raises WH002."""
     if "://" in place:
-        store_root, store_url = _store_at(
+        store_root, store_url = store_at(
             project.root, place, lambda message, hint: WarehouseError("WH002", message, place, f"for one: {hint}", ExitCode.USAGE)
         )
         return replace(project, store_root=store_root, store_url=store_url)
@@ -229,7 +180,7 @@ def project_of_place(project: Project, place: str) -> Project:
 
 def _endpoint(file: ProjectFile) -> str | None:
     endpoint = file.value("store", "endpoint", str, "")
-    if endpoint and not _is_http_address(endpoint):
+    if endpoint and not is_http_address(endpoint):
         raise file.fault(
             "store", "endpoint", f"store.endpoint {endpoint!r} is no http or https address", 'for one: "http://localhost:8100"'
         )
@@ -287,81 +238,3 @@ def _retention(file: ProjectFile) -> Retention:
 def source_fault(root: Path, name: str, code: str, message: str, hint: str | None) -> WarehouseError:
     """A fault of a named source, at its line in the project's file."""
     return replace(read_project_file(root).fault("sources", name, message, ""), code=code, hint=hint)
-
-
-def _is_http_address(url: str) -> bool:
-    from urllib.parse import urlsplit
-
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # of a port that is no number
-        return False
-
-
-def trust_key(project: Project, name: str, key: str) -> Project:
-    """Write a public key into the project's file, among its trusted ones, and read it again. The same key again is a no-op;
-    raises WH002 for a name that another key has, or that is none for TOML."""
-    if project.trusted_keys.get(name) == key:
-        return project
-    file, path = read_project_file(project.root), (project.root / PROJECT_FILE).resolve()
-    if name in project.trusted_keys:
-        raise file.fault("trusted_keys", name, f"another key is trusted as {name}", "choose another name, or remove its line")
-    if not _KEY_NAME.fullmatch(name):
-        raise file.fault("trusted_keys", None, f"{name!r} is no name for a key", "use letters, digits, - and _")
-    entry = f'{name} = "{key}"'
-    text = file.text
-    header = re.search(r"^[ \t]*\[trusted_keys\][^\n]*$", text, re.MULTILINE)
-    if header:
-        text = f"{text[: header.end()]}\n{entry}{text[header.end() :]}"
-    else:
-        text = f"{text.rstrip()}\n\n[trusted_keys]  # who signs evidence here\n{entry}\n"
-    try:
-        if tomllib.loads(text)["trusted_keys"][name] != key:
-            raise KeyError(name)
-    except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise file.fault("trusted_keys", None, "trusted_keys is not written as a section", f"add it by hand: {entry}") from error
-    scratch = path.with_name(f".{PROJECT_FILE}.{os.getpid()}")
-    try:
-        scratch.write_text(text, encoding="utf-8")
-        shutil.copymode(path, scratch)
-        scratch.replace(path)
-    except OSError as error:
-        raise WarehouseError("WH004", str(error), str(path)) from error
-    return read_project(project.root)
-
-
-def init_project(
-    root: Path, *, bare: bool = False, store: str = _STORE, check: Callable[[Project], object] = lambda project: None
-) -> Project:
-    """Make a project in `root`, which may exist, with its evidence at `store`: a URL, or a folder below the project's. `check` is
-    asked first: what it raises leaves nothing behind. Raises WH002 for no place of a store, WH003 where a project is already,
-    unless it is that very one."""
-
-    def fault(message: str, hint: str) -> WarehouseError:
-        return WarehouseError("WH002", message, printable(store), f"for one: {hint}", ExitCode.USAGE)
-
-    place = _store_at(root.resolve(), store, fault)
-    if not store.isprintable():
-        raise fault("characters that cannot be seen do not name a store", '"s3://bucket/folder"')
-    if (root / PROJECT_FILE).exists():
-        there = read_project(root)
-        if store != _STORE and (there.store_root, there.store_url, there.uses_standard) == (*place, not bare):
-            check(there)
-            return there  # as it is
-        raise WarehouseError("WH003", "a project is here already", str(root / PROJECT_FILE), exit_code=ExitCode.USAGE)
-    check(replace(project_of_store(place[0]), store_url=place[1]))
-    try:
-        for kind in KINDS:
-            (root / kind).mkdir(parents=True, exist_ok=True)
-        text = _TEMPLATE.format(
-            name="".join(c for c in root.resolve().name if c.isprintable() and c not in '\\"'),
-            standard="false" if bare else "true",
-            store=json.dumps(store, ensure_ascii=False),
-            keep=_DEFAULT_KEPT_BUILDS,
-        )
-        (root / PROJECT_FILE).write_text(text, encoding="utf-8")
-        (root / ".gitignore").write_text(".wh/\n", encoding="utf-8")
-    except OSError as error:
-        raise WarehouseError("WH004", str(error), str(root)) from error
-    return read_project(root.resolve())

@@ -7,7 +7,8 @@ from pathlib import Path
 from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 
 VALUES_INGESTOR = """
 import pyarrow as pa

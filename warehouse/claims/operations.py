@@ -15,7 +15,7 @@ from warehouse.claims.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, Det
 from warehouse.claims.expansion import expanded
 from warehouse.claims.provenance.admission import first_indeterminate
 from warehouse.claims.rollup import RESERVED_COLUMNS
-from warehouse.transform.column_sources import Note, NotUnderstood
+from warehouse.transform.column_expressions import Note, NotUnderstood
 from warehouse.transform.derived import NONE, ColumnRef, Refs
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ that its digest does not cover.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -94,6 +94,7 @@ class Replayer:
                 raise problem
             landing = self._as_recorded(landing, bundles)
             checked = self._over(landing, traced)
+            landing = _as_far_as_read(landing, checked)
             inputs = Inputs(landing_inputs(landing), {})
             material = Material(checked, self._made, logics(checked, self._made), landing, inputs, root)
             try:
@@ -146,6 +147,13 @@ class Replayer:
 
     def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
         return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors, decisions=self._decisions))
+
+
+def _as_far_as_read(landing: LandingTables, checked: CheckedProject) -> LandingTables:
+    """The landing tables that have rows, or that a model reads."""
+    read = frozenset().union(*checked.graph.landing.values())
+    found = {name: table for name, table in landing.tables.items() if name in read or any(file.rows for file in table.files)}
+    return replace(landing, tables=found)
 
 
 def _refuse_another_engine(query: str, specification: Mapping[str, Any]) -> None:

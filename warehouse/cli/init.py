@@ -7,7 +7,8 @@ from pathlib import Path
 
 from warehouse.cli.output import notice
 from warehouse.errors import ExitCode
-from warehouse.project import Project, init_project
+from warehouse.project import Project
+from warehouse.project_making import init_project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

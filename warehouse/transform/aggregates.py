@@ -5,8 +5,10 @@ A test compares with the engine, and tries which are which.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
+
+from warehouse.transform.tree_nodes import nodes
 
 AGGREGATES = frozenset(
     (
@@ -44,25 +46,14 @@ def sees_layout(tree: Mapping[str, Any]) -> bool:
     """Whether what a statement gives may depend on how the tables that it reads are laid out: it may add floats (of which
     type a sum is, the tree does not say: one of integers counts too), or samples."""
     return any(
-        _name(node) in FLOAT_SUMS or node.get("show_type") == "SUMMARY" or node.get("sample") for node in _nodes(tree)
+        _name(node) in FLOAT_SUMS or node.get("show_type") == "SUMMARY" or node.get("sample") for node in nodes(tree)
     )
 
 
 def has_unsteady_window(tree: Mapping[str, Any]) -> bool:
     """Whether a statement has a window whose value for a row may depend on rows of other partitions."""
-    return any(node.get("class") == "WINDOW" and _name(node) not in STEADY_WINDOWS for node in _nodes(tree))
+    return any(node.get("class") == "WINDOW" and _name(node) not in STEADY_WINDOWS for node in nodes(tree))
 
 
 def _name(node: Mapping[str, Any]) -> str:
     return str(node.get("function_name")).lower()
-
-
-def _nodes(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    pending: list[Any] = [tree]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, dict):
-            yield node
-            pending += node.values()
-        elif isinstance(node, list):
-            pending += node

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from warehouse.transform.sql_tree import Node
+from warehouse.transform.tree_nodes import Node, inner
 
 _PLACES = ("query_location", "query_location_length", "alias")
 
@@ -158,16 +158,15 @@ def _is_several(item: Node) -> bool:
 
 def inside(node: Any, *, closed: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """Every node of an expression or query, but for what lies inside nodes of the classes `closed`."""
-    stack = [node]
+    stack = inner([node])
     while stack:
         found = stack.pop()
-        if isinstance(found, list):
-            stack.extend(reversed(found))
-        elif isinstance(found, dict):
+        if type(found) is not list:
             if found.get("type") or found.get("class") or found.get("cte_map"):
                 yield found
-            if found.get("class") not in closed:
-                stack.extend(reversed(list(found.values())))
+            if found.get("class") in closed:
+                continue
+        stack.extend(reversed(inner(found)))
 
 
 def equalities(condition: Node | None) -> list[tuple[Node, Node]]:

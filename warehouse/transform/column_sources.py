@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from warehouse.transform.column_expressions import Expressions, Note, NotUnderstood, at, nothing_else
 from warehouse.transform.derived import (
     NONE,
     ROWS,
@@ -29,17 +30,6 @@ from warehouse.transform.file_calls import GENERATORS
 if TYPE_CHECKING:
     import duckdb
 
-class NotUnderstood(Exception):
-    """A part of the plan whose meaning is not known here; the text says which."""
-
-
-# What else than columns an expression of a plan is made of, for who wants to know it.
-Note = Callable[[Mapping[str, Any]], Refs]
-
-
-def nothing_else(expression: Mapping[str, Any]) -> Refs:
-    return NONE
-
 
 def query_relation(con: "duckdb.DuckDBPyConnection", sql: str, note: Note = nothing_else) -> Relation:
     """The columns of one query, in a session that has the tables it reads. Temporary tables go by their bare names,
@@ -51,36 +41,19 @@ def query_relation(con: "duckdb.DuckDBPyConnection", sql: str, note: Note = noth
         document = json.loads(con.execute(f"select {call}").fetchall()[0][0])
         if document["error"]:
             raise NotUnderstood(str(document["error_message"]).splitlines()[0])
-        return _Plan(note).relation(document["plans"][0])
+        return _Plan(Expressions(note)).relation(document["plans"][0])
     except RecursionError:
         raise NotUnderstood("its expressions are nested too deeply") from None
     except (KeyError, ValueError) as error:  # another engine, which writes its plans in another way
         raise NotUnderstood(f"a plan of an unknown form ({error})") from error
 
 
-# Keys of an expression under which lies what chooses rows or groups, not what goes into the value.
-_CHOOSING = frozenset(
-    {"filter", "filters", "order_bys", "orders", "arg_orders", "partitions", "start_expr", "end_expr"}
-)
-# Keys under which no column of the query lies. A lambda's body counts its own parameters; what it takes from the
-# query stands among the arguments of the function that it is given to.
-_CLOSED = frozenset({"function_data", "return_type", "value", "arguments", "qname", "lambda_expr", "binding"})
-_EXPRESSIONS = frozenset(
-    "BOUND_" + name
-    for name in (
-        "AGGREGATE BETWEEN CASE CAST COLUMN_REF COMPARISON CONJUNCTION CONSTANT EXPANDED FUNCTION LAMBDA OPERATOR REF "
-        "UNNEST WINDOW"
-    ).split()
-)
-
-
 @dataclass
 class _Plan:
-    """One walk over one plan. Columns of common table expressions and of operators are remembered by their index."""
+    """One walk over one plan. Common table expressions are remembered by their index."""
 
-    note: Note
+    expressions: Expressions
     ctes: dict[int, Relation] = field(default_factory=dict)
-    by_index: dict[int, tuple[Derived, ...]] = field(default_factory=dict)
 
     def relation(self, node: Mapping[str, Any]) -> Relation:
         kind = node["type"].removeprefix("LOGICAL_")
@@ -88,7 +61,7 @@ class _Plan:
             raise NotUnderstood(f"operator {kind.replace('_', ' ').lower()}")
         relation = _OPERATORS[kind](self, node)
         if "table_index" in node:
-            self.by_index[node["table_index"]] = relation.columns
+            self.expressions.operators[node["table_index"]] = relation.columns
         return relation
 
     def child(self, node: Mapping[str, Any]) -> Relation:
@@ -97,42 +70,9 @@ class _Plan:
     def children(self, node: Mapping[str, Any]) -> list[Relation]:
         return [self.relation(child) for child in node["children"]]
 
-    # --- expressions -----------------------------------------------------------------------------------------------
-
-    def expression(self, node: Any, columns: tuple[Derived, ...]) -> Derived:
-        """What an expression over `columns` is made of."""
-        if node.get("expression_class") in ("BOUND_REF", "BOUND_COLUMN_REF"):
-            return self.referenced(node, columns)
-        computed, conditions = set[ColumnRef](), set[ColumnRef]()
-        stack: list[tuple[Any, bool]] = [(node, False)]
-        while stack:
-            part, is_choosing = stack.pop()
-            if isinstance(part, list):
-                stack.extend((item, is_choosing) for item in part)
-            elif isinstance(part, dict):
-                kind = part.get("expression_class")
-                if kind in ("BOUND_REF", "BOUND_COLUMN_REF"):
-                    found = self.referenced(part, columns)
-                    (conditions if is_choosing else computed).update(found.copied, found.computed)
-                    conditions.update(found.conditions)
-                elif kind is not None and kind not in _EXPRESSIONS:
-                    raise NotUnderstood(f"expression {kind.removeprefix('BOUND_').replace('_', ' ').lower()}")
-                else:
-                    if kind is not None:
-                        (conditions if is_choosing else computed).update(self.note(part))
-                    stack.extend((x, is_choosing or key in _CHOOSING) for key, x in part.items() if key not in _CLOSED)
-        return Derived(NONE, frozenset(computed), frozenset(conditions))
-
-    def referenced(self, node: Mapping[str, Any], columns: tuple[Derived, ...]) -> Derived:
-        if node["expression_class"] == "BOUND_REF":
-            return _at(columns, node["index"])
-        # The binder leaves the arguments of a lateral table function unresolved: they name an operator by its index.
-        binding = node["binding"]
-        return _at(self.by_index.get(binding["table_index"], ()), binding["column_index"])
-
     def used(self, node: Any, columns: tuple[Derived, ...]) -> Refs:
         """Every column that expressions use in any way."""
-        return self.expression({"children": node}, columns).everything
+        return self.expressions.derived({"children": node}, columns).everything
 
     # --- operators that read ---------------------------------------------------------------------------------------
 
@@ -163,7 +103,7 @@ class _Plan:
 
     def expression_get(self, node: Mapping[str, Any]) -> Relation:
         child = self.child(node)
-        rows = [[self.expression(value, child.columns) for value in row] for row in node["expressions"]]
+        rows = [[self.expressions.derived(value, child.columns) for value in row] for row in node["expressions"]]
         return Relation(tuple(map(merged, zip(*rows, strict=True))), child.rows)
 
     def constants(self, node: Mapping[str, Any]) -> Relation:
@@ -175,7 +115,7 @@ class _Plan:
 
     def projection(self, node: Mapping[str, Any]) -> Relation:
         child = self.child(node)
-        return Relation(tuple(self.expression(each, child.columns) for each in node["expressions"]), child.rows)
+        return Relation(tuple(self.expressions.derived(each, child.columns) for each in node["expressions"]), child.rows)
 
     def chosen(self, node: Mapping[str, Any]) -> Relation:
         """Filter, distinct, order, limit, sample: the columns stay, and whatever the clause names decides the rows."""
@@ -186,21 +126,21 @@ class _Plan:
 
     def aggregate(self, node: Mapping[str, Any]) -> Relation:
         child = self.child(node)
-        groups = tuple(self.expression(each, child.columns) for each in node["groups"])
+        groups = tuple(self.expressions.derived(each, child.columns) for each in node["groups"])
         deciding = child.rows | united(group.everything for group in groups)
-        made = [self.expression(each, child.columns) for each in node["expressions"]]
+        made = [self.expressions.derived(each, child.columns) for each in node["expressions"]]
         functions = (Derived(conditions=deciding),) * len(node["grouping_functions"])
         columns = groups + tuple(each.under(deciding) for each in made) + functions
         return Relation(columns, deciding if groups else NONE)  # without groups there is one row, always
 
     def window(self, node: Mapping[str, Any]) -> Relation:
         child = self.child(node)
-        made = (self.expression(each, child.columns).under(child.rows) for each in node["expressions"])
+        made = (self.expressions.derived(each, child.columns).under(child.rows) for each in node["expressions"])
         return Relation(child.columns + tuple(made), child.rows)
 
     def unnest(self, node: Mapping[str, Any]) -> Relation:
         child = self.child(node)
-        made = tuple(self.expression(each, child.columns) for each in node["expressions"])
+        made = tuple(self.expressions.derived(each, child.columns) for each in node["expressions"])
         return Relation(child.columns + made, child.rows | united(each.everything for each in made))
 
     def pivot(self, node: Mapping[str, Any]) -> Relation:
@@ -300,13 +240,7 @@ _OPERATORS: dict[str, Callable[[_Plan, Mapping[str, Any]], Relation]] = {
 }
 
 
-def _at(columns: tuple[Derived, ...], position: int) -> Derived:
-    if position >= len(columns):
-        raise NotUnderstood("a reference to a column that its input does not have")
-    return columns[position]
-
-
 def _picked(columns: Iterable[Derived], positions: Iterable[int] | None) -> tuple[Derived, ...]:
     """Those of `columns` that an operator passes on; all of them where it does not say."""
     columns = tuple(columns)
-    return tuple(_at(columns, position) for position in positions) if positions else columns
+    return tuple(at(columns, position) for position in positions) if positions else columns

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.transform.column_sources import Note, NotUnderstood, nothing_else, query_relation
+from warehouse.transform.column_expressions import Note, NotUnderstood, nothing_else
+from warehouse.transform.column_sources import query_relation
 from warehouse.transform.derived import ROWS, ColumnRef, Relation
 from warehouse.transform.feeds import FEED_SCHEMA
 from warehouse.transform.file_calls import file_calls, without_file_calls

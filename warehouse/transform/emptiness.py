@@ -6,15 +6,15 @@ nobody says so: a query that is run for nothing costs a moment, one that is not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
 
 from warehouse.transform.aggregates import AGGREGATE_MACROS, AGGREGATES
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.landing_tables import LandingTables
 from warehouse.transform.model import model_names
-from warehouse.transform.sql_tree import Node, is_cte, table_name
+from warehouse.transform.sql_tree import is_cte, table_name
 from warehouse.transform.state import TableState
+from warehouse.transform.tree_nodes import Node, inner, nodes
 
 Scope = Callable[[Node], bool]  # whether a table's node has no rows, CTEs as they are there
 _ADD_A_ROW = AGGREGATES | AGGREGATE_MACROS
@@ -127,20 +127,9 @@ def _is_empty_of_empty(select: Node) -> bool:
     if select.get("having"):  # makes one group of all rows
         return False
     # GROUP BY ALL too: a plain name beside an aggregate may be that of the aggregate, or of a constant, by which nothing is grouped.
-    return not any(_adds_a_row(node) for node in _nodes(select))
+    # An aggregate in a subquery may be of its own rows.
+    return not any(_adds_a_row(node) for node in nodes(*inner(select, "from_table", "cte_map")))
 
 
 def _adds_a_row(node: Node) -> bool:
     return node.get("class") == "FUNCTION" and str(node["function_name"]).lower() in _ADD_A_ROW
-
-
-def _nodes(select: Node) -> Iterator[Node]:
-    """Everything in a block but what it reads: an aggregate in a subquery may be of its own rows."""
-    pending: list[Any] = [value for key, value in select.items() if key not in ("from_table", "cte_map")]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Mapping):
-            yield node
-            pending += node.values()
-        elif isinstance(node, list):
-            pending += node

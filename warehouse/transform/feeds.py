@@ -6,12 +6,12 @@ A model whose header says `collects: X` sets the contract of feed X by its own c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.duck import quote
-from warehouse.transform.model import Model
+from warehouse.transform.model import Column, Model
 
 FEED_SCHEMA = "feed"
 
@@ -56,20 +56,24 @@ def _feed(name: str, collector: Model, feeders: list[Model]) -> Model:
     contract = {
         column.name: replace(column, tests=()) for column in collector.columns.values() if column.in_feed
     }
-    # The empty first branch gives the union its columns, their order and their types.
-    typed = ",\n    ".join(f"cast(null as {column.type}) as {quote(column.name)}" for column in contract.values())
-    # Qualified: a view is also read by clients that do not know our search path.
     names = sorted(feeder.qualified for feeder in feeders)
-    branches = [f"select\n    {typed}\nwhere false", *(f"select * from {feeder}" for feeder in names)]
     return Model(
         name=name,
         schema=FEED_SCHEMA,
         place=f"feed {name} ({collector.place})",
-        text="\nunion all by name\n".join(branches),
+        text=feed_text(contract, names),
         description=f"All rows that feed {collector.name}, from: {', '.join(names) or 'no feeder'}.",
         materialized="view",
         columns=contract,
     )
+
+
+def feed_text(columns: Mapping[str, Column], feeders: Iterable[str]) -> str:
+    """The SQL of a feed with these columns and these feeders, by their qualified names: a view is also read by clients that do
+    not know our search path."""
+    # The empty first branch gives the union its columns, their order and their types.
+    typed = ",\n    ".join(f"cast(null as {column.type}) as {quote(column.name)}" for column in columns.values())
+    return "\nunion all by name\n".join([f"select\n    {typed}\nwhere false", *(f"select * from {feeder}" for feeder in feeders)])
 
 
 def feeder_faults(feeder: Model, found: Mapping[str, str], contract: Mapping[str, str]) -> Iterator[WarehouseError]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.transform.duck import quote, text_literal
 from warehouse.transform.sql_text import tokens
+from warehouse.transform.tree_nodes import nodes
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,18 +46,12 @@ def _tree(con: "duckdb.DuckDBPyConnection", sql: str) -> Any:
 
 def _calls(tree: Any, sql: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each call's text and its node."""
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict):
-            kind = node.get("type")
-            if kind == "TABLE_FUNCTION" and node["function"]["function_name"].lower() not in GENERATORS:
-                yield _call(sql.encode()[node["query_location"] :].decode()), node
-            elif kind == "BASE_TABLE" and not node["schema_name"] and set("./*") & set(node["table_name"]):
-                yield text_literal(node["table_name"]), node
-            stack.extend(node.values())
-        elif isinstance(node, list):
-            stack.extend(node)
+    for node in nodes(tree):
+        kind = node.get("type")
+        if kind == "TABLE_FUNCTION" and node["function"]["function_name"].lower() not in GENERATORS:
+            yield _call(sql.encode()[node["query_location"] :].decode()), node
+        elif kind == "BASE_TABLE" and not node["schema_name"] and set("./*") & set(node["table_name"]):
+            yield text_literal(node["table_name"]), node
 
 
 def _call(sql: str) -> str:

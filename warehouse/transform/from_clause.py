@@ -10,7 +10,8 @@ from typing import Any
 from warehouse.errors import WarehouseError
 from warehouse.transform.block import Block, Column, Relation, equalities, inside
 from warehouse.transform.model import Model
-from warehouse.transform.sql_tree import FILE_FUNCTIONS, Node, character_offset, end_of_reference, fault, table_name
+from warehouse.transform.sql_tree import FILE_FUNCTIONS, character_offset, end_of_reference, fault, table_name
+from warehouse.transform.tree_nodes import Node
 
 # Columns (name to type) of an input, by the name that the SQL gives it; None for a name of nothing.
 ColumnsOf = Callable[[str], Mapping[str, str] | None]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.model import Model, model_names
 from warehouse.transform.sql_text import fault_at
-from warehouse.transform.sql_tree import FileRead, Node, Readings, Reference, character_offset, parsed, readings, references, statement
+from warehouse.transform.sql_tree import FileRead, Readings, Reference, character_offset, parsed, readings, references, statement
+from warehouse.transform.tree_nodes import Node
 
 if TYPE_CHECKING:
     import duckdb

@@ -18,7 +18,7 @@ from warehouse.transform.graph import Graph
 from warehouse.transform.locality import INPUT_ALIAS, KeyedInput, Locality, locality
 from warehouse.transform.model import Model
 from warehouse.transform.sql_text import body, first_token
-from warehouse.transform.sql_tree import Node
+from warehouse.transform.tree_nodes import Node
 
 if TYPE_CHECKING:
     import duckdb

@@ -18,7 +18,8 @@ from warehouse.transform.block import Block, Column, Relation, equalities, insid
 from warehouse.transform.duck import quote, text_literal
 from warehouse.transform.from_clause import ColumnsOf, FromClauses, Links, branches, first_place, link, place_of, with_ctes, words
 from warehouse.transform.model import Model
-from warehouse.transform.sql_tree import FILE_FUNCTIONS, Node
+from warehouse.transform.tree_nodes import Node
+from warehouse.transform.whole_reads import inputs_of, queries_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -103,7 +104,8 @@ class _Proof:
         equal = [self._equal_columns(block, expression, links) for expression in expressions]
         self._check_grouping(block, expressions, equal)
         self._check_windows(block, expressions, equal)
-        self._read_subqueries_whole(node, ctes)
+        for query in queries_of(node):
+            self._read_whole(query, ctes)
         carriers = 0
         for number, relation in enumerate(relations):
             over = [] if relation.is_opaque else [
@@ -269,38 +271,9 @@ class _Proof:
         elif not relation.reads_nothing:
             self.whole.setdefault(self._from.name(relation.node), relation.node["query_location"])
 
-    def _read_subqueries_whole(self, node: Node, ctes: Mapping[str, Any]) -> None:
-        """Read whole what the block's expressions query; its relations are looked at by themselves."""
-        pending = [value for key, value in node.items() if key != "cte_map"]
-        while pending:
-            found = pending.pop()
-            if isinstance(found, list):
-                pending.extend(found)
-            elif isinstance(found, dict) and found.get("class") == "SUBQUERY":
-                self._read_whole(found["subquery"]["node"], ctes)
-                pending.append(found.get("child"))  # of `child in (select ...)`
-            elif isinstance(found, dict) and found.get("type") != "SUBQUERY":
-                pending.extend(found.values())
-
-    def _read_whole(self, query: Any, ctes: Mapping[str, Any]) -> None:
-        """Everything that a query reads, at any depth, is read over all keys."""
-        pending: list[tuple[Any, Mapping[str, Any]]] = [(query, ctes)]
-        seen: set[int] = set()
-        while pending:
-            node, scope = pending.pop()
-            if isinstance(node, list):
-                pending.extend((item, scope) for item in node)
-            elif isinstance(node, dict):
-                scope = with_ctes(node, scope)
-                is_table = node.get("type") == "BASE_TABLE"
-                if is_table and not node["schema_name"] and node["table_name"].lower() in scope:
-                    query, outer, _ = scope[node["table_name"].lower()]
-                    if id(query) not in seen:
-                        seen.add(id(query))
-                        pending.append((query, outer))
-                elif is_table or _reads_files(node):
-                    self.whole.setdefault(self._from.name(node), node["query_location"])
-                pending.extend((value, scope) for key, value in node.items() if key != "cte_map")
+    def _read_whole(self, query: Node, ctes: Mapping[str, Any]) -> None:
+        for read in inputs_of(query, ctes):
+            self.whole.setdefault(self._from.name(read), read["query_location"])
 
 
 @dataclass(frozen=True)
@@ -311,7 +284,3 @@ class _Over:
     column: str | None
     sql: str
     uses: frozenset[str] = frozenset()
-
-
-def _reads_files(node: Node) -> bool:
-    return node.get("type") == "TABLE_FUNCTION" and node["function"]["function_name"].lower() in FILE_FUNCTIONS

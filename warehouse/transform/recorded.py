@@ -18,10 +18,12 @@ from warehouse.transform.check import LandingTypes, create_schemas, inspect
 from warehouse.transform.check_inputs import key_plans
 from warehouse.transform.check_memory import CheckMemory
 from warehouse.transform.checked_project import CheckedProject
-from warehouse.transform.digests import Envelope, recorded_model
+from warehouse.transform.digests import Envelope, parents_of, recorded_model
 from warehouse.transform.duck import connect
-from warehouse.transform.feeds import FEED_SCHEMA
+from warehouse.transform.feeds import FEED_SCHEMA, feed_text
 from warehouse.transform.graph import Graph, build_graph
+from warehouse.transform.model import Model
+from warehouse.transform.sql_text import canonical
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,19 +37,21 @@ def recorded_envelopes(specification: Mapping[str, Any]) -> dict[str, Envelope]:
     """The query's envelope and that of every model with it, keyed as a project's are: models read feeds by their whole
     names."""
     digests = {specification["query_spec_digest"]: specification["document"], **specification["models"]}
-    made: dict[str, Envelope] = {}
-    for digest, document in digests.items():
-        schema, _, name = str(document["name"]).partition(".")
-        made[document["name"] if schema == FEED_SCHEMA else name] = Envelope(digest, document)
-    return made
+    return {_key(document["name"]): Envelope(digest, document) for digest, document in digests.items()}
+
+
+def _key(qualified: str) -> str:
+    """By which a graph has a model of this name."""
+    schema, _, name = qualified.partition(".")
+    return qualified if schema == FEED_SCHEMA else name
 
 
 def recorded_project(
     specification: Mapping[str, Any], landing: LandingTypes, *, is_bound: bool, without_rows: Collection[str] = ()
 ) -> CheckedProject:
     """The recorded query and models, over landing tables of these types (column to type). With `is_bound` the engine
-    binds each of them again, and must find the columns that are recorded; else these are taken, and in place of the models
-    `without_rows` stand tables that have none. Raises the first fault."""
+    binds each of them again, and must find the columns that are recorded; else these are taken, and the models `without_rows`
+    are left out, but for empty tables where others read them. Raises the first fault."""
     made = recorded_envelopes(specification)
     with TemporaryDirectory(prefix="wh-recorded-") as empty:
         return _bound(made, landing, Path(empty)) if is_bound else _as_said(made, landing, Path(empty), without_rows)
@@ -68,12 +72,11 @@ def _bound(made: Mapping[str, Envelope], landing: LandingTypes, root: Path) -> C
 def _as_said(
     made: Mapping[str, Envelope], landing: LandingTypes, root: Path, without_rows: Collection[str]
 ) -> CheckedProject:
-    models = {name: recorded_model(envelope.document) for name, envelope in made.items()}
+    models = _that_can_have_rows(made, without_rows)
     con = connect(files_root=root)
     try:
         create_schemas(con)
-        columns = {name: _columns(con, envelope) for name, envelope in made.items()}
-        models |= {name: replace(models[name], text=_NO_ROWS, materialized="table", key=()) for name in models.keys() & without_rows}
+        columns = {name: _columns(con, made[name]) for name in models}
         graph, faults = build_graph(con, models, landing.keys())
         faults += _leaf_faults(made, graph)
         if not faults:
@@ -85,6 +88,25 @@ def _as_said(
     for fault in faults:
         raise fault
     return CheckedProject(models, graph, columns, key_plans=plans)
+
+
+def _that_can_have_rows(made: Mapping[str, Envelope], without_rows: Collection[str]) -> dict[str, Model]:
+    """The recorded queries and the models that can have rows, and empty tables for the others that these read."""
+    models: dict[str, Model] = {}
+    read: set[str] = set()
+    for name, envelope in made.items():
+        model = recorded_model(envelope.document)
+        if name in without_rows and model.schema != "rollup":
+            continue
+        parents = [parent["name"] for parent in parents_of(envelope.document)]
+        if model.schema == FEED_SCHEMA and model.text == canonical(feed_text(model.columns, parents)):
+            parents = [parent for parent in parents if _key(parent) not in without_rows]
+            model = replace(model, text=feed_text(model.columns, parents))
+        models[name] = model
+        read.update(map(_key, parents))
+    for name in read - models.keys():
+        models[name] = replace(recorded_model(made[name].document), text=_NO_ROWS, materialized="table", key=())
+    return models
 
 
 def _columns(con: "duckdb.DuckDBPyConnection", envelope: Envelope) -> dict[str, str]:

@@ -17,11 +17,10 @@ from warehouse.transform.duck import text_literal
 from warehouse.transform.engine_faults import parse_fault, statements_fault
 from warehouse.transform.model import Model
 from warehouse.transform.sql_text import fault_at, first_token, tokens
+from warehouse.transform.tree_nodes import Node, inner
 
 if TYPE_CHECKING:
     import duckdb
-
-Node = Mapping[str, Any]
 
 _WRITES = "_QUERY_NODE"  # how the parser's names end for what may stand in a CTE and writes: DELETE_QUERY_NODE
 _PARQUET = ("read_parquet", "parquet_scan")
@@ -132,7 +131,8 @@ def readings(tree: Node, model: Model) -> Readings:
     files: dict[str, FileRead] = {}
     for node, scope in _nodes(tree, model):
         kind = node.get("type")
-        _check_sample(node.get("sample") or {}, model)
+        if node.get("sample"):
+            _check_sample(node["sample"], model)
         if node.get("show_type", "SUMMARY") not in ("SUMMARY", "DESCRIBE"):
             raise fault_at(
                 "WH220", "nobody can tell when a list of tables would be another", model.text, model.place,
@@ -194,9 +194,7 @@ def _nodes(tree: Node, model: Model) -> Iterator[tuple[Node, frozenset[str]]]:
     stack: list[tuple[Any, frozenset[str]]] = [(tree, frozenset())]
     while stack:
         node, scope = stack.pop()
-        if isinstance(node, list):
-            stack.extend((item, scope) for item in node)
-        elif isinstance(node, dict):
+        if type(node) is not list:
             for entry in node.get("cte_map", {}).get("map", []):
                 # A CTE sees those before it, and itself only when it recurses: `with t as (select * from t)` reads t.
                 name, body = str(entry["key"]).lower(), entry["value"]["query_node"]
@@ -205,7 +203,7 @@ def _nodes(tree: Node, model: Model) -> Iterator[tuple[Node, frozenset[str]]]:
                 stack.append((body, scope | {name} if body["type"] == "RECURSIVE_CTE_NODE" else scope))
                 scope = scope | {name}
             yield node, scope
-            stack.extend((value, scope) for key, value in node.items() if key != "cte_map")
+        stack += [(under, scope) for under in inner(node, "cte_map")]
 
 
 def _writes(body: Mapping[str, Any], model: Model) -> WarehouseError:
@@ -217,7 +215,7 @@ def _writes(body: Mapping[str, Any], model: Model) -> WarehouseError:
 
 
 def _check_sample(sample: Mapping[str, Any], model: Model) -> None:
-    if not sample or (sample["repeatable"] and sample["method"] != "System"):
+    if sample["repeatable"] and sample["method"] != "System":
         return
     message, way = (
         ("a system sample takes whole vectors, as they happen to lie", "take rows by themselves") if sample["repeatable"]

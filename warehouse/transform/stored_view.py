@@ -11,7 +11,8 @@ from warehouse.transform.duck import quote, quoted
 from warehouse.transform.engine_faults import translated_elsewhere
 from warehouse.transform.model import Model
 from warehouse.transform.sql_text import Token, name_of, tokens
-from warehouse.transform.sql_tree import Node, Reference, bare_tables, character_offset
+from warehouse.transform.sql_tree import Reference, bare_tables, character_offset
+from warehouse.transform.tree_nodes import Node
 
 if TYPE_CHECKING:
     import duckdb

@@ -72,8 +72,7 @@ def bind_commas(node: exp.Select, origin: exp.From) -> None:
 
 
 def is_comma(join: exp.Join) -> bool:
-    written = join.side or join.kind or join.method or join.args.get("on") is not None or join.args.get("using")
-    return not written
+    return not (join.side or join.kind or join.method or join.args.get("on") is not None or join.args.get("using"))
 
 
 # --- SEMI and ANTI ------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.artifacts import manifest, run_results
+from warehouse.transform.artifact_manifest import manifest
+from warehouse.transform.artifact_results import run_results
 from warehouse.transform.description import ProjectDescription
 from warehouse.transform.docs.pages import asset_files, page_files
 

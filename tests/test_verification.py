@@ -116,6 +116,22 @@ def test_another_version_of_what_kept_a_row_away_accuses_nobody(tmp_path: Path) 
     assert {verdict.state for verdict in verify_all(project)} == {"refused"}
 
 
+ODD_TYPES = "pa.decimal128(10, 2)", "pa.list_(pa.float64())", "pa.date32()", 'pa.timestamp("ns", tz="UTC")'
+
+
+def test_an_ingestor_of_types_that_nobody_else_has_may_be_gone(tmp_path: Path) -> None:
+    """What it parsed is in no replay of what other evidence gives, whatever its columns were."""
+    sql = "select key, sum(value) as total, (select count(odd_0) from banned where banned.key = reading.key) as odd from reading group by key"
+    project = values_project(tmp_path / "project", sql)
+    fields = "".join(f', pa.field("odd_{number}", {kind})' for number, kind in enumerate(ODD_TYPES))
+    (project.root / "ingest" / "bans.py").write_text(BANNED.replace(', pa.field("value", pa.float64())', f', pa.field("value", pa.float64()){fields}'))
+    take_in(project, value_files(tmp_path / "in", "a=1\n"))
+    build(project)
+    publish(project, "claim")
+    (project.root / "ingest" / "bans.py").unlink()
+    assert verify_number(project, "claim[key=a].total").state == "verified"
+
+
 def test_a_query_that_does_not_read_the_table_of_runs_is_replayed_with_it(tmp_path: Path) -> None:
     """Its publication says what each run is of, and so must its replay be able to."""
     project = values_project(tmp_path / "project", "select run_id, sum(value) as total from reading group by run_id", "run_id")

@@ -2,8 +2,8 @@
 
 A replay has first the evidence of the number's own why-set and nothing else. That gives the number wherever removing other
 runs cannot change it (guarantee G3 of the design). Otherwise there is added what its row's being there rests on, then the
-evidence of its whole publication, and then all that was there, which may have kept rows away; and the verdict says so. A replay of what was published is traced too, and
-must rest on what the publication states (`claims.retrace`).
+evidence of its whole publication, and at last all that was there then, which may have kept rows away; and the verdict says
+so. A replay of what was published is traced too, and must rest on what the publication states (`claims.retrace`).
 """
 
 from __future__ import annotations

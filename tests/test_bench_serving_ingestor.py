@@ -259,26 +259,40 @@ class TestVllm:
 
 
 @pytest.mark.parametrize(
-    ("date", "ended_at", "told"),
+    ("date", "ended_at", "is_zone_assumed"),
     [
-        ("20260410-085715", datetime(2026, 4, 10, 8, 57, 15, tzinfo=UTC), []),
-        ("2026-04-10T08:57:15", datetime(2026, 4, 10, 8, 57, 15, tzinfo=UTC), []),
-        ("2026-04-10 10:57:15.500+02:00", datetime(2026, 4, 10, 8, 57, 15, 500000, tzinfo=UTC), []),
-        ("2026-04-10", None, ["not-a-time"]),
-        ("April 10th", None, ["not-a-time"]),
-        ("0001-01-01T00:00:00+02:00", None, ["not-a-time"]),
-        (None, None, []),
+        ("20260410-085715", datetime(2026, 4, 10, 8, 57, 15, tzinfo=UTC), True),
+        ("2026-04-10T08:57:15", datetime(2026, 4, 10, 8, 57, 15, tzinfo=UTC), True),
+        ("2026-04-10T08:57", datetime(2026, 4, 10, 8, 57, tzinfo=UTC), True),
+        ("2026-04-10 10:57:15.500+02:00", datetime(2026, 4, 10, 8, 57, 15, 500000, tzinfo=UTC), False),
+        ("2026-04-10T08:57:15.123456789Z", datetime(2026, 4, 10, 8, 57, 15, 123456, tzinfo=UTC), False),
+        ("20260410T035715-0500", datetime(2026, 4, 10, 8, 57, 15, tzinfo=UTC), False),
+        (None, None, None),
     ],
 )
-def test_when_a_run_ended(date: str | None, ended_at: datetime | None, told: list[str], tmp_path: Path) -> None:
-    record = sample.vllm_record(REQUESTS) | {"date": date}
-    sample.write(tmp_path / "tree/a.json", record)
+def test_when_a_run_ended(date: str | None, ended_at: datetime | None, is_zone_assumed: bool | None, tmp_path: Path) -> None:
+    sample.write(tmp_path / "tree/a.json", sample.vllm_record(REQUESTS) | {"date": date})
     rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
     run = one_run(rows)
-    assert (run["ended_at"], run["ended_at_text"]) == (ended_at, date)
-    assert [issue["code"] for issue in rows[ISSUE_TABLE]] == told
-    for issue in rows[ISSUE_TABLE]:
-        assert date in (tmp_path / "tree/a.json").read_text()[issue["raw_offset"] :][: issue["raw_length"]]
+    assert (run["ended_at"], run["ended_at_text"], run["is_zone_assumed"]) == (ended_at, date, is_zone_assumed)
+    assert not rows[ISSUE_TABLE]
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "2026-04-10", "April 10th", "0001-01-01T00:00:00+02:00", "2024-02-30T00:00:00", "20240230-000000", "20261231-235960",
+        "2026-12-31T23:59:60Z", "2026-04-10T24:00:00", "2026-04-10T08:57:15+24:00", "2026-04-10T08:57:15 CET", "2026111-085715",
+        "2026-04-10x08:57:15",
+    ],
+)
+def test_a_date_that_is_no_moment_is_told(date: str, tmp_path: Path) -> None:
+    sample.write(tmp_path / "tree/a.json", sample.vllm_record(REQUESTS) | {"date": date})
+    rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+    run, (issue,) = one_run(rows), rows[ISSUE_TABLE]
+    assert (run["ended_at"], run["started_at"], run["ended_at_text"], run["is_zone_assumed"]) == (None, None, date, None)
+    text = (tmp_path / "tree/a.json").read_text()
+    assert issue["code"] == "not-a-time" and date in text[issue["raw_offset"] :][: issue["raw_length"]]
 
 
 class TestOtherFormats:

@@ -94,6 +94,16 @@ def test_aiperf_records(tmp_path: Path) -> None:
     assert rows["genai_perf_run"][0]["tool"] == "aiperf" and rows["genai_perf_point"][0]["concurrency"] == 4
 
 
+def test_a_failed_record_without_a_message_beside_the_warm_up(tmp_path: Path) -> None:
+    folder = write_aiperf(tmp_path / "tree")
+    path = folder / "profile_export.jsonl"
+    path.write_text(path.read_text().replace('"message"', '"text"'))
+    rows = GENAI_PERF.rows(folder, tmp_path / "stored")
+    assert [(row["error_type"], row["error_message"]) for row in rows["genai_perf_record"]] == [
+        (None, None), ("RequestCancellationError", None),
+    ]
+
+
 def test_exports_are_known_by_what_they_hold_whatever_they_are_named(tmp_path: Path) -> None:
     folder = write_aiperf(tmp_path / "tree")
     (folder / "profile_export_aiperf.json").rename(folder / "mine.json")

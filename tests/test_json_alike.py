@@ -91,6 +91,9 @@ _ODD: dict[str, Callable[[str], str]] = {
     "another record": lambda text: '{"a": {"n": 1}}',
     "a line end": lambda text: text.replace(', "e"', ',\n"e"'),
     "a blank line": lambda text: "\n" + text + "\n\r\n \n",
+    "a byte order mark": lambda text: "\ufeff" + text,
+    "a NUL in a key": lambda text: text.replace('"e": null', '"e\\u0000": {"k": 1}'),
+    "a key twice, behind a NUL": lambda text: text.replace('"e": null', '"e": {"k": 1}, "e\\u0000": {"k": 1, "k": 2}'),
 }
 
 
@@ -171,6 +174,21 @@ def test_what_is_odd_among_them_is_read_as_it_is_one_by_one(odd: str, are_lines:
 
 
 @pytest.mark.parametrize("are_lines", [True, False])
+def test_arrays_that_were_written_alike_have_no_columns(are_lines: bool) -> None:
+    texts = [f"[{index}, 2.5, null]" for index in range(2000)]
+    batches, values, issues = _read("\n".join(texts).encode() if are_lines else f"[{', '.join(texts)}]".encode(), are_lines)
+    assert [value[-1] for value in values] == [f"[{index}, 2.5, None]" for index in range(2000)] and not issues
+    assert {each.column("a") for each in batches} == {None}
+
+
+def test_a_byte_order_mark_is_no_part_of_its_record() -> None:
+    """As RFC 8259, 8.1, allows: at a file's beginning, and where another file was put behind it."""
+    text = json.dumps({"a": 1})
+    _, values, issues = _read("\n".join(["\ufeff" + text, text, "\ufeff" + text]).encode(), are_lines=True)
+    assert values == [(1, 0, 11, "{'a': 1}"), (2, 12, 8, "{'a': 1}"), (3, 21, 11, "{'a': 1}")] and not issues
+
+
+@pytest.mark.parametrize("are_lines", [True, False])
 def test_invalid_utf8_among_them(are_lines: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     data = _documents(None, are_lines)
     place = data.index("é".encode(), len(data) // 2)
@@ -199,7 +217,7 @@ def test_records_of_several_kinds_are_read_together(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "record",
     [
-        b'{"a": "\\n"}', b'{"a": ","}', b'{"a": 1, "b": {}}', b"{}", b'{"a": 1, "a": 2}',
+        b"[1, 2]", b'{"a": "\\n"}', b'{"a": ","}', b'{"a": 1, "b": {}}', b"{}", b'{"a": 1, "a": 2}',
         b'{"a": ' * 200 + b"1" + b"}" * 200,
     ],
 )

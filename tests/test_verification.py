@@ -16,6 +16,7 @@ from stored import bundle_folder, folder_of
 
 from warehouse.claims.lineage import lineage
 from warehouse.claims.number import exact, row_numbers
+from warehouse.claims.packet import verify_packet, write_packet
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
@@ -72,6 +73,63 @@ def test_a_forged_publication_that_holds_together_is_found(shown: str, state: st
     states = {verdict.key: verdict.state for verdict in verify_all(project)}
     assert states.pop("claim[key=a].total") == state
     assert set(states.values()) == {"verified"}
+
+
+ALLOWED = "select 'all' as key, sum(value) as total from reading where key not in (select key from banned)"
+BANNED = VALUES_INGESTOR.replace('"value": ', '"banned": ').replace('"value", path', '"banned", path').replace('"values", 1', '"bans", 1').replace(".nv", ".ban")
+
+
+def without_banned(tmp_path: Path) -> Project:
+    """The sum of a and c: b is in a's bundle, and what bans it in one that is in nobody's why-set."""
+    project = values_project(tmp_path / "project", ALLOWED)
+    (project.root / "ingest" / "bans.py").write_text(BANNED)
+    value_files(tmp_path / "in", "a=1\nb=2\n", "c=4\n")
+    (tmp_path / "in" / "b.ban").write_text("b=0\n")
+    (tmp_path / "in" / "z.ban").write_text("z=0\n")
+    take_in(project, tmp_path / "in")
+    build(project)
+    publish(project, "claim")
+    return project
+
+
+def test_what_kept_a_row_away_is_in_a_replay_where_it_must_be(tmp_path: Path) -> None:
+    project = without_banned(tmp_path)
+    write_packet(project, "claim[key=all].total", tmp_path / "a.tar")
+    for verdict in (verify_number(project, "claim[key=all].total"), *verify_all(project), verify_packet(tmp_path / "a.tar", project)):
+        assert (verdict.state, verdict.value, verdict.files_checked) == ("verified", 5.0, 2)
+        assert "replayed from 4 bundles that were there when it was published" in verdict.reason
+    evidence = bundles(project)
+    shutil.rmtree(evidence["z=0\n"])  # nobody's
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}
+    (file,) = (evidence["b=0\n"] / "files").iterdir()
+    file.chmod(0o644)
+    file.write_text("d=0\n")
+    verdict = verify_number(project, "claim[key=all].total")
+    assert verdict.state == "tampered" and [problem.code for problem in verdict.problems] == ["WH105"]
+
+
+def test_another_version_of_what_kept_a_row_away_accuses_nobody(tmp_path: Path) -> None:
+    project = without_banned(tmp_path)
+    (project.root / "ingest" / "bans.py").write_text(BANNED.replace('"bans", 1', '"bans", 2'))
+    verdict = verify_number(project, "claim[key=all].total")
+    assert verdict.state == "refused" and "banned was parsed by bans 1, and is by bans 2 now" in verdict.reason
+    assert {verdict.state for verdict in verify_all(project)} == {"refused"}
+
+
+ODD_TYPES = "pa.decimal128(10, 2)", "pa.list_(pa.float64())", "pa.date32()", 'pa.timestamp("ns", tz="UTC")'
+
+
+def test_an_ingestor_of_types_that_nobody_else_has_may_be_gone(tmp_path: Path) -> None:
+    """What it parsed is in no replay of what other evidence gives, whatever its columns were."""
+    sql = "select key, sum(value) as total, (select count(odd_0) from banned where banned.key = reading.key) as odd from reading group by key"
+    project = values_project(tmp_path / "project", sql)
+    fields = "".join(f', pa.field("odd_{number}", {kind})' for number, kind in enumerate(ODD_TYPES))
+    (project.root / "ingest" / "bans.py").write_text(BANNED.replace(', pa.field("value", pa.float64())', f', pa.field("value", pa.float64()){fields}'))
+    take_in(project, value_files(tmp_path / "in", "a=1\n"))
+    build(project)
+    publish(project, "claim")
+    (project.root / "ingest" / "bans.py").unlink()
+    assert verify_number(project, "claim[key=a].total").state == "verified"
 
 
 def test_a_query_that_does_not_read_the_table_of_runs_is_replayed_with_it(tmp_path: Path) -> None:

@@ -21,8 +21,9 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("format", pa.string(), nullable=False),  # vllm, sglang, inferencex or inferencex_agg
         pa.field("is_whole", pa.bool_(), nullable=False),  # false: the record breaks off
         pa.field("started_at", _TIME),  # ended_at less the duration
-        pa.field("ended_at", _TIME),  # the zone is assumed
+        pa.field("ended_at", _TIME),
         pa.field("ended_at_text", pa.string()),
+        pa.field("is_zone_assumed", pa.bool_()),  # true: the text states none, and UTC is taken
         pa.field("model", pa.string()),
         pa.field("dataset", pa.string()),
         pa.field("input_length", pa.int64()),  # tokens asked for, as are output_length
@@ -81,7 +82,7 @@ class BenchServing:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "bench_serving"
-    version = 4
+    version = 5
     formats = (
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "SGLang bench_serving .jsonl, 0.3 to 0.5: aggregates and --output-details, several runs a file",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,6 +18,11 @@ Stated = Mapping[str, Entry]  # by key: of the record, or of the console
 _PREFIXES = {"vllm": "vllm-bench", "sglang": "sglang-bench", "inferencex": "inferencex", "inferencex_agg": "inferencex"}
 _UNKNOWN = frozenset({"", "n/a", "na", "none", "null", "unknown"})
 _RAMP = ("ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")
+_VLLM_DATE = re.compile(r"\d{8}-\d{6}", re.ASCII)
+_HOUR = r"(?:[01]\d|2[0-3])"
+_ISO_8601 = re.compile(
+    rf"(?:\d{{4}}-\d\d-\d\d[T ]{_HOUR}:\d\d(?::\d\d(?:\.\d+)?)?|\d{{8}}T{_HOUR}\d{{4}})(?:Z|[+-]\d\d(?::?\d\d)?)?", re.ASCII
+)
 _SERVERS = frozenset({"vllm", "sglang", "tgi", "lmdeploy", "tensorrt-llm", "trt", "mii", "scalellm"})
 
 
@@ -133,25 +140,25 @@ def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[st
 
 
 def _times(stated: Stated) -> dict[str, Any]:
+    """When a run ended, and from its duration when it began. Nothing but the text, where it is no moment."""
     date, seconds = text(stated, "date"), number(stated, "duration")
-    try:
-        ended_at = _moment(date or "")
-        started_at = ended_at - timedelta(seconds=seconds) if seconds is not None else None
-    except (ValueError, OverflowError):
-        return {"ended_at_text": date}
-    return {"ended_at": ended_at, "started_at": started_at, "ended_at_text": date}
+    columns: dict[str, Any] = {"ended_at_text": date}
+    with suppress(ValueError, OverflowError):
+        moment = _moment(date or "")
+        ended_at = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        columns |= {"ended_at": ended_at, "is_zone_assumed": moment.tzinfo is None}
+        columns["started_at"] = ended_at - timedelta(seconds=seconds) if seconds is not None else None
+    return columns
 
 
 def _moment(date: str) -> datetime:
     """vLLM's date is the local time at which the run had ended; its zone is stated nowhere, and taken as UTC. Forks write ISO 8601,
-    with a zone or without. Raises ValueError, OverflowError."""
-    try:
-        return datetime.strptime(date, "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
-    except ValueError:
-        if len(date) < len("2026-04-10T08:57"):
-            raise  # a day is no moment
-        found = datetime.fromisoformat(date)
-        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    with a zone or without. Raises ValueError."""
+    if _VLLM_DATE.fullmatch(date):
+        return datetime.strptime(date, "%Y%m%d-%H%M%S")
+    if not _ISO_8601.fullmatch(date):  # versions of Python take more or less of what else ISO 8601 has
+        raise ValueError(date)
+    return datetime.fromisoformat(date)
 
 
 def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stated) -> dict[str, Any]:

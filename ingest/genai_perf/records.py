@@ -66,7 +66,7 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
         return None
     if any(records.column("error") or ()):
         errors = [_error(Record(value, never)) for value in records.values()]
-        columns |= {key: [error[key] for error in errors] for key in _ERROR}
+        columns |= {key: pa.array([error[key] for error in errors], pa.string()) for key in _ERROR}
     offsets, lengths = several.offsets, several.lengths
     if _WARM_UP in phases:
         kept = np.array([phase != _WARM_UP for phase in phases])

@@ -1,20 +1,23 @@
 """Judges numbers of one query: their files are hashed again, their signatures checked, and the query is replayed from them.
 
 A replay has first the evidence of the number's own why-set and nothing else. That gives the number wherever removing other
-runs cannot change it (guarantee G3 of the design). Otherwise there is added what its row's being there rests on, and then the
-evidence of its whole publication, and the verdict says so. A replay of what was published is traced too, and
-must rest on what the publication states (`claims.retrace`).
+runs cannot change it (guarantee G3 of the design). Otherwise there is added what its row's being there rests on, then the
+evidence of its whole publication, and at last all that was there then, which may have kept rows away; and the verdict says
+so. A replay of what was published is traced too, and must rest on what the publication states (`claims.retrace`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.completeness import evidence_then
 from warehouse.claims.decisions import made_with
 from warehouse.claims.determinism import UNRECORDED, Determinism
+from warehouse.claims.guarantees import YES
 from warehouse.claims.number import inexact
 from warehouse.claims.publication import PublishedRollup
 from warehouse.claims.retrace import Doubt, Retraced, row_key
@@ -55,6 +58,7 @@ class Auditor:
     ) -> None:
         self._memory = memory
         self._project = project
+        self._publication = publication
         self._published = check_publication_signatures(project, publication) if publication else None
         self._decisions, self._undecided = named_decisions(open_store(project).objects, made_with(project, publication))
         self._decided = check_decision_signatures(project, self._decisions)
@@ -95,7 +99,7 @@ class Auditor:
             return told(REFUSED, error.message, error)
         gave: list[Any] = []
         doubts: list[Doubt] = []
-        failed: list[WarehouseError] = []
+        failed: dict[frozenset[str], WarehouseError] = {}
         lost: dict[str, tuple[WarehouseError, ...]] = {}
         tried: set[frozenset[str]] = set()
         for bundles in evidence:
@@ -109,7 +113,7 @@ class Auditor:
             try:
                 replayed = self.replayed(bundles, tuple(claim.grain_forms))
             except WarehouseError as error:  # over so few rows the SQL may fail where it did not
-                failed.append(error)
+                failed[bundles] = error
                 continue
             row = replayed.rows.get(row_key(claim.grain_forms))
             gave.append(row[claim.column] if row else None)
@@ -118,7 +122,7 @@ class Auditor:
                     if doubt := replayed.retraced.doubt(claim.record, claim.grain_forms, claim.column):
                         doubts.append(doubt)
                         continue
-                reason = f"{files} raw files hashed, replayed from {_shown(bundles, claim.bundles)}: {how}"
+                reason = f"{files} raw files hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
                 reason += "" if claim.is_read else "; no file states it, the query does"
                 if not claim.is_current:
                     reason += STALE_BECAUSE
@@ -129,10 +133,26 @@ class Auditor:
             problems = [problem for found in lost.values() for problem in found]
             reason = "its own evidence does not give it alone, and other of its publication is not whole"
             return told(state_of(problems), reason, *problems)
-        if failed and not gave:
-            return told(REFUSED, failed[-1].message, *failed)
-        values = " or ".join(str(inexact(form)) for form in gave)
+        if failed and (not gave or max(tried, key=len) in failed):  # less evidence than that may well give another value
+            return told(REFUSED, list(failed.values())[-1].message, *failed.values())
+        values = " or ".join(dict.fromkeys(str(inexact(form)) for form in gave))
         return told(NOT_REPRODUCED, f"replayed it is {values}")
+
+    @cached_property
+    def published_bundles(self) -> frozenset[str]:
+        """What the publication rests on; nothing, where there is none. Reads all of its rows."""
+        return frozenset().union(*(row.bundles for row in self._publication.rows())) if self._publication else frozenset()
+
+    def bundles_then(self) -> Iterator[frozenset[str]]:
+        """All bundles that were there when the publication was made, where its query lets the absence of a row bring another one
+        in: what kept that one away is in no why-set. First those that are whole: what is damaged may have had no part in it."""
+        if self._publication and self._publication.record.get("guarantees", {}).get("G3", {}).get("holds") != YES:
+            yield frozenset(digest for digest in self._then if not self.check(digest))
+            yield self._then
+
+    @cached_property
+    def _then(self) -> frozenset[str]:
+        return evidence_then(self._project, self._publication) if self._publication else frozenset()
 
     def check(self, digest: str) -> tuple[WarehouseError, ...]:
         """What is wrong with a bundle."""
@@ -156,6 +176,12 @@ class Auditor:
             rows = {row_key({name: row[name] for name in grain}): row for row in found.rows}
             self._replays[bundles] = _Replay(rows, found.retraced)
         return self._replays[bundles]
+
+    def _shown(self, bundles: frozenset[str], own: frozenset[str]) -> str:
+        count = f"{len(bundles)} bundle{'s' * (len(bundles) != 1)}"
+        if bundles == own:
+            return f"its own {count}"
+        return f"{count} of its publication" if bundles <= self.published_bundles else f"{count} that were there when it was published"
 
     def _replayer(self) -> "Replayer":
         """The query to be replayed. Raises WH309 when it cannot be here, on whatever evidence."""
@@ -184,8 +210,3 @@ def _is_within(form: Any, claimed: Any, tolerance: float) -> bool:
     if form[0] != "double":
         return bool(form == claimed)
     return isclose(inexact(form), inexact(claimed), rel_tol=tolerance)
-
-
-def _shown(bundles: frozenset[str], own: frozenset[str]) -> str:
-    count = f"{len(bundles)} bundle{'s' * (len(bundles) != 1)}"
-    return f"its own {count}" if bundles == own else f"{count} of its publication"

@@ -55,7 +55,7 @@ def recorded_landing(specification: Mapping[str, Any], landing: "LandingTables",
     recorded, down to its columns (`transform.digests.landing_leaf`); a table of other families has no rows either way, so it has
     the columns that are recorded, whatever gives it now. Raises WH309."""
     from warehouse.landing.batches import ENGINE_PARSER
-    from warehouse.transform.landing_tables import LandingTable
+    from warehouse.transform.landing_tables import LandingTable, engine_type
     from warehouse.transform.material import landing_leaves
 
     query = str(specification["document"]["name"]).partition(".")[2]
@@ -68,6 +68,7 @@ def recorded_landing(specification: Mapping[str, Any], landing: "LandingTables",
             continue
         if _ingestor(leaf["parsed_by"]) in parsing or (here and any(file.rows for file in landing.tables[name].files)):
             raise refused(query, f"{name} {_otherwise(leaf, here)}")
+        kinds |= {arrow: kind for _, arrow in leaf["columns"] if arrow not in kinds and (kind := engine_type(arrow))}
         unknown = {arrow for _, arrow in leaf["columns"]} - kinds.keys()
         if unknown:
             raise refused(query, f"{name} had a column of type {min(unknown)}, and nothing here has")

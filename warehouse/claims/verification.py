@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from warehouse.claims.auditor import Auditor, equals
@@ -44,19 +45,22 @@ def verify_number(project: Project, argument: str) -> Verdict:
         bundles = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files})
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
     traced = [claim.column] if claim.record else []
-    verdict = Auditor(project, specification, traced, found.publication, EstablishedMemory(project)).verdict(claim, _evidence(found, bundles))
+    auditor = Auditor(project, specification, traced, found.publication, EstablishedMemory(project))
+    verdict = auditor.verdict(claim, _evidence(found, bundles, auditor))
     if verdict.state in (REFUSED, NOT_REPRODUCED) or (verdict.state == TAMPERED and not verdict.problems):  # what is remembered accuses nobody
-        return Auditor(project, specification, traced, found.publication).verdict(claim, _evidence(found, bundles))
+        auditor = Auditor(project, specification, traced, found.publication)
+        return auditor.verdict(claim, _evidence(found, bundles, auditor))
     return verdict
 
 
-def _evidence(found: FoundCell, own: frozenset[str]) -> Iterator[frozenset[str]]:
+def _evidence(found: FoundCell, own: frozenset[str], auditor: Auditor) -> Iterator[frozenset[str]]:
     """What a number is replayed from: its own bundles, and where these do not give it those of its row, and of its publication,
-    all of whose rows are read for that."""
+    all of whose rows are read for that; and at last all that may have kept a row from being there."""
     yield own
     if found.publication:
         yield found.row.bundles
-        yield _all_bundles(found.publication)
+        yield auditor.published_bundles
+        yield from auditor.bundles_then()
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
@@ -74,14 +78,15 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
         yield _damaged(error, query)
         return
     values = {cell.column for row in rows for cell in row.cells.values()}
-    auditor, together = Auditor(project, specification.document, values, publication), _all_bundles(publication)
+    auditor = Auditor(project, specification.document, values, publication)
+    together = auditor.published_bundles
     current, states = current_numbers(project, query), set[str]()
     for row in rows:
         for cell in row.cells.values():
             if cell.number_id:
                 found = FoundCell(query, row, cell, publication, None)
                 claim = _claim(found, bundles_of(row, cell), bool(cell.evidence), cell.number_id in current)
-                verdict = auditor.verdict(claim, [together, claim.bundles, row.bundles])
+                verdict = auditor.verdict(claim, chain([together, claim.bundles, row.bundles], auditor.bundles_then()))
                 states.add(verdict.state)
                 yield verdict
     if states <= {VERIFIED, STALE}:  # else it is found out already
@@ -144,10 +149,6 @@ def bundles_of(row: PublishedRow, cell: PublishedCell) -> frozenset[str]:
     own = {str(run["artifact_manifest_digest"]) for run in cell.runs if run.get("artifact_manifest_digest")}
     own |= {str(file["artifact_manifest_digest"]) for file in cell.evidence}
     return frozenset(own) or row.bundles
-
-
-def _all_bundles(publication: PublishedRollup) -> frozenset[str]:
-    return frozenset().union(*(row.bundles for row in publication.rows()))
 
 
 def _damaged(error: WarehouseError, key: str) -> Verdict:

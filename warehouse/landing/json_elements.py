@@ -106,7 +106,8 @@ def _is_plain(parsed: Any, value: Any, depth: int) -> bool:
         return False
     if type(value) is dict:
         for key, each in value.items():  # no generator: this is done for every record
-            if type(each) in _CONTAINERS and not _is_plain(parsed[key], each, depth - 1):
+            # The library looks for what stands before a \0 in a key.
+            if type(each) in _CONTAINERS and ("\0" in key or not _is_plain(parsed[key], each, depth - 1)):
                 return False
         return True
     if _CONTAINERS.isdisjoint(map(type, value)):

@@ -21,6 +21,7 @@ from warehouse.landing.text import MAX_LINE_BYTES, Data, Line, Report, decoded, 
 _PIECE_BYTES = 32 << 10  # that is looked at first: the file may end soon
 _LARGEST_PIECE_BYTES = 1 << 20
 _NEWLINE, _RETURN, _BLANK = (ord(mark) for mark in "\n\r ")
+_ASCII = 0x7F
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ def _at_once(data: Data, piece: bytes, position: int, number: int, ends: Ints, t
     stops = ends - (text[ends - 1] == _RETURN)
     if (starts >= stops).any() or (text[starts] <= _BLANK).any() or (text[stops - 1] == _RETURN).any():  # most likely blank
         return None
+    if (text[starts] > _ASCII).any():  # a byte order mark, which the library steps over
+        return None
     records = line_records(piece, starts, stops, templates)
     if records is None:
         return None
@@ -80,13 +83,18 @@ def _one_by_one(data: Data, piece: bytes, position: int, number: int, report: Re
     for line in lines(piece, report):
         place = Line(line.number + number - 1, line.offset + position, line.data)
         try:
-            value = json.loads(decoded(place, report), object_pairs_hook=lambda pairs: _object(pairs, report, place))
+            value = json.loads(_unmarked(decoded(place, report)), object_pairs_hook=lambda pairs: _object(pairs, report, place))
         except (ValueError, RecursionError) as error:
             report.at("malformed-json", str(error)[:200], place, "error")
             continue
         yield Lines(
             data, np.array([place.number]), np.array([place.offset]), np.array([len(place.data)]), Decoded([value])
         )
+
+
+def _unmarked(text: str) -> str:
+    """A line without a byte order mark, which RFC 8259, 8.1, lets a reader ignore: a file begins with it, and what it was joined of."""
+    return text.removeprefix("\ufeff")
 
 
 def _object(pairs: list[tuple[str, Any]], report: Report, line: Line) -> dict[str, Any]:

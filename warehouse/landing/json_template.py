@@ -50,8 +50,10 @@ class Template:
 
 
 def template_of(record: bytes) -> Template | None:
-    """The template of a record that a library could decode; None where it is none: a comma or an escape is in a text, a key
-    stands twice, or nothing but brackets stands between two commas."""
+    """The template of a record that a library could decode; None where it is none: it is no object, a comma or an escape is in a
+    text, a key stands twice, or nothing but brackets stands between two commas."""
+    if not record.startswith(b"{"):  # an array has no columns by key
+        return None
     walk = _Walk()
     position, end = 0, len(record)
     while position < end and (found := _TOKEN.match(record, position)):

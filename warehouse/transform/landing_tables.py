@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LANDING_ORDER = ("artifact_manifest_digest", "file_row_number")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _GLOB = re.compile(r"[*?\[]")
+_LIST = re.compile(r"list<\w+: (.+)>")
+_DECIMAL = re.compile(r"decimal128\((\d+), (-?\d+)\)")
+_TIMESTAMP = re.compile(r"timestamp\[(\w+), tz=(.+)\]")
 
 
 # The tables that every project has, as `landing_tables` gives them where there is no evidence: to say so without pyarrow
@@ -188,6 +191,29 @@ def landing_types(schemas: Mapping[str, "pa.Schema"]) -> dict[str, dict[str, str
     """The engine's types of the columns of landing tables."""
     kinds = _engine_types(tuple(dict.fromkeys(field.type for schema in schemas.values() for field in schema)))
     return {table: {field.name: kinds[field.type] for field in schema} for table, schema in schemas.items()}
+
+
+def engine_type(arrow: str) -> str | None:
+    """The engine's type of a column, by its Arrow type as a spec has it; None where that is not known: of structs and maps."""
+    found = _arrow_type(arrow)
+    return _engine_types((found,))[found] if found else None
+
+
+def _arrow_type(text: str) -> "pa.DataType | None":
+    """The type whose text this is, which pyarrow itself reads of few."""
+    import pyarrow as pa
+
+    try:
+        if found := _LIST.fullmatch(text):
+            element = _arrow_type(found[1])
+            return pa.list_(element) if element else None
+        if found := _DECIMAL.fullmatch(text):
+            return pa.decimal128(int(found[1]), int(found[2]))
+        if found := _TIMESTAMP.fullmatch(text):
+            return pa.timestamp(found[1], tz=found[2])
+        return pa.type_for_alias(text)
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=8)  # a replay asks for the same before and after it has parsed

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run of vLLM's client or a fork. The date in a record is the local time at which the run had ended; its zone
-  is stated nowhere. InferenceX makes its own record only of a run that completed requests.
+  One row per run of vLLM's client or a fork. The date in vLLM's record is the local time at which the run had ended; its zone
+  is stated nowhere, and taken as UTC. InferenceX makes its own record only of a run that completed requests.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */
@@ -30,7 +30,7 @@ select
     run.repeat_number + 1 as repeat_index,
     run.started_at,
     run.ended_at,
-    case when run.ended_at is not null then true end as is_zone_assumed,
+    run.is_zone_assumed,
     metric.duration_s
 from bench_serving_run as run
 left join bench_serving_metric as metric

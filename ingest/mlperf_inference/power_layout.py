@@ -15,10 +15,10 @@ from warehouse.landing.text import clean
 
 from . import TABLES
 
-TABLE = "mlperf_inference_power_sample"
 # The columns that a sample states, and their types.
 COLUMNS = {
-    field.name: field.type for field in TABLES[TABLE] if field.name != "run_id" and field not in LINEAGE_FIELDS
+    field.name: field.type for field in TABLES["mlperf_inference_power_sample"]
+    if field.name != "run_id" and field not in LINEAGE_FIELDS
 }
 TIME = 1  # the field that has it
 _MEASURES = {"Watts": "watts", "Volts": "volts", "Amps": "amps", "PF": "power_factor"}

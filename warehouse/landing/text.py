@@ -14,13 +14,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warehouse.landing.rows import RowBuffer
 
 MAX_KEY_CHARACTERS = 256
 MAX_VALUE_CHARACTERS = 4096
 MAX_LINE_BYTES = 16 << 20  # the longest line in real logs, a list of sample indices, is some megabytes
+_PIECE_BYTES = 32 << 10  # that is looked at first: the file may end soon
+_LARGEST_PIECE_BYTES = 1 << 20
 MAX_ISSUES = 20  # of one code in one file: a binary file under a log's name must not fill the table
+_NEWLINE = ord("\n")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _NON_FINITE = re.compile(r"[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE | re.ASCII)
 _NOT_TEXT = re.compile("[\ud800-\udfff]")
@@ -44,6 +48,21 @@ class Line(NamedTuple):
     number: int
     offset: int
     data: bytes
+
+
+class Piece(NamedTuple):
+    """Whole lines that follow one another: the place of the first in the file and its number, and where each begins and ends
+    in `data`, without its newline."""
+
+    offset: int
+    number: int
+    data: bytes
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    @property
+    def text(self) -> NDArray[np.uint8]:
+        return np.frombuffer(self.data, np.uint8)
 
 
 class Report:
@@ -71,20 +90,42 @@ class Report:
         self(code, message, line.offset, len(line.data), line.number, severity)
 
 
-def lines(data: Data, report: Report) -> Iterator[Line]:
-    """The lines that are not blank, without their line ends."""
-    position, number, end = 0, 0, len(data)
+def lines(data: Data, report: Report, *, start: tuple[int, int] = (0, 1)) -> Iterator[Line]:
+    """The lines that are not blank, without their line ends. `start` is the byte offset and line number of `data` in its
+    file, when it is a part of one."""
+    first, number = start
+    position, end = 0, len(data)
     while position < end:
         stop = data.find(b"\n", position)
         stop = end if stop < 0 else stop
-        number += 1
         if stop - position > MAX_LINE_BYTES:
-            report("line-too-long", f"{stop - position} bytes", position, stop - position, number, "error")
+            report("line-too-long", f"{stop - position} bytes", first + position, stop - position, number, "error")
         else:
             line = data[position:stop].rstrip(b"\r")
             if line and not line.isspace():
-                yield Line(number, position, line)
+                yield Line(number, first + position, line)
+        number += 1
         position = stop + 1
+
+
+def pieces(data: Data, report: Report) -> Iterator[Piece]:
+    """All lines of a file, many at a time; one longer than `MAX_LINE_BYTES` is reported and left out."""
+    position, number, size = 0, 1, _PIECE_BYTES
+    while position < len(data):
+        stop = len(data) if len(data) - position <= size else data.rfind(b"\n", position, position + size) + 1
+        if not stop:  # a line longer than the piece
+            end = data.find(b"\n", position + size)
+            stop = end + 1 or len(data)
+            if (length := (stop if end < 0 else end) - position) > MAX_LINE_BYTES:
+                report("line-too-long", f"{length} bytes", position, length, number, "error")
+                position, number = stop, number + 1
+                continue
+        piece = bytes(data[position:stop])
+        ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == _NEWLINE)
+        if piece[-1] != _NEWLINE:
+            ends = np.append(ends, len(piece))
+        yield Piece(position, number, piece, np.append(0, ends[:-1] + 1), ends)
+        position, number, size = stop, number + len(ends), min(2 * size, _LARGEST_PIECE_BYTES)
 
 
 def decoded(line: Line, report: Report) -> str:

@@ -28,9 +28,9 @@ from warehouse.landing.json_templates import Templates
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
-_WINDOW_BYTES = 2 << 20
+_WINDOW_BYTES = 4 << 20
 _PIECE_BYTES = 32 << 10  # of an array that is looked at first: it may end soon
-_LARGEST_PIECE_BYTES = 1 << 20
+_LARGEST_PIECE_BYTES = 2 << 20  # of half the size, what is done once a piece takes a tenth of the time
 _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
 # What stands between the brackets of a value that is stepped over: one match takes all of it.
 _BETWEEN = re.compile(r'(?:[ \t\n\r\ufeff,:]++|"[^"\\\x00-\x1f]*+")*+')
@@ -167,7 +167,7 @@ class JsonStream:
             if several is None:
                 value = self.value()
                 several = Elements(np.array([offset]), np.array([self.offset - offset]), Decoded([value]))
-            size = min(2 * size, _LARGEST_PIECE_BYTES)
+            size = min(4 * size, _LARGEST_PIECE_BYTES)
             yield several
 
     def value(self) -> Any:

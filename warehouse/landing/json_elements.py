@@ -108,13 +108,21 @@ def _pairs_in(values: list[Any]) -> int | None:
     count = 0
     for _ in range(_DEEPEST):
         objects = [value for value in values if type(value) is dict]
-        arrays = [value for value in values if type(value) is list and not _CONTAINERS.isdisjoint(map(type, value))]
+        arrays = [value for value in values if type(value) is list and _has_containers(value)]
         count += sum(map(len, objects))
         within = chain(chain.from_iterable(map(dict.values, objects)), chain.from_iterable(arrays))
         values = [value for value in within if type(value) in _CONTAINERS]
         if not values:
             return count
     return None
+
+
+def _has_containers(array: list[Any]) -> bool:
+    try:
+        sum(array)  # of numbers alone, as long arrays are: to look at the type of each takes ten times as long
+    except TypeError:
+        return not _CONTAINERS.isdisjoint(map(type, array))
+    return False
 
 
 def _states_pairs(data: bytes, count: int | None) -> bool:

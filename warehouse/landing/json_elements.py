@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +16,11 @@ from numpy.typing import NDArray
 
 from warehouse.landing.json_records import Decoded, Records
 from warehouse.landing.json_templates import Templates
-from warehouse.landing.numbers_at import Bytes, Ints, parts_of
+from warehouse.landing.numbers_at import Ints, parts_of
 
 _DEEPEST = 100  # the careful reader ends at the interpreter's recursion limit; records have ten levels at most
 _QUOTE = ord('"')
 _BACKSLASH = ord("\\")
-_COLON, _SPACE = ord(":"), ord(" ")
 _BLANK = b" \t\r\n"
 _STEPS = np.zeros(256, np.int8)  # what a bracket does to the depth
 _STEPS[[ord("["), ord("{")]] = 1
@@ -96,25 +94,34 @@ def _decoded(written: list[bytes]) -> Decoded | None:
     try:
         for each in written:
             parsed: Any = parser.parse(each)  # a scalar is given as it is
-            values.append(parsed.as_dict() if isinstance(parsed, simdjson.Object) else parsed.as_list())
+            value = parsed.as_dict() if isinstance(parsed, simdjson.Object) else parsed.as_list()
+            if not _is_plain(parsed, value, _DEEPEST):
+                return None
+            values.append(value)
             del parsed  # the parser's memory is for the next one
     except (ValueError, RuntimeError, AttributeError):
         return None
-    return Decoded(values) if _states_pairs(b"".join(written), _pairs_in(values)) else None
+    return Decoded(values)
 
 
-def _pairs_in(values: list[Any]) -> int | None:
-    """How many pairs the objects in some values have; None where they are nested too deeply."""
-    count = 0
-    for _ in range(_DEEPEST):
-        objects = [value for value in values if type(value) is dict]
-        arrays = [value for value in values if type(value) is list and _has_containers(value)]
-        count += sum(map(len, objects))
-        within = chain(chain.from_iterable(map(dict.values, objects)), chain.from_iterable(arrays))
-        values = [value for value in within if type(value) in _CONTAINERS]
-        if not values:
-            return count
-    return None
+def _is_plain(parsed: Any, value: Any, depth: int) -> bool:
+    """Whether no object in a value has a key twice: the library has counted them all. And whether it is not too deep."""
+    if depth == 0 or len(parsed) != len(value):
+        return False
+    if type(value) is dict:
+        for key, each in value.items():  # no generator: this is done for every record
+            if type(each) in _CONTAINERS and not _is_plain(parsed[key], each, depth - 1):
+                return False
+        return True
+    if not _has_containers(value):
+        return True
+    for one, each in zip(parsed, value, strict=True):
+        if type(each) is dict and _CONTAINERS.isdisjoint(map(type, each.values())):  # as most
+            if len(one) != len(each):
+                return False
+        elif type(each) in _CONTAINERS and not _is_plain(one, each, depth - 1):
+            return False
+    return True
 
 
 def _has_containers(array: list[Any]) -> bool:
@@ -125,33 +132,7 @@ def _has_containers(array: list[Any]) -> bool:
     return False
 
 
-def _states_pairs(data: bytes, count: int | None) -> bool:
-    """Whether so many pairs stand in `data`, which is JSON: then no object that was decoded from it has a key twice. They are
-    counted by their colons, since to ask each object for its keys took most of the time."""
-    codes = _without_escaped_backslashes(data)
-    places = np.flatnonzero(codes == _COLON) - 1
-    while (is_blank := codes[places] <= _SPACE).any():
-        places[is_blank] -= 1
-    places = places[codes[places] == _QUOTE]
-    places = places[codes[places - 1] != _BACKSLASH]
-    if len(places) != count:  # quotes that begin a text may be among them: of all quotes, every other one
-        is_quote = codes == _QUOTE
-        is_quote[1:] &= codes[:-1] != _BACKSLASH
-        places = places[np.searchsorted(np.flatnonzero(is_quote), places) % 2 == 1]
-    return len(places) == count
-
-
 _CONTAINERS = frozenset({dict, list})
-
-
-def _without_escaped_backslashes(data: bytes) -> Bytes:
-    """The bytes of JSON, of which escaped backslashes are something else: they stand in texts only, and then a backslash
-    before a quote escapes the quote."""
-    codes = np.frombuffer(data, np.uint8)
-    is_backslash = codes == _BACKSLASH  # to look for two of them by `in` takes five times as long
-    if (is_backslash[1:] & is_backslash[:-1]).any():
-        codes = np.frombuffer(data.replace(rb"\\", b"__"), np.uint8)
-    return codes
 
 
 def _cut(data: bytes) -> tuple[Ints, Ints] | None:
@@ -175,7 +156,9 @@ class Brackets(NamedTuple):
 
 def brackets_in(data: bytes) -> Brackets:
     """The brackets in `data`, which begins outside of a text."""
-    codes = _without_escaped_backslashes(data)
+    if rb"\\" in data:  # escaped backslashes stand in texts only: then a backslash before a quote escapes the quote
+        data = data.replace(rb"\\", b"__")
+    codes = np.frombuffer(data, np.uint8)
     is_quote = codes == _QUOTE
     is_quote[1:] &= codes[:-1] != _BACKSLASH
     folded = codes | 0x20  # [ and { are one then, as are ] and }

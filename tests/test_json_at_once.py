@@ -129,10 +129,25 @@ def test_pairs() -> None:
         b'{"a": 1, "a": 2}', b'{"a": {"b": 1, "b": 2}}', b'{"a": 1}, {"b": [{"c": 1, "c": 1}]}', b'{"a": ":", "a": 1}', b"7, {}",
         b'{"a": 1} "}{" {"b": 2}', b"", b"]", b'{"a": 1', b'{"a": NaN}', b'{"a": 1e999}', b'{"a": 01}', b'{"a": "\xff"}',
         b'{"\\u0061": 1, "a": 2}', b"[" * 200 + b"]" * 200,
+        b"[1, " + b"[" * 200 + b"]" * 201, b'{"a" : 1, "a"\n: 2}',
+        rb'{"x": "\":", "a\\": 1, "a\\": 2}', b'{"x": " : ", "y": [1, {"a": 1, "a": 2}]}',
     ],
 )
 def test_what_is_not_plain_is_left_to_care(data: bytes) -> None:
     assert whole_elements(data) is None
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        rb'{"a": ": b", "c" : ":", "d"  : " :", "e": {"a": "\": ", "f\\": 1}}',
+        rb'{"a": "\\\":", "b": ["a", {"b": 2}, [], {}], ":": ""}',
+        rb'{"a": "data: {\"a\": 1, \"a\": 2}", "b": [1, 2.5, true], "c": [null, [["\\"]]]}',
+    ],
+)
+def test_colons_in_texts_are_no_keys(record: bytes) -> None:
+    found = whole_elements(b"%b, %b]" % (record, record))
+    assert found is not None and found.records.values() == [json.loads(record)] * 2
 
 
 def test_places_are_those_of_the_whole_elements() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from typing import Any
 
 import pytest
@@ -44,6 +46,27 @@ def test_a_number_is_whole_wherever_the_window_ends(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(json_stream, "_WINDOW_BYTES", window)
         found, issues = _read(data)
         assert [part for part, _ in found] == [b"1.5", b"2.25e+10", b"-30.5", b"4E-2"] and issues == []
+
+
+def test_windows_are_let_go_with_the_stream() -> None:
+    gc.disable()
+    try:
+        stream = JsonStream(b'{"a": [1]}', Report(RowBuffer({}, "digest"), "file", None))
+        with stream:
+            assert [stream.value() for pair in stream.pairs() for _ in stream.elements()] == [1]
+        known = weakref.ref(stream)
+        del stream
+        assert known() is None
+    finally:
+        gc.enable()
+
+
+def test_bytes_that_are_no_text_are_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b'{"a": [%b"\xff", 1]}' % (b'"text", ' * 9)
+    for window in range(4, len(data) + 1):
+        monkeypatch.setattr(json_stream, "_WINDOW_BYTES", window)
+        _, issues = _read(data)
+        assert [(issue["code"], issue["raw_offset"]) for issue in issues] == [("invalid-utf8", data.index(b"\xff"))], window
 
 
 @pytest.mark.parametrize(

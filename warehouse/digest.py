@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 CHUNK_BYTES = 1 << 20
 
@@ -60,7 +60,12 @@ def stream_digest(chunks: Iterable[bytes]) -> str:
 def file_digest(path: Path) -> str:
     """sha256 of a file's bytes, read in chunks. Raises `OSError`."""
     with open(path, "rb") as stream:
-        return stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
+        return open_file_digest(stream)
+
+
+def open_file_digest(stream: BinaryIO) -> str:
+    """sha256 of what is left of an open file: read into one buffer, which stays in a core's own cache. Raises `OSError`."""
+    return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def manifest_digest(canonical: bytes) -> str:

@@ -72,8 +72,11 @@ def _piece_stop(data: Data, start: int, end: int) -> int:
 
 def _plain_rows(piece: bytes, parser: simdjson.Parser) -> Gaps | None:
     """Arrays of numbers, as the tools write them; None where something else is among them."""
+    first = piece.find(b"[")
+    if piece[: max(first, 0)].strip(_BLANK) not in (b"", b","):
+        return None
     try:
-        rows = parser.parse(b"[%b]" % piece.strip(_BLANK).removeprefix(b","))
+        rows = parser.parse(b"".join((b"[", memoryview(piece)[max(first, 0) :], b"]")))
         counts = list(map(len, rows))
         numbers = _unboxed(rows)
     except (ValueError, TypeError, RuntimeError):

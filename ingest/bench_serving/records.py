@@ -100,10 +100,9 @@ class _Walk:
 
     def line_number(self, position: int) -> int:
         """The 1-based line of ever later positions, counted once."""
-        while self._counted < position:
-            stop = min(self._counted + _WINDOW, position)
-            self._lines += count_of(b"\n", self._data[self._counted : stop])
-            self._counted = stop
+        if self._counted < position:
+            self._lines += count_of(b"\n", self._data, self._counted, position)
+            self._counted = position
         return self._lines
 
     def expect(self, *marks: bytes) -> bytes:

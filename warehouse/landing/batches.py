@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from warehouse.digest import CHUNK_BYTES, canonical_json, domain_digest, stream_digest
+from warehouse.digest import canonical_json, domain_digest, file_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import make_folder, replace_durably
 from warehouse.evidence.ledger import Ledger
@@ -235,8 +235,7 @@ def record(landing: Path, batch: Batch) -> Batch:
 def check_landing_file(file: LandingFile) -> None:
     """Re-hash a landing file. Raises WH123 when it is not what its batch says."""
     try:
-        with open(file.path, "rb") as stream:
-            found = stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b""))
+        found = file_digest(file.path)
     except OSError as error:
         raise WarehouseError("WH123", f"cannot be read: {error.strerror}", str(file.path)) from error
     if found != file.sha256:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from warehouse.digest import CHUNK_BYTES, bytes_digest, stream_digest
+from warehouse.digest import bytes_digest, open_file_digest
 from warehouse.digest import canonical_json as canonical_json  # for ingestors
 from warehouse.digest import workload_spec_digest as workload_spec_digest  # for ingestors
 from warehouse.errors import ExitCode, WarehouseError, printable
@@ -80,7 +80,7 @@ class Bundle:
         with self._opened(raw_path) as stream:
             state = _state(stream)
             if self._mapped.get(raw_path) != state:
-                self._verify(raw_path, stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b"")))
+                self._verify(raw_path, open_file_digest(stream))
                 self._mapped[raw_path] = state
             if os.fstat(stream.fileno()).st_size == 0:
                 return b""

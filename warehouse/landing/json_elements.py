@@ -73,6 +73,10 @@ def line_records(data: bytes, starts: Ints, stops: Ints, templates: Templates) -
 
 
 def _values(data: bytes, starts: Ints, stops: Ints, templates: Templates | None, separator: bytes) -> Records | None:
+    if templates and templates.is_new:  # all are decoded only where the first one teaches nothing
+        first = parts_of(data, starts[:1], stops[:1])
+        if _decoded(first):
+            templates.learn(first, separator)
     some = templates.of_some(data, starts, stops, _decoded) if templates else None
     if some is not None:
         return some
@@ -110,7 +114,7 @@ def _is_plain(parsed: Any, value: Any, depth: int) -> bool:
             if type(each) in _CONTAINERS and ("\0" in key or not _is_plain(parsed[key], each, depth - 1)):
                 return False
         return True
-    if _CONTAINERS.isdisjoint(map(type, value)):
+    if not _has_containers(value):
         return True
     for one, each in zip(parsed, value, strict=True):
         if type(each) is dict and _CONTAINERS.isdisjoint(map(type, each.values())):  # as most
@@ -119,6 +123,14 @@ def _is_plain(parsed: Any, value: Any, depth: int) -> bool:
         elif type(each) in _CONTAINERS and not _is_plain(one, each, depth - 1):
             return False
     return True
+
+
+def _has_containers(array: list[Any]) -> bool:
+    try:
+        sum(array)  # of numbers alone, as long arrays are: to look at the type of each takes ten times as long
+    except TypeError:
+        return not _CONTAINERS.isdisjoint(map(type, array))
+    return False
 
 
 _CONTAINERS = frozenset({dict, list})

@@ -19,7 +19,7 @@ from warehouse.landing.numbers_at import Ints
 from warehouse.landing.text import MAX_LINE_BYTES, Data, Line, Report, decoded, lines
 
 _PIECE_BYTES = 32 << 10  # that is looked at first: the file may end soon
-_LARGEST_PIECE_BYTES = 1 << 20
+_LARGEST_PIECE_BYTES = 2 << 20
 _NEWLINE, _RETURN, _BLANK = (ord(mark) for mark in "\n\r ")
 _ASCII = 0x7F
 
@@ -61,7 +61,7 @@ def json_lines(data: Data, report: Report) -> Iterator[Lines]:
             ends = np.append(ends, len(piece))
         found = _at_once(data, piece, position, number, ends, templates)
         yield from [found] if found else _one_by_one(data, piece, position, number, report)
-        position, number, size = stop, number + len(ends), min(2 * size, _LARGEST_PIECE_BYTES)
+        position, number, size = stop, number + len(ends), min(4 * size, _LARGEST_PIECE_BYTES)
 
 
 def _at_once(data: Data, piece: bytes, position: int, number: int, ends: Ints, templates: Templates) -> Lines | None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -27,9 +28,9 @@ from warehouse.landing.json_templates import Templates
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
-_WINDOW_BYTES = 2 << 20
+_WINDOW_BYTES = 4 << 20
 _PIECE_BYTES = 32 << 10  # of an array that is looked at first: it may end soon
-_LARGEST_PIECE_BYTES = 1 << 20
+_LARGEST_PIECE_BYTES = 2 << 20  # of half the size, what is done once a piece takes a tenth of the time
 _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
 # What stands between the brackets of a value that is stepped over: one match takes all of it.
 _BETWEEN = re.compile(r'(?:[ \t\n\r\ufeff,:]++|"[^"\\\x00-\x1f]*+")*+')
@@ -54,10 +55,12 @@ class JsonStream:
         self._base, self._text, self._position = 0, "", 0  # the window: its first byte, its text, the cursor in it
         self._bytes = b""  # the window's up to what is no UTF-8, as long as several elements may be taken from them at once
         self._is_ascii = True
+        self._told = -1  # the last place that was told of because it is no UTF-8
         self._counted, self._counted_bytes = 0, 0  # characters of the window whose bytes have been counted
         self._line = (0, 1)  # an offset and its line number, to count on from
         self._duplicates: list[str] = []
-        self._decoder = json.JSONDecoder(object_pairs_hook=self._object)
+        # Not by a method: the cycle would keep each file's windows until the garbage collector comes.
+        self._decoder = json.JSONDecoder(object_pairs_hook=partial(_object, self._duplicates))
         self._pending = False  # a value stands at the cursor that nobody has taken
         self._templates = Templates()  # of the elements of arrays
 
@@ -164,7 +167,7 @@ class JsonStream:
             if several is None:
                 value = self.value()
                 several = Elements(np.array([offset]), np.array([self.offset - offset]), Decoded([value]))
-            size = min(2 * size, _LARGEST_PIECE_BYTES)
+            size = min(4 * size, _LARGEST_PIECE_BYTES)
             yield several
 
     def value(self) -> Any:
@@ -187,9 +190,13 @@ class JsonStream:
         piece = self._bytes[start : start + size]
         found = whole_elements(piece, self._templates)
         if found is None:
-            if start + size >= len(self._bytes):
+            if start + size < len(self._bytes):
+                return None
+            if not start or self._is_last:
                 self._bytes = b""
-            return None
+                return None
+            self._fill(offset, _WINDOW_BYTES)  # the window's end cuts the element
+            return self._several(offset, size)
         self._position += found.stop if self._is_ascii else len(piece[: found.stop].decode())
         self._counted, self._counted_bytes = self._position, start + found.stop
         self._pending = False
@@ -216,13 +223,6 @@ class JsonStream:
                 self._decoded()
             if not open_brackets:
                 return
-
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            self._duplicates += sorted({name for name in names if names.count(name) > 1})
-        return found
 
     def _decoded(self) -> Any:
         """Decode the scalar, or the value, at the cursor; the window grows until it holds all of it."""
@@ -260,8 +260,10 @@ class JsonStream:
         except UnicodeDecodeError as error:
             self._bytes = part[: error.start]
             self._text = part.decode(errors="surrogateescape")
-            if error.end < len(part) or self._is_last:  # else the window's end cuts a character
-                place = offset + error.start
+            place = offset + error.start
+            # Else the window's end cuts a character, or another window has told of it.
+            if (error.end < len(part) or self._is_last) and place > self._told:
+                self._told = place
                 self._report("invalid-utf8", f"{error.reason} at byte {place}", place, 1, self.line_number(place))
         self._base, self._position, self._counted, self._counted_bytes = offset, 0, 0, 0
 
@@ -284,3 +286,12 @@ class JsonStream:
         if mark not in marks:
             raise BrokenJson(f"expected {' or '.join(marks)}")
         return mark
+
+
+def _object(duplicates: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A decoded object; keys of it that stand twice are added to `duplicates`."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        duplicates += sorted({name for name in names if names.count(name) > 1})
+    return found

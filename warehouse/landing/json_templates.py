@@ -13,6 +13,7 @@ from warehouse.landing.numbers_at import Ints, are_at, parts_of
 
 _COMPANY = 8  # fewer records are decoded in less time
 _MOST_LESSONS = 50  # a file whose records differ again and again is decoded
+_VAIN_LESSONS = 4  # and one of whose records none has taught anything
 _LOOKED_AT = 3  # of some records, for one that is a template
 _MOST_KNOWN = 4
 _MOST_SETTLEMENTS = 3  # so often is tried to expect that what was the same stays the same
@@ -28,12 +29,18 @@ class Templates:
         self._between = b""  # the same, and the brackets and the first key beside it
         self._lessons, self._settlements = 0, 0
 
+    @property
+    def is_new(self) -> bool:
+        """Whether nobody has tried yet to teach it anything."""
+        return not self._lessons
+
     def learn(self, records: Sequence[bytes], separator: bytes = b"") -> None:
         """Records that a library could decode, and what stood between the first two, if they were elements of an array."""
-        if self._lessons == _MOST_LESSONS:
+        if self._lessons == (_MOST_LESSONS if self._known else _VAIN_LESSONS):
             return
         self._lessons += 1
-        templates = (template_of(records[len(records) * part // _LOOKED_AT]) for part in range(_LOOKED_AT))
+        looked_at = {len(records) * part // _LOOKED_AT for part in range(_LOOKED_AT)}
+        templates = (template_of(records[place]) for place in sorted(looked_at))
         template = next((template for template in templates if template), None)
         if template is not None and template not in self._known:
             self._known = [template, *self._known[: _MOST_KNOWN - 1]]

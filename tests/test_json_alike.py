@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from warehouse.landing import json_lines, json_stream
+from warehouse.landing import text as line_text
 from warehouse.landing.columns import never
 from warehouse.landing.json_alike import Alike, alike
 from warehouse.landing.json_records import Decoded, Mixed, Records
@@ -142,7 +143,7 @@ def _check_columns(records: Records) -> None:
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    for reader in (json_lines, json_stream):
+    for reader in (line_text, json_stream):
         monkeypatch.setattr(reader, "_PIECE_BYTES", 2000)
         monkeypatch.setattr(reader, "_LARGEST_PIECE_BYTES", 4000)
 
@@ -200,7 +201,7 @@ def test_invalid_utf8_among_them(are_lines: bool, monkeypatch: pytest.MonkeyPatc
 
 
 def test_records_of_several_kinds_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_lines, "_LARGEST_PIECE_BYTES", 8000)
+    monkeypatch.setattr(line_text, "_LARGEST_PIECE_BYTES", 8000)
     chance = random.Random(2)
     kinds = [
         lambda index: _record(index, chance), lambda index: {"a": {"n": index}, "w": "x"},

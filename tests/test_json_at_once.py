@@ -17,6 +17,7 @@ from landed import Subject
 from samples import bench_serving, genai_perf, guidellm, inference_perf, llmperf
 
 from warehouse.landing import json_lines, json_stream, json_text
+from warehouse.landing import text as line_text
 from warehouse.landing.json_elements import brackets_in, whole_elements
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.rows import RowBuffer
@@ -96,7 +97,7 @@ def test_elements(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_lines, "_PIECE_BYTES", 300)
+    monkeypatch.setattr(line_text, "_PIECE_BYTES", 300)
     chance = random.Random(0)
     for _ in range(400):
         text = "\n".join(json.dumps(_value(chance), ensure_ascii=chance.random() < 0.5) for _ in range(chance.randrange(9)))
@@ -185,7 +186,7 @@ def _write_serving(folder: Path) -> None:
 def test_rows_of_a_family(
     family: str, write: Callable[[Path], object], careful: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for reader in (json_stream, json_lines):  # in pieces so small that the first ones teach what to expect of the others
+    for reader in (json_stream, line_text):  # in pieces so small that the first ones teach what to expect of the others
         monkeypatch.setattr(reader, "_PIECE_BYTES", 1000)
         monkeypatch.setattr(reader, "_LARGEST_PIECE_BYTES", 12_000)
     subject = Subject(family)

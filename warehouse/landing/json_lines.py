@@ -16,11 +16,9 @@ from warehouse.landing.json_elements import line_records
 from warehouse.landing.json_records import Decoded, Records
 from warehouse.landing.json_templates import Templates
 from warehouse.landing.numbers_at import Ints
-from warehouse.landing.text import MAX_LINE_BYTES, Data, Line, Report, decoded, lines
+from warehouse.landing.text import Data, Line, Piece, Report, decoded, lines, pieces
 
-_PIECE_BYTES = 32 << 10  # that is looked at first: the file may end soon
-_LARGEST_PIECE_BYTES = 2 << 20
-_NEWLINE, _RETURN, _BLANK = (ord(mark) for mark in "\n\r ")
+_RETURN, _BLANK = (ord(mark) for mark in "\r ")
 _ASCII = 0x7F
 
 
@@ -45,50 +43,35 @@ def json_lines(data: Data, report: Report) -> Iterator[Lines]:
     """The lines that are not blank, with their values: some at a time where they are plain, else one, whose NaN and
     infinities are floats."""
     templates = Templates()
-    position, number, size = 0, 1, _PIECE_BYTES
-    while position < len(data):
-        stop = len(data) if len(data) - position <= size else data.rfind(b"\n", position, position + size) + 1
-        if not stop:  # a line longer than the piece
-            end = data.find(b"\n", position + size)
-            stop = end + 1 or len(data)
-            if (length := (stop if end < 0 else end) - position) > MAX_LINE_BYTES:
-                report("line-too-long", f"{length} bytes", position, length, number, "error")
-                position, number = stop, number + 1
-                continue
-        piece = bytes(data[position:stop])
-        ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == _NEWLINE)
-        if piece[-1] != _NEWLINE:
-            ends = np.append(ends, len(piece))
-        found = _at_once(data, piece, position, number, ends, templates)
-        yield from [found] if found else _one_by_one(data, piece, position, number, report)
-        position, number, size = stop, number + len(ends), min(4 * size, _LARGEST_PIECE_BYTES)
+    for piece in pieces(data, report):
+        found = _at_once(data, piece, templates)
+        yield from [found] if found else _one_by_one(data, piece, report)
 
 
-def _at_once(data: Data, piece: bytes, position: int, number: int, ends: Ints, templates: Templates) -> Lines | None:
+def _at_once(data: Data, piece: Piece, templates: Templates) -> Lines | None:
     """The lines of a piece, if all of them are plain."""
-    text = np.frombuffer(piece, np.uint8)
-    starts = np.append(0, ends[:-1] + 1)
-    stops = ends - (text[ends - 1] == _RETURN)
+    text, starts = piece.text, piece.starts
+    stops = piece.ends - (text[piece.ends - 1] == _RETURN)
     if (starts >= stops).any() or (text[starts] <= _BLANK).any() or (text[stops - 1] == _RETURN).any():  # most likely blank
         return None
     if (text[starts] > _ASCII).any():  # a byte order mark, which the library steps over
         return None
-    records = line_records(piece, starts, stops, templates)
+    records = line_records(piece.data, starts, stops, templates)
     if records is None:
         return None
-    return Lines(data, np.arange(number, number + len(ends)), starts + position, stops - starts, records)
+    numbers = np.arange(piece.number, piece.number + len(starts))
+    return Lines(data, numbers, starts + piece.offset, stops - starts, records)
 
 
-def _one_by_one(data: Data, piece: bytes, position: int, number: int, report: Report) -> Iterator[Lines]:
-    for line in lines(piece, report):
-        place = Line(line.number + number - 1, line.offset + position, line.data)
+def _one_by_one(data: Data, piece: Piece, report: Report) -> Iterator[Lines]:
+    for line in lines(piece.data, report, start=(piece.offset, piece.number)):
         try:
-            value = json.loads(_unmarked(decoded(place, report)), object_pairs_hook=lambda pairs: _object(pairs, report, place))
+            value = json.loads(_unmarked(decoded(line, report)), object_pairs_hook=lambda pairs: _object(pairs, report, line))
         except (ValueError, RecursionError) as error:
-            report.at("malformed-json", str(error)[:200], place, "error")
+            report.at("malformed-json", str(error)[:200], line, "error")
             continue
         yield Lines(
-            data, np.array([place.number]), np.array([place.offset]), np.array([len(place.data)]), Decoded([value])
+            data, np.array([line.number]), np.array([line.offset]), np.array([len(line.data)]), Decoded([value])
         )
 
 

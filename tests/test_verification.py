@@ -366,6 +366,25 @@ def test_what_parses_other_evidence_may_change(now: str | None, tmp_path: Path) 
     assert {verdict.key: verdict.state for verdict in verify_all(project)}["claim[key=a].total"] == "verified"
 
 
+@pytest.mark.parametrize("changed", ["values", "others"])
+def test_each_of_two_that_parse_into_one_table_is_recorded(changed: str, tmp_path: Path) -> None:
+    """A number rests on what one of them parsed: it is refused when that one is another, and not for the other's sake."""
+    project = values_project(tmp_path / "project", "select key, sum(value) as total from value group by key")
+    texts = {"values": VALUES_INGESTOR, "others": VALUES_INGESTOR.replace('"values", 1', '"others", 1').replace('".nv"', '".other"')}
+    write(project, {f"ingest/{name}.py": text for name, text in texts.items()})
+    take_in(project, value_files(tmp_path / "in", "values=1\n"))
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else" / "b.other").write_text("others=2\n")
+    take_in(project, tmp_path / "else")
+    build(project)
+    publish(project, "claim")
+    write(project, {f"ingest/{changed}.py": texts[changed].replace(f'"{changed}", 1', f'"{changed}", 2').replace("float(value)", "float(value) * 2")})
+    for _ in range(2):  # the second knows what has no rows
+        states = {key: verify_number(project, f"claim[key={key}].total") for key in texts}
+        assert {key for key, verdict in states.items() if verdict.state == "verified"} == texts.keys() - {changed}
+        assert states[changed].state == "refused" and "value was parsed by others 1, values 1, and is by " in states[changed].reason
+
+
 def test_models_that_changed_since_do_not_matter(tmp_path: Path) -> None:
     """What is replayed is what was recorded."""
     project = published(tmp_path)

@@ -51,22 +51,28 @@ def sound_project(
 
 
 def recorded_landing(specification: Mapping[str, Any], landing: "LandingTables", families: Collection[str]) -> "LandingTables":
-    """Landing tables as a recorded query read them. What parses evidence of these families, and what has rows, must be what was
-    recorded, down to its columns (`transform.digests.landing_leaf`); a table of other families has no rows either way, so it has
-    the columns that are recorded, whatever gives it now. Raises WH309."""
+    """Landing tables as a recorded query read them. What parses evidence of these families must be of the version, and what has rows
+    must have the columns, that are recorded (`transform.digests.landing_leaf`); a table of other families has no rows either way, so
+    it has the columns that are recorded, whatever gives it now. Raises WH309."""
     from warehouse.landing.batches import ENGINE_PARSER
     from warehouse.transform.landing_tables import LandingTable, engine_type
     from warehouse.transform.material import landing_leaves
 
     query = str(specification["document"]["name"]).partition(".")[2]
-    parsing = {_ingestor(ENGINE_PARSER), *families}
+    parsing = {*_versions(ENGINE_PARSER), *families}
     kinds = {arrow: kind for table in landing.tables.values() for _, arrow, kind in table.columns}
     leaves, tables = landing_leaves(landing), dict(landing.tables)
     for leaf in (leaf for document in (specification["document"], *specification["models"].values()) for leaf in document["landing"]):
         name, here = leaf["table"], leaves.get(leaf["table"])
         if here == leaf:
             continue
-        if _ingestor(leaf["parsed_by"]) in parsing or (here and any(file.rows for file in landing.tables[name].files)):
+        then, now = _versions(leaf["parsed_by"]), _versions(here["parsed_by"]) if here else {}
+        if any(then.get(family) != now.get(family) for family in parsing):
+            raise refused(query, f"{name} {_otherwise(leaf, here)}")
+        if here and here["columns"] == leaf["columns"]:
+            tables[name] = replace(tables[name], parsed_by=leaf["parsed_by"])
+            continue
+        if parsing & then.keys() or (here and any(file.rows for file in tables[name].files)):
             raise refused(query, f"{name} {_otherwise(leaf, here)}")
         kinds |= {arrow: kind for _, arrow in leaf["columns"] if arrow not in kinds and (kind := engine_type(arrow))}
         unknown = {arrow for _, arrow in leaf["columns"]} - kinds.keys()
@@ -77,8 +83,9 @@ def recorded_landing(specification: Mapping[str, Any], landing: "LandingTables",
     return replace(landing, tables=tables)
 
 
-def _ingestor(parsed_by: str) -> str:
-    return parsed_by.rpartition(" ")[0]
+def _versions(parsed_by: str) -> dict[str, str]:
+    """The versions of the ingestors that gave a table, by their names."""
+    return dict(one.rsplit(" ", 1) for one in parsed_by.split(", "))
 
 
 def _otherwise(leaf: Mapping[str, Any], here: Mapping[str, Any] | None) -> str:

@@ -173,10 +173,12 @@ def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
 
 
 def _parsers(ingestors: Mapping[str, Ingestor]) -> dict[str, str]:
-    engine = dict.fromkeys((BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, *DECIDED_TABLES), ENGINE_PARSER)
-    return engine | {
-        table: f"{ingestor.name} {ingestor.version}" for ingestor in ingestors.values() for table in ingestor.tables
-    }
+    """Who parses each table, at which version: names and versions, sorted, of all ingestors that give it."""
+    found = {table: [ENGINE_PARSER] for table in (BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, *DECIDED_TABLES)}
+    for ingestor in ingestors.values():
+        for table in ingestor.tables:
+            found.setdefault(table, []).append(f"{ingestor.name} {ingestor.version}")
+    return {table: ", ".join(sorted(parsers)) for table, parsers in found.items()}
 
 
 def batch_version(ingestor: Ingestor | None) -> int:

@@ -660,7 +660,11 @@ def test_the_ingestors_are_listed_with_what_they_read_and_where_they_are_from(pr
 
 
 @pytest.mark.parametrize(
-    "text", ["raise RuntimeError('at import')", "x = (", "INGESTOR = object()", "", "import no_such_module_anywhere"]
+    "text",
+    [
+        "raise RuntimeError('at import')", "x = (", "INGESTOR = object()", "", "import no_such_module_anywhere",
+        "from types import SimpleNamespace\nINGESTOR = SimpleNamespace(name='a, b', version=1, tables={}, bundles=list, parse=list)",
+    ],
 )
 def test_an_ingestor_that_cannot_be_loaded_is_named_before_anything_is_copied(
     project: Project, evidence: Path, wh: Any, text: str

@@ -327,9 +327,21 @@ def test_what_yields_nothing_of_the_evidence_any_more_is_no_replay(tmp_path: Pat
     assert (verdict.state, verdict.reason) == ("refused", "value was parsed by values 1, and is by values 2 now")
 
 
-OTHER_INGESTOR = VALUES_INGESTOR.replace('"values", 1', '"others", 1').replace('"value": landing', '"other": landing').replace('".nv"', '".other"').replace(
-    'buffer.add("value"', 'buffer.add("other"'
-)
+SECOND_INGESTOR = VALUES_INGESTOR.replace('"values", 1', '"others", 1').replace('".nv"', '".other"')
+OTHER_INGESTOR = SECOND_INGESTOR.replace('"value": landing', '"other": landing').replace('buffer.add("value"', 'buffer.add("other"')
+
+
+def published_of_two(root: Path, sql: str, ours: str, others: str, texts: dict[str, str]) -> Project:
+    """A published claim over a file of lines for each of two ingestors; `texts` are those of the second, and of models."""
+    project = values_project(root / "project", sql)
+    write(project, texts)
+    take_in(project, value_files(root / "in", ours))
+    (root / "else").mkdir()
+    (root / "else" / "b.other").write_text(others)
+    take_in(project, root / "else")
+    build(project)
+    publish(project, "claim")
+    return project
 
 
 @pytest.mark.parametrize(
@@ -343,18 +355,11 @@ OTHER_INGESTOR = VALUES_INGESTOR.replace('"values", 1', '"others", 1').replace('
 )
 def test_what_parses_other_evidence_may_change(now: str | None, tmp_path: Path) -> None:
     """The number rests on nothing that it ever parsed; one that does is refused."""
-    project = values_project(tmp_path / "project", "select key, sum(value) as total from readings group by key")
-    write(project, {
+    project = published_of_two(tmp_path, "select key, sum(value) as total from readings group by key", "a=1\n", "b=2\n", {
         "ingest/others.py": OTHER_INGESTOR,
         "models/readings.sql": "select key, value from value union all by name select * from otherwise",
         "models/otherwise.sql": "select key, value from other",
     })  # fmt: skip
-    take_in(project, value_files(tmp_path / "in", "a=1\n"))
-    (tmp_path / "else").mkdir()
-    (tmp_path / "else" / "b.other").write_text("b=2\n")
-    take_in(project, tmp_path / "else")
-    build(project)
-    publish(project, "claim")
     if now:
         write(project, {"ingest/others.py": now})
     else:
@@ -369,15 +374,9 @@ def test_what_parses_other_evidence_may_change(now: str | None, tmp_path: Path) 
 @pytest.mark.parametrize("changed", ["values", "others"])
 def test_each_of_two_that_parse_into_one_table_is_recorded(changed: str, tmp_path: Path) -> None:
     """A number rests on what one of them parsed: it is refused when that one is another, and not for the other's sake."""
-    project = values_project(tmp_path / "project", "select key, sum(value) as total from value group by key")
-    texts = {"values": VALUES_INGESTOR, "others": VALUES_INGESTOR.replace('"values", 1', '"others", 1').replace('".nv"', '".other"')}
-    write(project, {f"ingest/{name}.py": text for name, text in texts.items()})
-    take_in(project, value_files(tmp_path / "in", "values=1\n"))
-    (tmp_path / "else").mkdir()
-    (tmp_path / "else" / "b.other").write_text("others=2\n")
-    take_in(project, tmp_path / "else")
-    build(project)
-    publish(project, "claim")
+    texts = {"values": VALUES_INGESTOR, "others": SECOND_INGESTOR}
+    sql = "select key, sum(value) as total from value group by key"
+    project = published_of_two(tmp_path, sql, "values=1\n", "others=2\n", {"ingest/others.py": SECOND_INGESTOR})
     write(project, {f"ingest/{changed}.py": texts[changed].replace(f'"{changed}", 1', f'"{changed}", 2').replace("float(value)", "float(value) * 2")})
     for _ in range(2):  # the second knows what has no rows
         states = {key: verify_number(project, f"claim[key={key}].total") for key in texts}

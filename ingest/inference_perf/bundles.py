@@ -18,7 +18,6 @@ _REPORT = re.compile(
     re.IGNORECASE,
 )
 _DATA_SUFFIXES = (".json", ".yaml", ".yml")
-_REQUEST_MARKS = (b'"start_time"', b'"end_time"')
 _LIFECYCLE = re.compile(rb'(?:^|[{,\s])"?load_summary"?\s*:')
 _CONFIG = re.compile(rb"^(?:load|server|api)\s*:", re.MULTILINE)
 _MANIFEST_MARKS = (b"apiVersion:", b"kind:")

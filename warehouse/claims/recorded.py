@@ -85,7 +85,7 @@ def recorded_landing(specification: Mapping[str, Any], landing: "LandingTables",
 
 def _versions(parsed_by: str) -> dict[str, str]:
     """The versions of the ingestors that gave a table, by their names."""
-    return dict(one.rsplit(" ", 1) for one in parsed_by.split(", "))
+    return {name: version for name, _, version in (one.rpartition(" ") for one in parsed_by.split(", "))}
 
 
 def _otherwise(leaf: Mapping[str, Any], here: Mapping[str, Any] | None) -> str:

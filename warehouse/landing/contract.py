@@ -116,7 +116,7 @@ class Ingestor(Protocol):
     """One evidence family. A module in `ingest/` exposes an instance named `INGESTOR`. Every command loads it, few call
     it: what only a method needs is best imported there."""
 
-    name: str
+    name: str  # without a comma
     version: int  # raised when parsing changes: landing rows are parsed again
     formats: tuple[str, ...]  # one line each: a format that it reads, and the versions of the tool that writes it
     tables: Mapping[str, "pa.Schema"]  # made with `landing_schema`; without `ingest_issue`, which all may fill

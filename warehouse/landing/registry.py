@@ -10,7 +10,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import NoReturn, cast
 
-from warehouse.errors import ExitCode, WarehouseError, did_you_mean
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.landing.contract import Ingestor
 from warehouse.project import Project, standard_folder
 
@@ -83,7 +83,10 @@ def _checked(ingestor: object, place: str) -> Ingestor:
     missing = [name for name in ("name", "version", "tables", "bundles", "parse") if not hasattr(ingestor, name)]
     if missing:
         raise WarehouseError("WH121", f"the ingestor lacks {', '.join(missing)}", place)
-    return cast(Ingestor, ingestor)
+    found = cast(Ingestor, ingestor)
+    if "," in str(found.name):  # specs list the names of those that give a table (`batches`)
+        raise WarehouseError("WH121", f"the ingestor's name has a comma: {printable(str(found.name))}", place)
+    return found
 
 
 class _AsWritten(SourceFileLoader):

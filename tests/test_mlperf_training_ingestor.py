@@ -272,6 +272,31 @@ class TestDamage:
         text = sample.result_log() + sample.event("run_stop", None, 9e6, "INTERVAL_END", status="aborted")
         assert codes(rows_of_text(text, tmp_path)) == {"several-run-stops": 1}
 
+    def test_a_log_that_stands_twice_in_its_file_is_told(self, tmp_path: Path) -> None:
+        rows = rows_of_text(2 * sample.result_log(), tmp_path)
+        assert codes(rows) == {"repeated-run-start": 1, "repeated-run-stop": 1}
+        assert {issue["severity"] for issue in rows[ISSUE_TABLE]} == {"error"}
+
+    @pytest.mark.parametrize(
+        ("behind", "issues"),
+        [
+            ("\x1b[0m", {}), (" \x1b[39;49m\x1b[0m \r", {}), (" (rank 0)", {"text-behind-log-line": 1}), ("m", {"text-behind-log-line": 1}),
+            (sample.event("seed", 8), {"text-behind-log-line": 1}),
+        ],
+    )
+    def test_what_stands_behind_a_line_does_not_lose_it(self, tmp_path: Path, behind: str, issues: dict[str, int]) -> None:
+        before = sample.result_log()
+        seed = next(line for line in before.splitlines() if '"seed"' in line)
+        rows = rows_of_text(before.replace(seed, f"\x1b[32m0: {seed}{behind}"), tmp_path)
+        assert codes(rows) == issues
+        (row,) = [row for row in rows["mlperf_training_event"] if row["key"] == "seed"]
+        (expected,) = [row for row in rows_of_text(before, tmp_path / "before")["mlperf_training_event"] if row["key"] == "seed"]
+        expected |= {
+            "raw_offset": expected["raw_offset"] + len("\x1b[32m0: "), "raw_length": len(seed) + len(behind if issues else ""),
+            "artifact_manifest_digest": row["artifact_manifest_digest"],
+        }
+        assert row == expected
+
     @pytest.mark.parametrize("marker", [":::MLLO", "::MLLOG", ":::M\x00LOG", ""])
     def test_a_line_whose_marker_is_damaged_is_told(self, tmp_path: Path, marker: str) -> None:
         before = sample.result_log()

@@ -65,7 +65,7 @@ class MlperfTraining:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "mlperf_training"
-    version = 4
+    version = 5
     formats = (
         "MLPerf Training and HPC result files, rounds v0.7 to v5.1: :::MLLOG lines, also behind task prefixes and in noise",
         "scaling.json of the RCP checker, systems/<platform>.json of the submission",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ MARKER = b":::MLLOG"
 _FIELD = b'"event_type":'  # every line that mlperf_logging writes has it
 _BLOCK_BYTES = 4 << 20
 _NEWLINE = ord("\n")
+_COLOUR_END = ord("m")
+_BEHIND = re.compile(rb"(?:\s|\x1b\[[0-9;]*m)+\Z")  # blanks and a terminal's colours (ECMA-48, 8.3.117)
 _IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
 
 
@@ -31,7 +34,7 @@ class Block(NamedTuple):
 
 class Lines(NamedTuple):
     """The marked lines of a block: each one's number, and where in the block its first marker is, what is behind it, and
-    the end of that without blanks."""
+    the end of that without blanks and colours."""
 
     block: Block
     numbers: Ints
@@ -88,8 +91,8 @@ def marked_lines(block: Block, report: Report) -> Lines:
     markers, rows = markers[is_first], rows[is_first]
     starts, stops = markers + len(MARKER), ends[rows]
     _report_unmarked(block, markers, stops, report)
-    for row in np.flatnonzero(_IS_SPACE[text[stops - 1]]).tolist():
-        stops[row] = starts[row] + len(block.data[starts[row] : stops[row]].rstrip())
+    for row in np.flatnonzero(_IS_SPACE[text[stops - 1]] | (text[stops - 1] == _COLOUR_END)).tolist():
+        stops[row] = starts[row] + len(_BEHIND.sub(b"", block.data[starts[row] : stops[row]]))
     return Lines(block, rows + block.number, markers, starts, stops)
 
 

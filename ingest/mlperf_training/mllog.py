@@ -229,7 +229,7 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
     document = decoded(line, report)[len(MARKER) :].strip()
     decoder = Json()
     try:
-        fields = decoder.value(document)
+        fields, end = decoder.value_at(document)
         key, value = fields["key"], fields["value"]
         if not isinstance(key, str) or len(key) > MAX_KEY_CHARACTERS:
             raise ValueError("the key is no text, or too long")
@@ -237,6 +237,9 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
         is_last = line.offset + len(line.data) >= file_bytes
         report.at("truncated-log-line" if is_last else "malformed-log-line", document[:120], line, "error")
         return
+    document, behind = document[:end], document[end:].strip()
+    if behind:
+        report.at("text-behind-log-line", behind[:120], line, "error" if MARKER.decode() in behind else "warning")
     for name in decoder.duplicates:
         report.at("duplicate-json-key", name[:120], line)
     if key == "tracked_stats" and isinstance(value, dict):

@@ -142,6 +142,9 @@ def _note(run: _Run, alike: Alike, alone: Block, identity: Mapping[str, Any], re
                 _check_identity(_IDENTITY[key], event.value, place, identity, report)
         elif key in _ONCE and (first.time_ms, first.status) != (event.time_ms, event.status):
             report(f"several-{key.replace('_', '-')}s", f"another one stands in line {first.line_number}", *place, "error")
+        elif key in _ONCE:
+            message = f"the same stands in line {first.line_number}: what the log holds twice is counted twice"
+            report(f"repeated-{key.replace('_', '-')}", message, *place, "error")
 
 
 def _is_noted(key: str) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from warehouse.landing.json_elements import line_records
 from warehouse.landing.json_records import Decoded, Records
 from warehouse.landing.json_templates import Templates
+from warehouse.landing.json_text import whole_number
 from warehouse.landing.numbers_at import Ints
 from warehouse.landing.text import Data, Line, Piece, Report, decoded, lines, pieces
 
@@ -66,7 +67,8 @@ def _at_once(data: Data, piece: Piece, templates: Templates) -> Lines | None:
 def _one_by_one(data: Data, piece: Piece, report: Report) -> Iterator[Lines]:
     for line in lines(piece.data, report, start=(piece.offset, piece.number)):
         try:
-            value = json.loads(_unmarked(decoded(line, report)), object_pairs_hook=lambda pairs: _object(pairs, report, line))
+            text = _unmarked(decoded(line, report))
+            value = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, report, line), parse_int=whole_number)
         except (ValueError, RecursionError) as error:
             report.at("malformed-json", str(error)[:200], line, "error")
             continue

@@ -25,6 +25,7 @@ import numpy as np
 from warehouse.landing.json_elements import Elements, whole_elements
 from warehouse.landing.json_records import Decoded
 from warehouse.landing.json_templates import Templates
+from warehouse.landing.json_text import whole_number
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
@@ -60,7 +61,7 @@ class JsonStream:
         self._line = (0, 1)  # an offset and its line number, to count on from
         self._duplicates: list[str] = []
         # Not by a method: the cycle would keep each file's windows until the garbage collector comes.
-        self._decoder = json.JSONDecoder(object_pairs_hook=partial(_object, self._duplicates))
+        self._decoder = json.JSONDecoder(object_pairs_hook=partial(_object, self._duplicates), parse_int=whole_number)
         self._pending = False  # a value stands at the cursor that nobody has taken
         self._templates = Templates()  # of the elements of arrays
 
@@ -238,8 +239,6 @@ class JsonStream:
             except json.JSONDecodeError as error:
                 if self._is_last:
                     raise BrokenJson(error.msg) from error
-            except ValueError as error:  # an integer of more digits than the interpreter takes
-                raise BrokenJson(str(error)) from error
             self._duplicates.clear()
             size *= 2
             if size > MAX_VALUE_BYTES:

@@ -71,6 +71,14 @@ def json_text(value: Any) -> str | None:
         return None
 
 
+def whole_number(digits: str) -> int | float:
+    """An integer as JSON has it; with more digits than the interpreter takes, infinite, as it would be as a double."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
+
+
 def json_number(value: Any) -> float | None:
     """The finite number a JSON value is or says; booleans are none."""
     if isinstance(value, str):

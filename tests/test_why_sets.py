@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.claims.why_sets import decoded, encoded, why_digest
+from warehouse.claims.why_sets import WhySets, encoded, why_digest
 from warehouse.digest import bytes_digest
 
 
@@ -39,7 +39,7 @@ def test_the_digest_is_of_the_runs_in_any_order_and_of_nothing_else() -> None:
 @given(st.lists(st.sets(st.integers(0, 70_000), max_size=40), max_size=6))
 def test_what_is_written_is_read(sets: list[set[int]]) -> None:
     given_sets = [[{"run_id": f"r{number:05}"} for number in numbers] for numbers in sets]
-    found = decoded(*encoded(given_sets))
+    found = WhySets(*encoded(given_sets))
     assert {frozenset(run["run_id"] for run in members) for members in found.values()} == {
         frozenset(f"r{number:05}" for number in numbers) for numbers in sets
     }
@@ -53,9 +53,10 @@ def test_a_bitmap_of_other_runs_is_not_read() -> None:
     for forged, error in (
         (json.dumps(first).encode(), ValueError),
         (json.dumps({**first, "runs": b64encode(b"no bitmap").decode()}).encode(), ValueError),
-        (b'{"runs": ""}', IndexError),
+        (b'{"runs": ""}', KeyError),
+        (json.dumps({**first, "runs": ""}).encode(), IndexError),
     ):
         with pytest.raises(error):
-            decoded(dictionary, forged)
+            dict(WhySets(dictionary, forged))
     with pytest.raises(IndexError):
-        decoded(dictionary.splitlines()[0], why)
+        dict(WhySets(dictionary.splitlines()[0], why))

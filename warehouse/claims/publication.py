@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from warehouse.claims.number import inexact
-from warehouse.claims.why_sets import Run, decoded
+from warehouse.claims.why_sets import Run, WhySets
 from warehouse.digest import bytes_digest, canonical_document, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger import PUBLICATION, Ledger
@@ -85,10 +85,10 @@ class PublishedRollup:
                 yield _row(line, self._why_sets)
 
     @cached_property
-    def _why_sets(self) -> dict[str, tuple[Run, ...]]:
+    def _why_sets(self) -> WhySets:
         try:
-            return decoded(self._read("runs.jsonl"), self._read("why.jsonl"))
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+            return WhySets(self._read("runs.jsonl"), self._read("why.jsonl"))
+        except (ValueError, KeyError, TypeError) as error:
             message = f"its why-sets cannot be read: {error}"
             raise WarehouseError("WH307", message, f"publication {self.digest[:12]}", exit_code=ExitCode.TAMPERED) from error
 
@@ -191,5 +191,5 @@ def _row(line: bytes, why_sets: Mapping[str, tuple[Run, ...]]) -> PublishedRow:
             },
             document["grain"], frozenset(map(str, document["bundles"])),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         raise WarehouseError("WH307", f"a row cannot be read: {error}", exit_code=ExitCode.TAMPERED) from error

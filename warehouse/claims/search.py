@@ -5,7 +5,7 @@ Looks in the store's publications, the last one first, and in the current build'
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -92,11 +92,15 @@ def _known(project: Project, argument: NumberArgument) -> str:
 
 def current_cell(project: Project, query: str, grain: Mapping[str, Any], column: str) -> FoundCell | None:
     """What the cell holds in the current build; None when there is no build or no such row any more."""
-    wanted = {name: str(value) for name, value in grain.items() if value is not None}
-    for _, row, rowid in _built_rows(project, query):
-        if column in row.cells and {n: str(v) for n, v in row.grain.items() if v is not None} == wanted:
+    wanted = _stated(grain)
+    for _, row, rowid in _built_rows(project, query, lambda found: _stated(found) == wanted):
+        if column in row.cells:
             return FoundCell(query, row, row.cells[column], None, rowid)
     return None
+
+
+def _stated(grain: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in grain.items() if value is not None}
 
 
 def current_numbers(project: Project, query: str) -> frozenset[str]:
@@ -186,8 +190,10 @@ def _by_literal(project: Project, published: Sequence[PublishedRollup], argument
     return list(found.values())
 
 
-def _built_rows(project: Project, query: str | None = None) -> Iterator[tuple[str, PublishedRow, int]]:
-    """The rows of the current build's rollups, untraced: (query, row, row id)."""
+def _built_rows(
+    project: Project, query: str | None = None, is_wanted: Callable[[Mapping[str, Any]], bool] = lambda grain: True
+) -> Iterator[tuple[str, PublishedRow, int]]:
+    """The rows of the current build's rollups whose grain is wanted, untraced: (query, row, row id)."""
     from warehouse.transform.query import open_build
 
     build = find_current(project)
@@ -198,13 +204,13 @@ def _built_rows(project: Project, query: str | None = None) -> Iterator[tuple[st
         rollups = con.execute("select name, grain from catalog.model where schema_name = 'rollup' order by rowid").fetchall()
         for name, grain in rollups:
             if query in (None, name):
-                yield from _rollup_rows(con, name, tuple(grain))
+                yield from _rollup_rows(con, name, tuple(grain), is_wanted)
     finally:
         con.close()
 
 
 def _rollup_rows(
-    con: "duckdb.DuckDBPyConnection", query: str, grain: tuple[str, ...]
+    con: "duckdb.DuckDBPyConnection", query: str, grain: tuple[str, ...], is_wanted: Callable[[Mapping[str, Any]], bool]
 ) -> Iterator[tuple[str, PublishedRow, int]]:
     from warehouse.transform.duck import quote
 
@@ -213,10 +219,13 @@ def _rollup_rows(
     for row in result.fetchall():
         values = dict(zip(columns, row, strict=True))
         rowid, ids = values.pop("rowid"), values.pop("number_ids")
+        forms = {name: exact(values[name]) for name in grain}
+        found = {name: inexact(form) for name, form in forms.items()}
+        if not is_wanted(found):
+            continue
         cells = {
             name: PublishedCell(name, inexact(exact(value)), ids[name], (), exact(value))
             for name, value in values.items()
             if name not in grain
         }
-        forms = {name: exact(values[name]) for name in grain}
-        yield query, PublishedRow({name: inexact(form) for name, form in forms.items()}, cells, forms), rowid
+        yield query, PublishedRow(found, cells, forms), rowid

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from warehouse.digest import canonical_json, domain_digest
@@ -43,19 +43,35 @@ def encoded(sets: Iterable[Sequence[Run]]) -> tuple[bytes, bytes]:
     return _jsonl(dictionary[run_id] for run_id in ordinals), _jsonl(lines)
 
 
-def decoded(runs: bytes, why: bytes) -> dict[str, tuple[Run, ...]]:
-    """The sets by their digest, each sorted by run id. Raises ValueError when a set is not what its digest is of, KeyError,
-    TypeError or IndexError for what `encoded` never wrote."""
-    from pyroaring import BitMap
+class WhySets(Mapping[str, tuple[Run, ...]]):
+    """The sets by their digest, each sorted by run id. Each is decoded, and held against its digest, when it is asked for: one
+    number needs one of them. Raises ValueError when a set is not what its digest is of, TypeError, IndexError or KeyError for
+    what `encoded` never wrote."""
 
-    dictionary = [json.loads(line) for line in runs.splitlines()]
-    sets: dict[str, tuple[Run, ...]] = {}
-    for line in map(json.loads, why.splitlines()):
-        found = tuple(dictionary[ordinal] for ordinal in BitMap.deserialize(b64decode(line["runs"], validate=True)))
-        if why_digest(found) != line["why_digest"]:
-            raise ValueError(f"the why-set {line['why_digest'][:12]} differs from its digest")
-        sets[line["why_digest"]] = found
-    return sets
+    def __init__(self, runs: bytes, why: bytes) -> None:
+        self._dictionary = [json.loads(line) for line in runs.splitlines()]
+        self._bitmaps = {line["why_digest"]: line["runs"] for line in map(json.loads, why.splitlines())}
+        self._found: dict[str, tuple[Run, ...]] = {}
+
+    def __getitem__(self, digest: str) -> tuple[Run, ...]:
+        if digest not in self._found:
+            self._found[digest] = self._decoded(digest)
+        return self._found[digest]
+
+    def _decoded(self, digest: str) -> tuple[Run, ...]:
+        from pyroaring import BitMap
+
+        ordinals = BitMap.deserialize(b64decode(self._bitmaps[digest], validate=True))
+        found = tuple(self._dictionary[ordinal] for ordinal in ordinals)
+        if why_digest(found) != digest:
+            raise ValueError(f"the why-set {digest[:12]} differs from its digest")
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bitmaps)
+
+    def __len__(self) -> int:
+        return len(self._bitmaps)
 
 
 def _run_id(run: Run) -> str:

@@ -80,10 +80,9 @@ class Readers:
         self, name: str, states: Mapping[str, TableState], by_key: Collection[str]
     ) -> dict[str, TableState]:
         rewritten: dict[str, TableState] = {}
-        fit = (WHOLE,) if self._checked.sees_layout(name) else (WHOLE, GROWN)
         for other in sorted(self.tables(name, by_key) & self._checked.key_plans.keys()):
             model, state = self._checked.models[other], states[other]
-            if state.layout not in fit:
+            if state.layout != WHOLE and (state.layout != GROWN or self._checked.sees_layout(name)):
                 rewrite(self._con, model, self._checked.columns[other], state.layout)
                 rewritten[other] = replace(state, layout=WHOLE)
             if other not in self._analyzed or other in rewritten:

@@ -96,16 +96,21 @@ def copied(node: exp.Expression) -> exp.Expression:
         if old.meta_get("start") is not None or old.meta_get("witness") is not None:
             new.meta.update(old.meta)
         for key, value in old.args.items():
-            if isinstance(value, list):
-                new.args[key] = [_child(part, new, key, index, unread) for index, part in enumerate(value)]
-            else:
+            if isinstance(value, exp.Expression):
                 new.args[key] = _child(value, new, key, None, unread)
+            elif isinstance(value, list):
+                new.args[key] = [
+                    _child(part, new, key, index, unread) if isinstance(part, exp.Expression) else part
+                    for index, part in enumerate(value)
+                ]
+            else:
+                new.args[key] = value
     return root
 
 
-def _child(value: Any, parent: exp.Expression, key: str, index: int | None, unread: list[tuple[Any, Any]]) -> Any:
-    if not isinstance(value, exp.Expression):
-        return value
+def _child(
+    value: exp.Expression, parent: exp.Expression, key: str, index: int | None, unread: list[tuple[Any, Any]]
+) -> exp.Expression:
     child = type(value)()
     child.parent, child.arg_key, child.index = parent, key, index
     unread.append((value, child))

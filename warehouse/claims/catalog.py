@@ -5,19 +5,23 @@ A number's lineage is read from the build that holds it, not from the project's 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.claims.rollup import RESERVED_COLUMNS
+from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
 from warehouse.landing.batches import LandingFile
 from warehouse.transform.builds import Build
+from warehouse.transform.in_memory import made_in_memory
 from warehouse.transform.query import open_build
 
 if TYPE_CHECKING:
     import duckdb
+
+    from warehouse.transform.material import Material
 
 
 @dataclass(frozen=True)
@@ -112,23 +116,50 @@ def open_trace_session(build: Build, store_root: Path) -> "tuple[duckdb.DuckDBPy
     """A read-only session on a build in which its landing tables are there too; the database (WH218) and every landing
     file (WH123) checked against its digest first."""
     build.check()
-    return trace_session(build.path, store_root)
+    con = open_build(build.path)
+    catalog = read_catalog(con)
+    landing: dict[str, list[LandingFile]] = {table: [] for table in catalog.landing_types}
+    for file in catalog.landing_files:
+        landing[file.table].append(replace(file, path=store_root / "landing" / file.path))
+    _prepare(con, catalog, landing)
+    return con, catalog
 
 
-def trace_session(database: Path, store_root: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
-    """The same on a database that was just made. Raises WH123."""
+@contextmanager
+def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConnection, Catalog]]":
+    """The same over models that are made for it, and their catalog. Raises WH209 at the place of what fails, and WH123."""
+    with made_in_memory(material, write_rollup) as con:
+        catalog = _catalog_of(material)
+        _prepare(con, catalog, {name: table.files for name, table in material.landing.tables.items()})
+        yield con, catalog
+
+
+def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]]) -> None:
     from warehouse.claims.provenance import TRACE_SETTINGS
     from warehouse.transform.landing_tables import open_landing_table
 
-    con = open_build(database)
     for setting in TRACE_SETTINGS:
         con.execute(setting)
-    catalog = read_catalog(con)
     for table, types in catalog.landing_types.items():
-        files = [
-            replace(file, path=store_root / "landing" / file.path)
-            for file in catalog.landing_files
-            if file.table == table
-        ]
-        open_landing_table(con, table, types, files)
-    return con, catalog
+        open_landing_table(con, table, types, landing[table])
+
+
+def _catalog_of(material: "Material") -> Catalog:
+    """What `read_catalog` finds in a build of the material, but for where its landing files are."""
+    checked = material.checked
+    models = {name: checked.models[name] for name in checked.graph.order}
+    types = {model.qualified: checked.columns[name] for name, model in models.items()}
+    landing = {name: table.types for name, table in material.landing.tables.items()}
+    return Catalog(
+        {
+            model.qualified: BuiltModel(
+                model.name, model.schema, model.materialized, material.made[name].digest, model.place, model.text,
+                tuple(model.grain), tuple(checked.reads(name)),
+            )
+            for name, model in models.items()
+        },
+        {name: tuple(columns) for name, columns in (types | landing).items()},
+        types,
+        landing,
+        (),
+    )

@@ -8,17 +8,18 @@ that its digest does not cover.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.catalog import Catalog, trace_session
+from warehouse.claims.catalog import Catalog, trace_in_memory
 from warehouse.claims.established import Established, EstablishedMemory, establish
 from warehouse.claims.number import exact
 from warehouse.claims.recorded import recorded_landing, refused, sound_project
 from warehouse.claims.retrace import Retraced, retrace
-from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
+from warehouse.claims.rollup import RESERVED_COLUMNS
 from warehouse.errors import WarehouseError
 from warehouse.evidence.decisions import Decision
 from warehouse.evidence.location import open_store
@@ -26,7 +27,6 @@ from warehouse.evidence.part import part_of
 from warehouse.landing.batches import refresh
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
-from warehouse.transform.build import bring_up_to_date
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.digests import engine_leaf, recorded_model
 from warehouse.transform.duck import quoted
@@ -97,20 +97,17 @@ class Replayer:
             landing = _as_far_as_read(landing, checked)
             inputs = Inputs(landing_inputs(landing), {})
             material = Material(checked, self._made, logics(checked, self._made), landing, inputs, root)
-            try:
-                bring_up_to_date(root / "replay.duckdb", material, write_rollup)
-            except WarehouseError as error:
-                raise refused(self._query, f"the recorded SQL fails: {error}") from error
+            with ExitStack() as stack:
+                try:
+                    con, catalog = stack.enter_context(trace_in_memory(material))
+                except WarehouseError as error:
+                    raise refused(self._query, f"the recorded SQL fails: {error}") from error
 
-            def established(catalog: Catalog) -> Established:
-                return self._establish(catalog, traced)
+                def established(catalog: Catalog) -> Established:
+                    return self._establish(catalog, traced)
 
-            con, catalog = trace_session(root / "replay.duckdb", root / "store")
-            try:
                 rows = _rows(con, checked.models[self._query])
                 return Replayed(rows, retrace(con, catalog, self._query, traced, established) if traced else None)
-            finally:
-                con.close()
 
     def _whole(self) -> CheckedProject:
         """The query with every model under it. Raises WH309."""

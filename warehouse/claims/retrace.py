@@ -85,8 +85,8 @@ def row_key(grain_forms: Mapping[str, Any]) -> str:
 def retrace(
     con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str, traced: Collection[str], establish: Callable[[Catalog], Established]
 ) -> Retraced:
-    """Trace the value columns `traced` of all rows of a query in a session on the database of its replay
-    (`catalog.trace_session`). Raises WH306."""
+    """Trace the value columns `traced` of all rows of a query in the session of its replay
+    (`catalog.trace_in_memory`). Raises WH306."""
     spec = catalog.models[f"rollup.{query}"]
     columns = rollup_columns(catalog, spec)
     traces = trace(con, catalog, query, [name for name in columns if name in traced])

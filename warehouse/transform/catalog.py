@@ -79,11 +79,10 @@ def write_catalog(
 def _model(name: str, material: Material) -> tuple[Any, ...]:
     checked, made = material.checked, material.made
     model = checked.models[name]
-    reads = sorted(checked.models[parent].qualified for parent in checked.graph.models[name])
     whole = canonical_json(specification(name, checked, made)).decode() if model.schema == "rollup" else None
     return (
         model.name, model.schema, model.materialized, made[name].digest, model.place, model.description, model.text,
-        list(model.grain), reads + sorted(checked.graph.landing[name]), whole,
+        list(model.grain), checked.reads(name), whole,
     )
 
 

@@ -33,6 +33,11 @@ class CheckedProject:
         """A model's place in build order."""
         return self._places[name]
 
+    def reads(self, name: str) -> list[str]:
+        """The qualified names of the models that a model reads, and its landing tables."""
+        models = sorted(self.models[parent].qualified for parent in self.graph.models[name])
+        return models + sorted(self.graph.landing[name])
+
     def with_views(self, name: str) -> set[str]:
         """A model and every view that it reads, directly or through another."""
         return with_views(name, self.models, self.graph)

@@ -66,8 +66,7 @@ def find_alike(piece: Piece) -> list[Samples]:
         left = np.flatnonzero(is_left)
         if len(left) < _COMPANY:
             break
-        known, many = np.unique(counts[left], return_counts=True)
-        rows = left[counts[left] == known[many.argmax()]]
+        rows = left[counts[left] == np.bincount(counts[left]).argmax()]
         places = commas[first[rows][:, np.newaxis] + np.arange(counts[rows[0]])]
         fields = _Fields(
             rows, np.column_stack((piece.starts[rows], places + 1)), np.column_stack((places, stops[rows]))

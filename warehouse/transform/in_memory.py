@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
+from warehouse.transform.content import rows_of
 from warehouse.transform.current_folder import inside
 from warehouse.transform.duck import SEARCH_PATH, connect, text_literal
 from warehouse.transform.engine_faults import message_of
@@ -42,6 +43,6 @@ def _make(con: "duckdb.DuckDBPyConnection", material: "Material", write_rollup: 
         con.execute("set parquet_metadata_cache = true")
         # The engine looks for a path without a pattern in the current folder first.
         with inside(material.root):
-            Session(con, material, {}, write_rollup).run()
+            Session(con, material, {}, write_rollup, content_of=rows_of).run()
     except duckdb.Error as error:
         raise WarehouseError("WH209", message_of(error), "in memory", "is there room on the disk?") from error

@@ -59,13 +59,12 @@ class Session:
 
     def __init__(
         self, con: "duckdb.DuckDBPyConnection", material: Material, states: Mapping[str, TableState], write_rollup: RollupWriter,
-        on_model: Callable[[ModelResult], None] = lambda result: None,
+        on_model: Callable[[ModelResult], None] = lambda result: None, content_of: Callable[..., Content] = content_of,
     ) -> None:
         self._con = con
         self._material = material
         self._checked = material.checked
-        self._write_rollup = write_rollup
-        self._on_model = on_model
+        self._write_rollup, self._on_model, self._content_of = write_rollup, on_model, content_of
         self._tables = TablesMade(con, states, material.inputs.content_ids())
         self._before, self._now, self.contents = self._tables.before, self._tables.now, self._tables.contents
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
@@ -176,7 +175,7 @@ class Session:
             execute(self._con, model, f"create table {quoted(model.qualified)} as {within}", rest)
         if model.retention_tier:
             detail_rows.record_away(self._con, model, "" if is_empty else left_out)
-        content = EMPTY if is_empty else content_of(self._con, model.qualified, types, is_ordered=not plan)
+        content = EMPTY if is_empty else self._content_of(self._con, model.qualified, types, is_ordered=not plan)
         self._tables.made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name),
             content.id(types, order_of(model, types) if plan else ()), content, self._files_of(name),

@@ -272,6 +272,12 @@ class TestDamage:
         text = sample.result_log() + sample.event("run_stop", None, 9e6, "INTERVAL_END", status="aborted")
         assert codes(rows_of_text(text, tmp_path)) == {"several-run-stops": 1}
 
+    @pytest.mark.parametrize("blank", [b" ", b"\x1b[0m", b"m", b"1m"])
+    def test_what_may_stand_behind_a_line_is_looked_at_once(self, tmp_path: Path, blank: bytes) -> None:
+        """Before what is none of it, as often as it may: to try it from each place on would take minutes."""
+        text = sample.result_log().encode() + b":::MLLOG " + blank * 200_000 + b"x \n"
+        assert codes(rows_of_text(text, tmp_path)) == {"malformed-log-line": 1}
+
     def test_a_log_that_stands_twice_in_its_file_is_told(self, tmp_path: Path) -> None:
         rows = rows_of_text(2 * sample.result_log(), tmp_path)
         assert codes(rows) == {"repeated-run-start": 1, "repeated-run-stop": 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ from forgery import Forgery, forge_record
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims import replay
+from warehouse.claims.catalog import open_trace_session, trace_in_memory
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.rollup import RESERVED_COLUMNS, build
 from warehouse.claims.specification import read_specification
 from warehouse.claims.verification import verify_all, verify_number
 from warehouse.project import Project
+from warehouse.transform.build import gather_material
+from warehouse.transform.builds import current_build
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.landing_tables import project_landing_types
 from warehouse.transform.recorded import recorded_project
@@ -285,3 +289,15 @@ def test_what_is_remembered_to_have_no_rows_accuses_nobody(models: object, tmp_p
             found[0][1] = models
 
     verifies_with(poison, with_another_family(tmp_path))
+
+
+def test_models_in_memory_are_those_of_a_build(tmp_path: Path) -> None:
+    project = published(tmp_path)
+    built, expected = open_trace_session(current_build(project), project.store_root)
+    with trace_in_memory(replace(gather_material(project), root=tmp_path)) as (con, catalog):
+        assert dict(catalog.models) == dict(expected.models) and catalog.landing_types == expected.landing_types
+        for name, types in catalog.types.items():
+            assert types == {column: kind for column, kind in expected.types[name].items() if column not in RESERVED_COLUMNS}
+            rows, others = (each.execute(f"select * from {name}").fetchall() for each in (con, built))
+            assert rows == others and rows
+    built.close()

@@ -16,7 +16,8 @@ _FIELD = b'"event_type":'  # every line that mlperf_logging writes has it
 _BLOCK_BYTES = 4 << 20
 _NEWLINE = ord("\n")
 _COLOUR_END = ord("m")
-_BEHIND = re.compile(rb"(?:\s|\x1b\[[0-9;]*m)+\Z")  # blanks and a terminal's colours (ECMA-48, 8.3.117)
+# Blanks and a terminal's colours (ECMA-48, 8.3.117), read from the end: so a line is looked at once, however many it has.
+_BEHIND = re.compile(rb"(?:\s|m[0-9;]*+\[\x1b)*+")
 _IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
 
 
@@ -92,7 +93,9 @@ def marked_lines(block: Block, report: Report) -> Lines:
     starts, stops = markers + len(MARKER), ends[rows]
     _report_unmarked(block, markers, stops, report)
     for row in np.flatnonzero(_IS_SPACE[text[stops - 1]] | (text[stops - 1] == _COLOUR_END)).tolist():
-        stops[row] = starts[row] + len(_BEHIND.sub(b"", block.data[starts[row] : stops[row]]))
+        behind = _BEHIND.match(block.data[starts[row] : stops[row]][::-1])
+        assert behind
+        stops[row] -= behind.end()
     return Lines(block, rows + block.number, markers, starts, stops)
 
 

@@ -145,7 +145,8 @@ def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mappin
 
 
 def _catalog_of(material: "Material") -> Catalog:
-    """What `read_catalog` finds in a build of the material, but for where its landing files are."""
+    """Of its models and landing tables, what `read_catalog` finds in a build of the material, but for the columns that a rollup is
+    given beside its own."""
     checked = material.checked
     models = {name: checked.models[name] for name in checked.graph.order}
     types = {model.qualified: checked.columns[name] for name, model in models.items()}

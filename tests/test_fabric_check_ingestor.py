@@ -369,6 +369,55 @@ class TestOtherTools:
                 ("GPU 0 -> GPU 0", "GPU 0", "GPU 0", 1519.07), ("GPU 1 -> GPU 1", "GPU 1", "GPU 1", 1518.25),
             ]
 
+    def test_nvbandwidth_a_bidirectional_test_has_a_matrix_a_stream_and_one_of_both(self, tmp_path: Path) -> None:
+        name, title = "device_to_device_bidirectional_memcpy_write_ce", "memcpy CE GPU(row) <-> GPU(column) {} bandwidth (GB/s)"
+        matrices = {"Write1": [["N/A", "40.25"], ["41.5", "N/A"]], "Write2": [["N/A", "39.75"], ["42.25", "N/A"]], "Total": [["N/A", "80"], ["83.75", "N/A"]]}
+        text = sample.NVBANDWIDTH.partition("Device 0")[0] + f"gpu-host-07\nDevice 0: NVIDIA H900 (00000000:1b:00)\n\nRunning {name}.\n"
+        for part, (first, second) in matrices.items():
+            text += f"{title.format(part)}\n           0         1\n 0 {'    '.join(first)}\n 1 {'    '.join(second)}\n\nSUM {name}_{part.lower()} {len(part)}.5\n\n"
+        # As addTestcaseResults does it: rows are appended, the title is overwritten.
+        case = {
+            "name": name, "status": "Passed", "bandwidth_description": title.format("Total"),
+            "bandwidth_matrix": [row for matrix in matrices.values() for row in matrix], "sum": 5.5,
+        }
+        device = "0: NVIDIA H900 (00000000:1b:00): (gpu-host-07)"
+        document = json.dumps({"nvbandwidth": {"version": "v0.8", "GPU Device list": [device], "testcases": [case]}})
+        for file_name, data in (("nv.log", text), ("nv.json", document)):
+            rows = of_log(tmp_path / file_name, data, file_name)
+            assert codes(rows) == {} and outcomes(rows) == [(name, "measured", None)]
+            assert points(rows, "scope_name", "source", "target", "direction", "bandwidth") == [
+                ("GPU 0 <-> GPU 1 Write1", "GPU 0", "GPU 1", "bidirectional", 40.25), ("GPU 1 <-> GPU 0 Write1", "GPU 1", "GPU 0", "bidirectional", 41.5),
+                ("GPU 0 <-> GPU 1 Write2", "GPU 0", "GPU 1", "bidirectional", 39.75), ("GPU 1 <-> GPU 0 Write2", "GPU 1", "GPU 0", "bidirectional", 42.25),
+                ("GPU 0 <-> GPU 1 Total", "GPU 0", "GPU 1", "bidirectional", 80.0), ("GPU 1 <-> GPU 0 Total", "GPU 1", "GPU 0", "bidirectional", 83.75),
+            ]
+            assert entries(rows, 1)["SUM"] == "5.5"
+            (run,) = rows["fabric_check_run"]
+            assert (run["gpu_model"], run["nodes"], run["gpu_bus_ids"]) == ("NVIDIA H900", "gpu-host-07", "00000000:1b:00")
+        assert entries(of_log(tmp_path / "again", text), 1) == {"SUM write1": "6.5", "SUM write2": "6.5", "SUM": "5.5"}
+
+    @pytest.mark.parametrize(("name", "title", "ends"), [
+        ("all_to_one_write_ce", "memcpy CE All Gpus -> GPU(column) total", [("all GPUs", "GPU 0"), ("all GPUs", "GPU 1")]),
+        ("one_to_all_read_sm", "memcpy SM GPU(column) <- All GPUs total", [("all GPUs", "GPU 0"), ("all GPUs", "GPU 1")]),
+        ("all_to_one_read_ce", "memcpy CE GPU(row) -> GPU(column)", [("all GPUs", "GPU 0"), ("all GPUs", "GPU 1")]),
+        ("multinode_device_to_device_memcpy_write_sm", "memcpy SM CPU(row) -> GPU(column)", [("GPU 0", "GPU 0"), ("GPU 0", "GPU 1")]),
+        ("all_to_host_memcpy_ce", "memcpy CE CPU(row) <- GPU(column)", [("GPU 0", "CPU 0"), ("GPU 1", "CPU 0")]),
+    ])
+    def test_nvbandwidth_one_against_all_is_no_pair_of_gpus(
+        self, tmp_path: Path, name: str, title: str, ends: list[tuple[str, str]]
+    ) -> None:
+        head = sample.NVBANDWIDTH.partition("Running")[0]
+        text = f"{head}Running {name}.\n{title} bandwidth (GB/s)\n           0         1\n 0    177.69    177.63\n\nSUM {name} 355.32\n"
+        rows = of_log(tmp_path, text)
+        assert codes(rows) == {} and outcomes(rows) == [(name, "measured", None)]
+        assert points(rows, "source", "target", "bandwidth") == [(*pair, rate) for pair, rate in zip(ends, (177.69, 177.63), strict=True)]
+
+    def test_nvbandwidth_a_sum_says_that_a_test_has_ended_well_even_where_its_matrix_cannot_be_read(self, tmp_path: Path) -> None:
+        head = sample.NVBANDWIDTH.partition("Running")[0]
+        text = f"{head}Running multinode_bisect_write_ce.\nBisect benchmarking, simultaneous write CE BW\n             0\n0->1    177.69\n1->0    177.63\n\nSUM multinode_bisect_write_ce 355.32\n"
+        rows = of_log(tmp_path, text)
+        assert outcomes(rows) == [("multinode_bisect_write_ce", "measured", None)]
+        assert points(rows, "bandwidth") == [] and codes(rows)["unknown-line"] == 3 and entries(rows, 1) == {"SUM": "355.32"}
+
     def test_nvbandwidth_json_says_what_the_text_says(self, tmp_path: Path) -> None:
         rows = of_log(tmp_path, sample.NVBANDWIDTH_JSON, "nv.json")
         assert outcomes(rows) == [("device_to_device_memcpy_read_ce", "measured", None), ("multinode_thing", "waived", None)]

@@ -1,4 +1,6 @@
-"""The JSON of nvbandwidth (`-j`): cells are text, `N/A` where there is none. Source: NVIDIA/nvbandwidth, json_output.cpp."""
+"""The JSON of nvbandwidth (`-j`): cells are text, `N/A` where there is none; a device is its number, model, bus id and, since
+version 0.6, its host. Source: NVIDIA/nvbandwidth, json_output.cpp.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,13 @@ from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, endpoint, entry, point, table_number, test
 from .json_tree import Document, by_key, text
-from .matrix import cell_columns, is_cell_expected, matrix_of
+from .matrix import cell_columns, is_cell_expected, matrix_of, parts_of
 
 MARK = re.compile(rb'^\s*\{\s*"nvbandwidth"\s*:', re.MULTILINE)
 
-_DEVICE = re.compile(r"(?:(\d{1,6}):\s*)?(.*?)(?: \(([0-9a-fA-F:.]+)\))?", re.DOTALL)
+_DEVICE = re.compile(
+    r"(?:(?P<number>\d{1,6}):\s*)?(?P<model>.*?)(?: \((?P<bus>[0-9a-fA-F:.]+)\))?(?:: \((?P<host>[^()]*)\))?", re.DOTALL
+)
 _STATUSES = {"Passed": "measured", "Waived": "waived", "Error": "failed", "Not Found": "failed"}
 
 
@@ -32,8 +36,8 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         for number, device in enumerate(document.inside(devices)):
             if isinstance(device.value, str) and (named := _DEVICE.fullmatch(device.value)):
                 yield endpoint(
-                    check, document.line(device), "gpu", int(named[1] or number), device=int(named[1] or number),
-                    model=clean(named[2])[:256], bus_id=named[3],
+                    check, document.line(device), "gpu", int(named["number"] or number), device=int(named["number"] or number),
+                    node_name=named["host"] and clean(named["host"])[:256], model=clean(named["model"])[:256], bus_id=named["bus"],
                 )
     failures: list[str] = []
     cases = list(document.inside(found["testcases"])) if "testcases" in found else []
@@ -59,20 +63,23 @@ def _case(check: Check, document: Document, case: Element, index: int, failures:
     for key in ("sum", "min", "max", "average"):
         if key in found:
             yield entry(check, document.line(found[key]), key.upper(), json_text(found[key].value), index)
-    matrix = matrix_of(text(case.value, "bandwidth_description") or "")
+    matrix = matrix_of(text(case.value, "bandwidth_description") or "", name)
     if status == "measured":
         document.expect(found, ("sum", "bandwidth_matrix"))
         if matrix is None:
             report("unknown-unit", f"{name}: its matrix has no title that can be read", case.offset, case.length, case.line_number, "error")
     points = 0
-    rows_of_matrix = document.inside(found["bandwidth_matrix"]) if "bandwidth_matrix" in found else ()
-    for number, row in enumerate(rows_of_matrix):
-        for column, cell in enumerate(document.inside(row)):
+    cells = [list(document.inside(row)) for row in document.inside(found["bandwidth_matrix"])] if "bandwidth_matrix" in found else []
+    parts = parts_of(matrix, name, len(cells), max(map(len, cells), default=0)) if matrix else [None]
+    for number, row in enumerate(cells):
+        part, of_part = divmod(number, len(cells) // len(parts) or 1)
+        of_row = matrix._replace(part=parts[part]) if matrix else None
+        for column, cell in enumerate(row):
             line = document.line(cell)
             value = table_number(json_text(cell.value) or "", name or "", line, report)
-            if value is not None and matrix is not None:
+            if value is not None and of_row is not None:
                 points += 1
-                yield point(check, line, index, points, "pair", **cell_columns(matrix, str(number), str(column), value))
-            elif value is None and matrix is not None and is_cell_expected(matrix, str(number), str(column)):
+                yield point(check, line, index, points, "pair", **cell_columns(of_row, str(of_part), str(column), value))
+            elif value is None and of_row is not None and is_cell_expected(of_row, str(of_part), str(column)):
                 report.at("cell-not-measured", f"{name}: {number}, {column}", line)
     yield test(check, case.offset, case.length, index, name, status, reason)

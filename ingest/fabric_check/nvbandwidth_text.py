@@ -1,4 +1,4 @@
-"""The text of nvbandwidth: the machine, then test by test a matrix with its unit, and a sum.
+"""The text of nvbandwidth: the machine, then test by test a matrix with its unit, or several, and a sum of each.
 
 A test that the machine cannot run says `Waived:`, mostly without a name. Source: NVIDIA/nvbandwidth, output.cpp.
 """
@@ -23,6 +23,7 @@ _DEVICE = re.compile(r"Device (\d{1,6}): (.*?)(?: \(([0-9a-fA-F:.]+)\))?")
 _PROCESS = re.compile(r"Process\s+(\d{1,6})\s+\(([^)]*)\): device (\d{1,6}): (.*?)(?: \(([0-9a-fA-F:.]+)\))?")
 _RUNNING = re.compile(r"Running (\S+?)\.?")
 _ENDED = re.compile(r"(Waived|Error|ERROR|Not Found):\s*(.*)")
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")  # versions from 0.6 write it on a line before the devices
 _FIGURE = re.compile(r"([A-Z][A-Z_]+) (\S+) (\S+)")
 _ERROR = re.compile(r"CUDA_ERROR_\w+|NVML_ERROR\w*|Invalid value when checking|ERROR", re.ASCII)
 
@@ -38,6 +39,7 @@ class _Test:
     title: str | None = None
     columns: list[str] = field(default_factory=list)
     points: int = 0
+    has_sum: bool = False
     error: str | None = None
 
     def cover(self, offset: int, length: int) -> None:
@@ -53,6 +55,7 @@ class _State:
     tests: int = 0
     failures: list[str] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
+    host: str | None = None
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
@@ -78,7 +81,10 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
         yield entry(check, told.line, match[1], match[2].strip())
     elif match := _DEVICE.fullmatch(text):
         bus = match[3] and clean(match[3])
-        yield endpoint(check, told.line, "gpu", int(match[1]), device=int(match[1]), model=clean(match[2])[:256], bus_id=bus)
+        yield endpoint(
+            check, told.line, "gpu", int(match[1]), node_name=state.host, device=int(match[1]), model=clean(match[2])[:256],
+            bus_id=bus,
+        )
     elif match := _PROCESS.fullmatch(text):
         check.rank_count = (check.rank_count or 0) + 1
         yield endpoint(
@@ -95,15 +101,19 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
     elif current is not None:
         current.cover(*at(told.line))
         yield from _of_test(state, current, told, report)
+    elif not state.tests and not check.gpus and _HOST.fullmatch(text):
+        state.host = text[:256]
     elif not text.startswith("NOTE") and (":" in text or "_" in text):
         report.at("unknown-line", text[:200], told.line)
 
 
 def _of_test(state: _State, current: _Test, told: Told, report: Report) -> Rows:
     text, words = told.text, told.text.split()
-    if (match := _FIGURE.fullmatch(text)) and match[2] == current.name:
-        yield entry(state.check, told.line, match[1], match[3], current.index)
-    elif matrix_of(text) is not None:
+    if (match := _FIGURE.fullmatch(text)) and current.name and match[2].startswith(current.name):
+        part = match[2].removeprefix(current.name).removeprefix("_").removesuffix("total")
+        current.has_sum = current.has_sum or match[1] == "SUM"
+        yield entry(state.check, told.line, f"{match[1]} {part}".strip(), match[3], current.index)
+    elif matrix_of(text, current.name) is not None:
         current.title, current.columns = text, []
     elif current.title is not None and not current.columns and all(word.isdigit() for word in words):
         current.columns = words
@@ -111,7 +121,7 @@ def _of_test(state: _State, current: _Test, told: Told, report: Report) -> Rows:
         if len(words) != len(current.columns) + 1:
             report.at("malformed-row", text[:200], told.line, "error")
             return
-        matrix = matrix_of(current.title or "")
+        matrix = matrix_of(current.title or "", current.name)
         assert matrix
         for column, cell in zip(current.columns, words[1:], strict=True):
             number = table_number(cell, current.name or "", told.line, report)
@@ -146,11 +156,11 @@ def _stopped(state: _State, told: Told, match: re.Match[str]) -> Rows:
 
 
 def _ended(state: _State) -> Rows:
-    """The test under way is over: measured if its matrix was printed."""
+    """The test under way is over: measured if its matrix, or at least its sum, was printed."""
     current, state.current = state.current, None
     if current is None:
         return
-    status, reason = ("measured", None) if current.points and current.error is None else (
+    status, reason = ("measured", None) if (current.points or current.has_sum) and current.error is None else (
         "failed", current.error or "the log has no result for it"
     )
     if reason is not None:

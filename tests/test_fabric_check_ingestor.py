@@ -505,6 +505,46 @@ class TestOtherTools:
         text = '{"event":"start","data":{"version":"iperf 3.17"}}\n{"event":"error","data":"refused"}\n{"event":"end","data":{}}\n'
         assert outcomes(of_log(tmp_path / "error", text, "stream.json")) == [("iperf3", "failed", "refused")]
 
+    def test_iperf3_udp_has_what_each_side_measured_where_it_is_stated(self, tmp_path: Path) -> None:
+        document = json.loads(sample.IPERF3)
+        document["start"]["test_start"]["protocol"] = "UDP"
+        loss = {"jitter_ms": 0.02, "packets": 1000, "lost_packets": 400, "lost_percent": 40.0}
+        total = {"bits_per_second": 1e9, **loss}
+        sides = {"sum_sent": {"bits_per_second": 1e9, "jitter_ms": 0.0, "lost_percent": 0.0}, "sum_received": {"bits_per_second": 0.6e9, **loss}}
+        cases: dict[str, tuple[dict[str, Any], list[tuple[Any, ...]]]] = {
+            "old": ({"sum": total}, [("pair", None, 1e9, 0.02, 40.0)]),
+            "new": ({"sum": total, **sides}, [("pair", "sent", 1e9, None, None), ("pair", "received", 0.6e9, 0.02, 40.0)]),
+        }
+        for name, (sums, expected) in cases.items():
+            document["end"] = {"streams": [{"udp": {"socket": 5, **total}}], **sums, "cpu_utilization_percent": {}}
+            rows = of_log(tmp_path / name, json.dumps(document), "iperf.json")
+            assert points(rows, "scope", "direction", "bandwidth", "jitter_ms", "lost_pct") == [*expected, ("stream", None, 1e9, 0.02, 40.0)]
+
+    def test_iperf3_a_server_does_not_know_what_the_client_sent_and_data_comes_to_it(self, tmp_path: Path) -> None:
+        document = json.loads(sample.IPERF3)
+        document["start"]["accepted_connection"] = {"host": "10.0.0.2", "port": 40000}
+        document["end"]["sum_sent"] = {"bytes": 0, "bits_per_second": 0}
+        document["end"]["streams"][0]["sender"] = {"socket": 5, "bytes": 0, "bits_per_second": 0}
+        rows = of_log(tmp_path / "tcp", json.dumps(document), "iperf.json")
+        expected = [("received", "10.0.0.2", "10.0.0.1", 7.2e9), ("received", "10.0.0.2", "10.0.0.1", 7.2e9)]
+        assert points(rows, "direction", "source", "target", "bandwidth") == expected and codes(rows) == {}
+        document["start"]["test_start"]["protocol"] = "UDP"
+        lost = {"bytes": 0, "bits_per_second": 0, "packets": 10, "jitter_ms": 0.5, "lost_percent": 20.0}
+        document["end"] = {"streams": [], "sum": lost, "cpu_utilization_percent": {}}
+        assert points(of_log(tmp_path / "udp", json.dumps(document), "iperf.json"), "bandwidth", "lost_pct") == [(None, 20.0)]
+
+    def test_iperf3_both_ways_at_once(self, tmp_path: Path) -> None:
+        document = json.loads(sample.IPERF3)
+        document["start"]["test_start"]["bidir"] = 1
+        stream = document["end"]["streams"][0]
+        document["end"]["streams"] = [{side: {**of_side, "sender": is_sender} for side, of_side in stream.items()} for is_sender in (True, False)]
+        document["end"] |= {"sum_sent_bidir_reverse": {"bits_per_second": 6e9}, "sum_received_bidir_reverse": {"bits_per_second": 5e9}}
+        here, there = "10.0.0.1", "10.0.0.2"
+        assert points(of_log(tmp_path, json.dumps(document), "iperf.json"), "direction", "source", "target", "bandwidth") == [
+            ("sent", here, there, 8e9), ("received", here, there, 7.2e9), ("sent_reverse", there, here, 6e9), ("received_reverse", there, here, 5e9),
+            ("sent", here, there, 8e9), ("received", here, there, 7.2e9), ("sent", there, here, 8e9), ("received", there, here, 7.2e9),
+        ]
+
     def test_iperf3_that_could_not_connect(self, tmp_path: Path) -> None:
         document = json.dumps({"start": {"connected": [], "version": "iperf 3.9"}, "intervals": [], "end": {}, "error": "error - unable to connect to server"})
         assert outcomes(of_log(tmp_path, document, "iperf.json")) == [("iperf3", "failed", "error - unable to connect to server")]

@@ -1,5 +1,8 @@
 """The JSON of iperf3 (`-J`, or `--json-stream`: an event a line): the sums of both sides and each stream of the end report.
 Rates are bits a second, round-trip times microseconds, jitter milliseconds. Source: esnet/iperf, src/iperf_api.c.
+
+A UDP test has one sum, at the sender's rate; newer versions write what each side measured, too, and that is taken. A server
+does not know what the client sent or received, and writes 0 for it: that is no measurement.
 """
 
 from __future__ import annotations
@@ -19,9 +22,10 @@ MARK = re.compile(rb'"version"\s*:\s*"iperf 3|"start"\s*:\s*\{\s*"connected"\s*:
 _EVENT = re.compile(rb'\{\s*"event"\s*:')
 _FROZEN = ("protocol", "num_streams", "blksize", "omit", "duration", "bytes", "blocks", "reverse", "bidir", "target_bitrate")
 _SUMS = {
-    "sum_sent": "sent", "sum_received": "received", "sum": None,
+    "sum_sent": "sent", "sum_received": "received",
     "sum_sent_bidir_reverse": "sent_reverse", "sum_received_bidir_reverse": "received_reverse",
 }
+_UDP_SUMS = {"sum": None, "sum_bidir_reverse": "reverse"}
 _SIDES = {"sender": "sent", "receiver": "received", "udp": None}
 
 
@@ -38,20 +42,21 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         document.expect(ended, ("streams", "cpu_utilization_percent", "sum" if "sum" in ended else "sum_sent", *(() if "sum" in ended else ("sum_received",))))
     yield from _begun(check, document, begun)
     ends = _ends(begun)
-    is_udp = check.parameters.get("protocol") == "UDP"
+    is_server = "accepted_connection" in begun
     check.nodes = [name for name in ends if name] if all(ends) else []
     count = 0
-    for key, direction in _SUMS.items():
-        if key in ended and not (is_udp and key != "sum") and _has_rate(document, ended[key]):
+    sums = {key: direction for key, direction in _SUMS.items() if key in ended} or _UDP_SUMS
+    for key, direction in sums.items():
+        if key in ended and _has_rate(document, ended[key], is_server):
             count += 1
-            yield _point(check, document, ended[key], count, "pair", direction, ends)
+            yield _point(check, document, ended[key], count, "pair", direction, ends, is_server)
     for stream in document.inside(ended["streams"]) if "streams" in ended else ():
         sides = by_key(document.inside(stream))
         document.expect(sides, ("udp",) if "udp" in sides else ("sender", "receiver"))
         for key, element in sides.items():
-            if key in _SIDES and _has_rate(document, element):
+            if key in _SIDES and _has_rate(document, element, is_server):
                 count += 1
-                yield _point(check, document, element, count, "stream", _SIDES[key], ends)
+                yield _point(check, document, element, count, "stream", _SIDES[key], ends, is_server)
     if cpu := ended.get("cpu_utilization_percent"):
         for element in document.inside(cpu):
             yield entry(check, document.line(element), f"{cpu.key}/{element.key}", json_text(element.value), 1)
@@ -75,13 +80,13 @@ def _events(document: Document) -> dict[str, Element]:
     return found
 
 
-def _has_rate(document: Document, element: Element) -> bool:
-    """Whether a sum or a side states its rate; it is told where it does not."""
+def _has_rate(document: Document, element: Element, is_server: bool) -> bool:
+    """Whether a sum or a side states what it measured; it is told where there is no rate."""
     side = document.record(element)
     rate = side.number("bits_per_second")
     if rate is None:
         side.flag("missing-key", f"{element.key}: bits_per_second")
-    return rate is not None
+    return rate is not None and not (is_server and rate == 0 and not side.number("packets"))
 
 
 def _begun(check: Check, document: Document, begun: dict[str, Element]) -> Rows:
@@ -109,19 +114,25 @@ def _ends(begun: dict[str, Element]) -> tuple[str | None, str | None]:
 
 def _point(
     check: Check, document: Document, element: Element, index: int, scope: str, direction: str | None,
-    ends: tuple[str | None, str | None],
+    ends: tuple[str | None, str | None], is_server: bool,
 ) -> Any:
     value = document.record(element)
-    is_reverse = check.parameters.get("reverse") == "1" or (direction or "").endswith("_reverse")
-    source, target = ends[::-1] if is_reverse else ends
+    is_reverse = check.parameters.get("reverse") == "1" or (direction or "").endswith("reverse")
+    is_from_here = is_reverse == is_server
+    if scope == "stream" and check.parameters.get("bidir") == "1" and isinstance(is_sender := value.values.get("sender"), bool):
+        is_from_here = is_sender
+    source, target = ends if is_from_here else ends[::-1]
     socket = value.count("socket")
     has_round_trips = value.number("mean_rtt") is not None
+    rate, packets = value.number("bits_per_second"), value.number("packets")
+    # The sender counts no loss: what stands there are zeros.
+    jitter, lost = (None, None) if (direction or "").startswith("sent") else (value.number("jitter_ms"), value.number("lost_percent"))
     return point(
         check, document.line(element), 1, index, scope, direction=direction,
         scope_name=f"stream {socket}" if scope == "stream" else f"{source} -> {target}" if all(ends) else None,
-        source=source, target=target, bandwidth=value.number("bits_per_second"), bandwidth_unit="bits/s",
-        retransmit_count=value.count("retransmits"), jitter_ms=value.number("jitter_ms"),
-        lost_pct=value.number("lost_percent"), latency_mean=value.number("mean_rtt"), latency_min=value.number("min_rtt"),
+        source=source, target=target, bandwidth_unit="bits/s",
+        bandwidth=None if is_server and rate == 0 and packets else rate,
+        retransmit_count=value.count("retransmits"), jitter_ms=jitter, lost_pct=lost, latency_mean=value.number("mean_rtt"), latency_min=value.number("min_rtt"),
         latency_max=value.number("max_rtt"), latency_unit="us" if has_round_trips else None,
         latency_kind="rtt" if has_round_trips else None,
     )

@@ -3,7 +3,9 @@ description: >
   The official MLPerf Training results, recomputed from the logs: one row per repeat set. The fastest and the slowest run are
   dropped, the result is the mean of the rest, in minutes, times the scaling factor that the RCP checker left; of three runs
   it is the median. A run that did not reach the target counts as one of the slowest; when more runs failed than are
-  dropped there is no result (NULL). unet3d drops four at each end. Not rounded: results are published with varying digits.
+  dropped there is no result (NULL). unet3d drops four at each end. Weak scaling, of HPC rounds, trains many models at once: its
+  result is the time from the first start to the last end of those that reached the target, NULL with fewer than the rules ask
+  for; nothing is dropped or scaled. Not rounded: results are published with varying digits.
 grain: [repeat_set]
 claim:
   what: the time to train of one submitted benchmark on one system, by the rules of MLPerf Training
@@ -15,13 +17,15 @@ columns:
   submitter: {type: varchar, description: "Submitter"}
   platform: {type: varchar, description: "Platform"}
   benchmark: {type: varchar, description: "Benchmark"}
+  scaling_mode: {type: varchar, description: "strong or weak, of HPC rounds"}
   system: {type: varchar, description: "System name"}
   accelerator: {type: varchar, description: "Accelerator model"}
   node_count: {type: bigint, description: "Nodes"}
   accelerator_count: {type: bigint, description: "Accelerators in all nodes"}
-  official_minutes: {type: double, unit: min, description: "The result: mean of the runs used, times the scaling factor"}
-  unscaled_minutes: {type: double, unit: min, description: "Mean of the runs used"}
-  scaling_factor: {type: double, description: "Factor of scaling.json; 1 without one"}
+  instance_scale: {type: bigint, description: "Of weak scaling: accelerators that each model was trained on; nodes, where they have none"}
+  official_minutes: {type: double, unit: min, description: "The result: mean of the runs used, times the scaling factor; of weak scaling, time to train them all"}
+  unscaled_minutes: {type: double, unit: min, description: "Mean of the runs used; of weak scaling, time to train them all"}
+  scaling_factor: {type: double, description: "Factor of scaling.json; 1 without one, and for weak scaling"}
   run_count: {type: bigint, description: "Runs started"}
   required_run_count: {type: bigint, description: "Runs that the rules ask for; NULL: not known"}
   succeeded_count: {type: bigint, description: "Runs that reached the target"}
@@ -59,6 +63,7 @@ scored as (
     select
         *,
         case
+            when scaling_mode = 'weak' then case when time_to_train_ms is null then 'failed' else 'used' end
             when place <= dropped_count then 'fastest'
             when place > run_count - dropped_count then 'slowest'
             else 'used'
@@ -74,18 +79,26 @@ result as (
         min(submitter) as submitter,
         min(platform) as platform,
         min(benchmark) as benchmark,
+        min(scaling_mode) as scaling_mode,
         min(system_name) as system,
         min(accelerator) as accelerator,
         min(node_count) as node_count,
         min(accelerator_count) as accelerator_count,
-        coalesce(min(scaling_factor), 1) as scaling_factor,
+        case
+            when min(instance_accelerator_count) = 0 then min(instance_node_count)
+            else min(instance_accelerator_count)
+        end as instance_scale,
+        case when min(scaling_mode) = 'weak' then 1 else coalesce(min(scaling_factor), 1) end as scaling_factor,
         count(*) as run_count,
         min(required_run_count) as required_run_count,
         count(time_to_train_ms) as succeeded_count,
         count(*) filter (where time_to_train_ms is null) as failed_count,
         count(*) filter (where part = 'used') as used_count,
         count(*) filter (where part = 'used' and time_to_train_ms is null) as used_failed_count,
-        sum(time_to_train_ms) filter (where part = 'used') as used_ms,
+        case
+            when min(scaling_mode) = 'weak' then max(run_stop_ms) filter (where part = 'used') - min(run_start_ms) filter (where part = 'used')
+            else sum(time_to_train_ms) filter (where part = 'used') / count(*) filter (where part = 'used')
+        end as result_ms,
         string_agg(run_id, ', ' order by place) filter (where part = 'used') as used_run_ids,
         string_agg(run_id, ', ' order by place) filter (where part = 'fastest') as dropped_fastest_run_ids,
         string_agg(run_id, ', ' order by place) filter (where part = 'slowest') as dropped_slowest_run_ids,
@@ -95,6 +108,16 @@ result as (
         100 * stddev_samp(time_to_train_ms) / avg(time_to_train_ms) as variation_pct
     from scored
     group by repeat_set
+),
+
+judged as (
+    select
+        *,
+        case
+            when scaling_mode = 'weak' then succeeded_count >= coalesce(required_run_count, 1)
+            else used_failed_count = 0
+        end as has_result
+    from result
 )
 
 select
@@ -104,23 +127,25 @@ select
     submitter,
     platform,
     benchmark,
+    scaling_mode,
     system,
     accelerator,
     node_count,
     accelerator_count,
-    case when used_failed_count = 0 then used_ms / used_count / 60000 * scaling_factor end as official_minutes,
-    case when used_failed_count = 0 then used_ms / used_count / 60000 end as unscaled_minutes,
+    instance_scale,
+    case when has_result then result_ms / 60000 * scaling_factor end as official_minutes,
+    case when has_result then result_ms / 60000 end as unscaled_minutes,
     scaling_factor,
     run_count,
     required_run_count,
     succeeded_count,
     failed_count,
-    case when used_failed_count = 0 then used_count else 0 end as used_count,
-    case when used_failed_count = 0 then used_run_ids end as used_run_ids,
+    case when has_result then used_count else 0 end as used_count,
+    case when has_result then used_run_ids end as used_run_ids,
     dropped_fastest_run_ids,
     dropped_slowest_run_ids,
     failed_run_ids,
     fastest_ms / 60000 as fastest_minutes,
     slowest_ms / 60000 as slowest_minutes,
     variation_pct
-from result
+from judged

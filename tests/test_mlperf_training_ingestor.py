@@ -134,6 +134,16 @@ class TestRecognition:
         assert draft.identity == {"round": "v3.0", "submitter": "Acme", "platform": "box", "benchmark": "deepcam"}
         assert draft.runs == ("mlperf-training/v3.0/Acme/box/strong/deepcam/result_0",)
 
+    def test_an_hpc_run_says_whether_it_is_one_of_many_models_at_once(self, tmp_path: Path) -> None:
+        home = tmp_path / "hpc_results_v3.0/Acme/results/weak"  # a platform may be called so
+        for folders in ("strong/deepcam", "weak/cosmoflow", "deepcam"):
+            sample.write(home / folders / "result_0.txt", sample.result_log())
+        modes = {}
+        for number, draft in enumerate(drafts(tmp_path)):
+            (run,) = parsed(stored(draft, tmp_path / f"stored{number}"))["mlperf_training_run"]
+            modes[run["run_id"].removeprefix("mlperf-training/v3.0/Acme/weak/")] = run["scaling_mode"]
+        assert modes == {"deepcam/result_0": None, "strong/deepcam/result_0": "strong", "weak/cosmoflow/result_0": "weak"}
+
 
 class TestRows:
     @pytest.mark.parametrize("prefix", ["", "0: ", "  12: ", "host-3: [rank0]"])

@@ -22,6 +22,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("submitter", pa.string()),
         pa.field("platform", pa.string()),
         pa.field("benchmark", pa.string()),  # the path's, else the log's own
+        pa.field("scaling_mode", pa.string()),  # strong or weak, of an HPC round's path
         pa.field("result_name", pa.string(), nullable=False),
         pa.field("repeat_index", pa.int64(), nullable=False),  # from 1, in the order of the files' numbers
         pa.field("event_count", pa.int64(), nullable=False),
@@ -65,7 +66,7 @@ class MlperfTraining:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "mlperf_training"
-    version = 5
+    version = 6
     formats = (
         "MLPerf Training and HPC result files, rounds v0.7 to v5.1: :::MLLOG lines, also behind task prefixes and in noise",
         "scaling.json of the RCP checker, systems/<platform>.json of the submission",

@@ -35,6 +35,12 @@ def place_of(folder: tuple[str, ...]) -> Place:
     return Place()
 
 
+def scaling_mode_of(folders: tuple[str, ...]) -> str | None:
+    """Whether one model was trained on the whole system (strong) or many at once on parts of it (weak), as the folders from
+    the submitter down say; None outside of HPC rounds."""
+    return next((name.casefold() for name in folders[3:-1] if name.casefold() in _SCALINGS), None)
+
+
 def _round_of(above: tuple[str, ...]) -> str | None:
     return next((f"v{match[1]}" for folder in reversed(above) if (match := _ROUND.search(folder))), None)
 

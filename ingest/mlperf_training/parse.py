@@ -20,6 +20,7 @@ from warehouse.landing.text import Entry, Report
 
 from .alike import Alike, Templates, find_alike
 from .bundles import UNKNOWN, repeat_set, result_names
+from .layout import scaling_mode_of
 from .lines import blocks, marked_lines
 from .mllog import Block, Event, Plain, read_block
 from .workload import is_of_workload, workload_of
@@ -235,7 +236,8 @@ def _add_run(
     buffer.add(
         "mlperf_training_run", run.raw_path, raw_offset, raw_length,
         run_id=run.run_id, repeat_set=group, round=identity["round"], submitter=identity["submitter"],
-        platform=identity["platform"], benchmark=benchmark, result_name=run.result_name, repeat_index=run.repeat_index,
+        platform=identity["platform"], benchmark=benchmark, scaling_mode=scaling_mode_of(tuple(run.raw_path.split("/")[:-1])),
+        result_name=run.result_name, repeat_index=run.repeat_index,
         event_count=run.event_count,
         workload_document=document, workload_spec_digest=digest,
     )

@@ -35,7 +35,9 @@ repeat_set as (
 
 run as (
     select
-        submission.*,
+        submission.* exclude (node_count, accelerator_count),
+        coalesce(submission.instance_node_count, submission.node_count) as node_count,
+        coalesce(submission.instance_accelerator_count, submission.accelerator_count) as accelerator_count,
         nullif(step.step_count, 0) as step_count,
         coalesce(step.step_mean_s, step.block_mean_s) as step_time_mean_s,
         step.step_p50_s,

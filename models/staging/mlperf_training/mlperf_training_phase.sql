@@ -1,8 +1,8 @@
 /*
 description: >
   One row per run and bundle: the time it spent evaluating, in all and while the run's clock ran, and the quality of its last
-  evaluation. Evaluations that the log opens more or less often than it closes have no time. Where a benchmark has several
-  quality metrics there is no single one.
+  evaluation: an accuracy or, of cosmoflow and oc20, an error. Evaluations that the log opens more or less often than it closes
+  have no time. Where a benchmark has several quality metrics there is no single one.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -10,7 +10,7 @@ columns:
   eval_count: {type: bigint, description: "Evaluations closed", tests: [not_null]}
   eval_ms: {type: bigint, unit: ms, description: "Sum of eval_start to eval_stop"}
   clocked_eval_ms: {type: bigint, unit: ms, description: "The same between run_start and run_stop"}
-  quality: {type: double, description: "Last eval_accuracy, of a benchmark with one metric"}
+  quality: {type: double, description: "Last eval_accuracy or eval_error, of a benchmark with one metric"}
 */
 with evaluation as (
     select
@@ -27,7 +27,7 @@ with evaluation as (
         on
             clock.run_id = event.run_id
             and clock.artifact_manifest_digest = event.artifact_manifest_digest
-    where event.key in ('eval_start', 'eval_stop', 'eval_accuracy')
+    where event.key in ('eval_start', 'eval_stop', 'eval_accuracy', 'eval_error')
 ),
 
 total as (
@@ -36,12 +36,12 @@ total as (
         artifact_manifest_digest,
         count(*) filter (where key = 'eval_start') as start_count,
         count(*) filter (where key = 'eval_stop') as stop_count,
-        sum(case when key = 'eval_stop' then time_ms else -time_ms end) filter (where key <> 'eval_accuracy') as ms,
+        sum(case when key = 'eval_stop' then time_ms else -time_ms end) filter (where key in ('eval_start', 'eval_stop')) as ms,
         count(*) filter (where key = 'eval_start' and is_clocked) as clocked_start_count,
         count(*) filter (where key = 'eval_stop' and is_clocked) as clocked_stop_count,
         sum(case when key = 'eval_stop' then time_ms else -time_ms end)
-            filter (where key <> 'eval_accuracy' and is_clocked) as clocked_ms,
-        max(line_number) filter (where key = 'eval_accuracy') as last_accuracy_line,
+            filter (where key in ('eval_start', 'eval_stop') and is_clocked) as clocked_ms,
+        max(line_number) filter (where key in ('eval_accuracy', 'eval_error')) as last_quality_line,
         count(metric) as metric_count
     from evaluation
     group by
@@ -57,11 +57,11 @@ select
     case
         when total.clocked_start_count = total.clocked_stop_count then coalesce(total.clocked_ms, 0)
     end::bigint as clocked_eval_ms,
-    case when total.metric_count = 0 then accuracy.value_number end as quality
+    case when total.metric_count = 0 then last_one.value_number end as quality
 from total
-left join evaluation as accuracy
+left join evaluation as last_one
     on
-        accuracy.run_id = total.run_id
-        and accuracy.artifact_manifest_digest = total.artifact_manifest_digest
-        and accuracy.key = 'eval_accuracy'
-        and accuracy.line_number = total.last_accuracy_line
+        last_one.run_id = total.run_id
+        and last_one.artifact_manifest_digest = total.artifact_manifest_digest
+        and last_one.key in ('eval_accuracy', 'eval_error')
+        and last_one.line_number = total.last_quality_line

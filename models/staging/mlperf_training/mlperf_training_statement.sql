@@ -21,7 +21,7 @@ with first_line as (
             'submission_benchmark', 'submission_org', 'submission_division', 'submission_status', 'submission_platform',
             'seed', 'global_batch_size', 'local_batch_size', 'gradient_accumulation_steps', 'max_sequence_length',
             'train_samples', 'eval_samples', 'epoch_count', 'max_steps', 'target_accuracy', 'init_checkpoint_step',
-            'lora_rank', 'lora_alpha'
+            'lora_rank', 'lora_alpha', 'number_of_nodes', 'accelerators_per_node', 'number_of_ranks'
         )
         or starts_with(key, 'opt_')
     group by

@@ -12,13 +12,18 @@ columns:
   submitter: {type: varchar, description: "Submitter folder, else as the log says"}
   platform: {type: varchar, description: "Platform folder, else as the log says"}
   benchmark: {type: varchar, description: "Benchmark folder, else as the log says"}
+  scaling_mode: {type: varchar, description: "strong or weak, of an HPC round; weak: the run is one of many models that were trained at once"}
   system_name: {type: varchar, description: "System name"}
   accelerator: {type: varchar, description: "Accelerator model"}
   node_count: {type: bigint, description: "Nodes"}
   accelerator_count: {type: bigint, description: "Accelerators in all nodes"}
+  instance_node_count: {type: bigint, description: "Nodes that a weak run's model was trained on; NULL: all"}
+  instance_accelerator_count: {type: bigint, description: "Accelerators that a weak run's model was trained on; NULL: all"}
   framework: {type: varchar, description: "Framework string"}
   global_batch_size: {type: double, description: "Samples per optimiser step"}
   scaling_factor: {type: double, description: "What the RCP checker multiplies the result with; NULL: nothing"}
+  run_start_ms: {type: bigint, unit: ms, description: "First run_start, of the Unix epoch"}
+  run_stop_ms: {type: bigint, unit: ms, description: "First run_stop, of the Unix epoch"}
   time_to_train_ms: {type: bigint, unit: ms, description: "run_stop - run_start of a run that succeeded, else NULL"}
 */
 select
@@ -30,13 +35,21 @@ select
     coalesce(run.submitter, org.value) as submitter,
     coalesce(run.platform, platform.value) as platform,
     run.benchmark,
+    run.scaling_mode,
     system.system_name,
     system.accelerator_model_name as accelerator,
     system.number_of_nodes as node_count,
     system.number_of_nodes * system.accelerators_per_node as accelerator_count,
+    case when run.scaling_mode = 'weak' then try_cast(instance_nodes.value_number as bigint) end as instance_node_count,
+    case
+        when run.scaling_mode = 'weak'
+            then try_cast(instance_nodes.value_number * instance_accelerators.value_number as bigint)
+    end as instance_accelerator_count,
     system.framework,
     batch.value_number as global_batch_size,
     system.scaling_factor,
+    clock.run_start_ms,
+    clock.run_stop_ms,
     case
         when clock.run_status = 'success' and clock.run_start_ms <= clock.run_stop_ms
             then clock.run_stop_ms - clock.run_start_ms
@@ -72,3 +85,13 @@ left join mlperf_training_statement as batch
         batch.run_id = run.run_id
         and batch.artifact_manifest_digest = run.artifact_manifest_digest
         and batch.key = 'global_batch_size'
+left join mlperf_training_statement as instance_nodes
+    on
+        instance_nodes.run_id = run.run_id
+        and instance_nodes.artifact_manifest_digest = run.artifact_manifest_digest
+        and instance_nodes.key = 'number_of_nodes'
+left join mlperf_training_statement as instance_accelerators
+    on
+        instance_accelerators.run_id = run.run_id
+        and instance_accelerators.artifact_manifest_digest = run.artifact_manifest_digest
+        and instance_accelerators.key = 'accelerators_per_node'

@@ -335,6 +335,22 @@ class TestOtherTools:
         assert points(rows, "message_bytes", "iterations", "latency_mean", "latency_unit") == [(2, 4964221, 1.01, "usec")]
         assert entries(rows, 1) == {"tps average": "495867.18"}
 
+    def test_perftest_both_sides_of_a_bidirectional_test_stand_beside_their_sum(self, tmp_path: Path) -> None:
+        head, columns, rest = sample.WRITE_BW.format(unit="Gb/sec", peak="0.00").partition(" #bytes")
+        table, rule = columns + rest, "-" * 88
+        row = " 65536      5000             0.00               {}\t\t   0.190735\n"
+        text = head.replace("RDMA_Write BW", "RDMA_Write Bidirectional BW") + table
+        for side, rate in (("Local", "60.00"), ("Remote", "40.00")):
+            text += f"\n {side} results: \n{rule}\n{table.splitlines()[0]}\n{row.format(rate)}{rule}\n"
+        rows = of_log(tmp_path, text)
+        assert points(rows, "scope_name", "message_bytes", "bandwidth") == [(None, 65536, 100.0), ("local", 65536, 60.0), ("remote", 65536, 40.0)]
+        assert codes(rows) == {} and outcomes(rows) == [("ib_write_bw", "measured", None)]
+
+    def test_perftest_service_levels_and_cycles(self, tmp_path: Path) -> None:
+        text = sample.WRITE_BW.format(unit="Gb/sec", peak="1.00").replace(" #bytes     #iterations", " #bytes    #sl      #iterations").replace(" 65536      5000", " 65536      3   5000")
+        assert points(of_log(tmp_path / "qos", text), "scope_name", "iterations", "bandwidth") == [("service level 3", 5000, 100.0)]
+        assert codes(of_log(tmp_path / "cycles", sample.READ_LAT.replace("usec", "cycles"))) == {"unknown-unit": 1}
+
     def test_perftest_several_tests_in_a_log_and_one_that_failed(self, tmp_path: Path) -> None:
         head = sample.WRITE_BW.partition(" #bytes")[0]
         rows = of_log(tmp_path, sample.WRITE_BW.format(unit="Gb/sec", peak="110.5") + sample.READ_LAT + head + "Couldn't connect to 10.0.0.9:18515\n")

@@ -2,7 +2,8 @@
 
 The unit of bandwidth is the header's: `MB/sec` is 2^20 bytes a second, `MiB/sec` is what newer versions call the same,
 `Gb/sec` is 10^9 bits (linux-rdma/perftest, src/perftest_parameters.c, format_factor). A peak of 0.00 is not measured:
-tests that run for a time, and --noPeak, print it. Client and server of a loopback may share a log, line by line.
+tests that run for a time, and --noPeak, print it. Client and server of a loopback may share a log, line by line. After the sum
+of both ways, --report-both prints a table of each side's own.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ _FROZEN = {
     "Number of qps": "qps", "Connection type": "connection", "Mtu": "mtu", "TX depth": "tx_depth",
     "CQ Moderation": "cq_moderation",
 }
+_SIDE = re.compile(r"(Local|Remote) results:")
 _BANDWIDTH_UNITS = frozenset({"MB/sec", "MiB/sec", "Gb/sec"})  # as models/staging/fabric_check/fabric_check_point_outcome.sql has them
+_LATENCY_UNITS = frozenset({"usec"})  # --report-cycles has cycles, of a clock that is not stated
 _LATENCIES = {
     "t_min": "latency_min", "t_max": "latency_max", "t_typical": "latency_p50", "t_avg": "latency_mean",
     "t_stdev": "latency_stdev", "99% percentile": "latency_p99", "99.9% percentile": "latency_p999",
@@ -41,6 +44,7 @@ class _Section:
     check: Check
     title: str
     columns: list[tuple[str, str]] = field(default_factory=list)  # name and unit
+    side: str | None = None
     points: int = 0
     sizes: list[int] = field(default_factory=list)
     is_waiting: bool = False
@@ -85,6 +89,11 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
         for name, unit in section.columns:
             if name.startswith("BW ") and unit not in _BANDWIDTH_UNITS:
                 report.at("unknown-unit", f"{name}: {unit[:80]}", told.line, "error")
+        if any(name in _LATENCIES and unit not in _LATENCY_UNITS for name, unit in section.columns):
+            report.at("unknown-unit", text[:200], told.line, "error")
+    elif match := _SIDE.fullmatch(text):
+        section.side = match[1].casefold()
+        check.cover(*at(told.line))
     elif section.columns and text[:1].isdigit():
         check.cover(*at(told.line))
         yield from _table_row(section, told, report)
@@ -123,10 +132,12 @@ def _table_row(section: _Section, told: Told, report: Report) -> Rows:
     section.points += 1
     if size not in section.sizes and len(section.sizes) < 1000:
         section.sizes.append(size)
-    columns: dict[str, Any] = {"message_bytes": size}
+    columns: dict[str, Any] = {"message_bytes": size, "scope_name": section.side}
     for (name, unit), text in zip(section.columns, words, strict=False):
         if name == "#iterations":
             columns["iterations"] = table_integer(text, name, told.line, report)
+        elif name == "#sl":
+            columns["scope_name"] = f"service level {clean(text)}"[:256]
         elif name in _LATENCIES:
             columns[_LATENCIES[name]] = table_number(text, name, told.line, report)
             columns["latency_unit"] = clean(unit)[:64]

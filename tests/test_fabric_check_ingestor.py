@@ -90,6 +90,22 @@ def codes(rows: Rows) -> Counter[str]:
 
 
 class TestNccl:
+    def test_rccl_in_place_alone_and_more_than_one_cycle(self, tmp_path: Path) -> None:
+        text = (
+            "# nThread 1 nGpus 8 minBytes 1024 maxBytes 1024 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n#\n"
+            "rccl-tests: Version develop:448c4c7\n# Using devices\n#   Rank  0 Pid    100 on      gpu01 device  0 [0000:0c:00.0] AMD Instinct MI900X\n#\n"
+            "#                                                     in-place          \n"
+            "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+            "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)       \n"
+            "        1024           256     float     sum      -1    12.50    0.08    0.14      0\n# Testing 2 cycle.\n"
+            "        1024           256     float     sum      -1    12.00    0.09    0.15      0\n"
+            "# Errors with asterisks indicate errors that have exceeded the maximum threshold.\n"
+            "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.145 \n#\n"
+        )
+        rows = of_log(tmp_path, text, "all_reduce.log")
+        assert points(rows, "placement", "time_us", "bus_bandwidth_gb_per_s", "wrong_count") == [("in_place", 12.5, 0.14, 0), ("in_place", 12.0, 0.15, 0)]
+        assert codes(rows) == {} and outcomes(rows) == [("all_reduce_perf", "measured", None)]
+
     def test_a_log_of_two_tests_is_two_runs(self, tmp_path: Path) -> None:
         text = sample.nccl_section(average="8.15 ") + sample.nccl_section("sendrecv_perf", average="7.5 ", reduced_to=3000000)
         rows = of_log(tmp_path, text)

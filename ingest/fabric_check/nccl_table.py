@@ -12,7 +12,11 @@ from warehouse.landing.text import Line, Report, clean
 from .check import Check, Row, Rows, integer_in, is_missing, point, table_integer, table_number
 from .streams import Told
 
-_SAYS_NOTHING = re.compile(r"#\s*(?:Using devices|out-of-place\s+in-place|Collective test concluded:.*)?")
+_SAYS_NOTHING = re.compile(
+    r"#\s*(?:Using devices|out-of-place\s+in-place|Collective test concluded:.*|Testing \d+ cycle\."
+    r"|Errors with asterisks indicate errors that have exceeded the maximum threshold\.)?"
+)
+_IN_PLACE_ALONE = re.compile(r"#\s*in-place")  # rccl-tests -O 0
 _DATE, _CLOCK = re.compile(r"\d{4}-\d\d-\d\d"), re.compile(r"\d\d:\d\d:\d\d")
 _LEFT = ("size", "count", "type", "redop", "root")
 _MEASURES = {
@@ -29,6 +33,7 @@ class Section:
     check: Check
     left: list[str] = field(default_factory=list)
     measures: list[str] = field(default_factory=list)
+    is_in_place_alone: bool = False
     has_timestamp: bool = False
     has_units: bool = True
     points: int = 0
@@ -59,6 +64,8 @@ def read_columns(section: Section, line: Line, text: str, report: Report) -> Non
         section.has_units = {"(us)", "(GB/s)"} <= set(words)
         if not section.has_units:
             report.at("unknown-unit", text[:200], line, "error")
+    elif _IN_PLACE_ALONE.fullmatch(text):
+        section.is_in_place_alone = True
     elif not _SAYS_NOTHING.fullmatch(text):
         report.at("unknown-line", text[:200], line)
 
@@ -86,7 +93,7 @@ def table_row(section: Section, told: Told, report: Report) -> Rows:
     elif section.measures[:half] == section.measures[half:]:
         halves = {"out_of_place": measures[:half], "in_place": measures[half:]}
     else:
-        halves = {"out_of_place": measures}
+        halves = {"in_place" if section.is_in_place_alone else "out_of_place": measures}
     for placement, texts in halves.items():
         columns = _measured(section, texts, told, report)
         yield point(

@@ -1,5 +1,6 @@
 # make demo    record, ingest, build, publish, walk back: the whole job on this machine
 # make test    everything that is tested
+# make lint    what ruff and mypy say of the code
 # make bench   the figures, each beside its floor (benchmarks/README.md)
 # make bench-transform   the transform engine beside a plain script, dbt and SQLMesh (needs uv)
 # make bench-ingest    how quickly evidence of each format is parsed, beside sha256
@@ -11,13 +12,17 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test bench bench-transform bench-ingest bench-lineage bench-store lock clean
+.PHONY: demo test lint bench bench-transform bench-ingest bench-lineage bench-store lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
 
 test: .venv/installed-test
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+lint: .venv/installed-test
+	$(BIN)/ruff check
+	$(BIN)/mypy
 
 bench: .venv/installed-test
 	$(BIN)/python benchmarks/run.py

@@ -133,7 +133,14 @@ def main() -> None:
         evidence = args.evidence or default_evidence(Path(name))
         report = figures(evidence.resolve(), Path(name))
     if args.json:
-        print(json.dumps([{"name": f.name, "cpu_s": f.cost.cpu_s, "peak_mb": f.cost.peak_mb, "floor": f.floor_name, "floor_cpu_s": f.floor.cpu_s, "ratio": f.ratio, "target": f.target} for f in report], indent=2))
+        told = [
+            {
+                "name": f.name, "cpu_s": f.cost.cpu_s, "peak_mb": f.cost.peak_mb, "floor": f.floor_name, "floor_cpu_s": f.floor.cpu_s,
+                "ratio": f.ratio, "target": f.target,
+            }
+            for f in report
+        ]
+        print(json.dumps(told, indent=2))
         return
     print(f"{'figure':<30} {'CPU s':>7} {'peak MB':>8} {'floor s':>8} {'ratio':>6}  target")
     for figure in report:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stored import folder_of
+
 from warehouse.claims.publication import PUBLICATION_DOMAIN, PublishedRollup
 from warehouse.claims.why_sets import Run, encoded, why_digest
 from warehouse.digest import bytes_digest, canonical_json, domain_digest

@@ -115,7 +115,7 @@ def test_a_number_and_what_it_rests_on(wh: Warehouse) -> None:
 
 def test_the_files_and_runs_of_several_numbers_are_tables(wh: Warehouse) -> None:
     files = wh.raw_files("claim[key=a].total", "claim[key=b].total")
-    assert sorted(zip(*(files.column(name).to_pylist() for name in ("raw_path", "raw_offset", "raw_length")))) == [
+    assert sorted(zip(*(files.column(name).to_pylist() for name in ("raw_path", "raw_offset", "raw_length")), strict=True)) == [
         ("r0.nv", 0, 12), ("r1.nv", 0, 3), ("r2.nv", 0, 3)
     ]
     assert len(set(files.column("number_id").to_pylist())) == 2

@@ -20,9 +20,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
 from conftest import WhBytes
 from samples import mlperf_inference
+
 from warehouse.claims.rollup import build
 from warehouse.errors import WarehouseError
 from warehouse.evidence.location import open_store

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-
 from conftest import Wh
+
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.transform.builds import current_build, list_builds

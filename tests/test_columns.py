@@ -19,10 +19,10 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
 from warehouse.transform.check import check
-from warehouse.transform.landing_tables import landing_types
 from warehouse.transform.columns import CONDITION, UNKNOWN, VALUE, ColumnGraph, Edge, column_graph, project_columns
 from warehouse.transform.derived import ROWS, ColumnRef
 from warehouse.transform.duck import connect
+from warehouse.transform.landing_tables import landing_types
 from warehouse.transform.model import Column, Model
 
 LANDING = {
@@ -343,7 +343,7 @@ def test_what_is_not_understood_is_said_and_rests_on_all_that_is_read(case: str)
     assert list(graph.unknown) == ["main.m"]
     assert reason in graph.unknown["main.m"]
     everything = "!u.* !u.a !u.d !u.id"
-    assert written(graph, "main.m") == {column: everything for column in (*graph.columns["main.m"], ROWS)}
+    assert written(graph, "main.m") == dict.fromkeys((*graph.columns["main.m"], ROWS), everything)
     assert written(graph, "main.n") == {"id": "=main.m.id", "*": "main.m.*"}
     assert ColumnRef("u", "d") in graph.conditions(ColumnRef("main.n", "id"))
 

@@ -190,7 +190,7 @@ def test_an_ingest_killed_again_and_again_gets_there(project: Project, evidence:
     for point in range(1, POINTS, 3):
         left = set(staged(store))
         process = wh(project, "ingest", evidence)
-        wait_until(lambda: bool(staged(store)) and left.isdisjoint(staged(store)), process)
+        wait_until(lambda left=left: bool(staged(store)) and left.isdisjoint(staged(store)), process)
         killed_after(process, moment(point, ingest_seconds))
         whole_hashes(store)
     complete_the_ingest(project, evidence)
@@ -201,7 +201,7 @@ def test_ingests_at_once_store_everything_once(project: Project, evidence: Path)
     errors = [process.communicate(timeout=60)[1] for process in processes]
     assert [process.returncode for process in processes] == [ExitCode.OK] * 3, errors
     complete_the_ingest(project, evidence)
-    assert not [path for path in (project.store_root / "raw").rglob("*.damaged-*")]
+    assert not list((project.store_root / "raw").rglob("*.damaged-*"))
 
 
 # -- wh build -----------------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def build_seconds(warehouse: Warehouse) -> float:
     for _ in range(2):
         warehouse.add_note()
         process = wh(warehouse.project, "build")
-        times.append(seconds_of(process, lambda: holder(warehouse) == str(process.pid)))
+        times.append(seconds_of(process, lambda pid=str(process.pid): holder(warehouse) == pid))
     return min(times)
 
 

@@ -9,22 +9,24 @@ from typing import Any
 
 import duckdb
 import pytest
-
-from bare_project import project, write
+from bare_project import project as project
+from bare_project import write
 from conftest import Wh
+
 from warehouse.claims.rollup import build
 from warehouse.errors import WarehouseError
 from warehouse.landing.batches import schemas
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.transform import run_tests
-from warehouse.transform.landing_tables import landing_types
 from warehouse.transform.builds import find_current
 from warehouse.transform.check import check
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.data_tests import data_tests, load_sql_tests
 from warehouse.transform.duck import connect
+from warehouse.transform.landing_tables import landing_types
 from warehouse.transform.model_files import load_models, load_queries
+
 
 def checked(project: Project, files: Mapping[str, str]) -> CheckedProject:
     write(project, files)

@@ -72,7 +72,7 @@ def rows(project: Project, sql: str) -> list[tuple[object, ...]]:
 
 
 def totals(project: Project) -> dict[object, object]:
-    return {series: total for series, total in rows(project, "select series, total from rollup.claim")}
+    return dict(rows(project, "select series, total from rollup.claim"))
 
 
 def objects_of(project: Project) -> Objects:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import struct
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ def test_plain_digests_are_what_sha256sum_says() -> None:
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200)))
 def test_a_stream_has_the_digest_of_its_bytes_however_it_is_cut(data: bytes, cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(data)]
-    chunks = [data[start:end] for start, end in zip(edges, edges[1:])]
+    chunks = [data[start:end] for start, end in pairwise(edges)]
     assert stream_digest(chunks) == bytes_digest(b"".join(chunks))
 
 

@@ -43,7 +43,7 @@ def test_every_command_has_help(command: str) -> None:
 
 
 def test_every_header_key_and_test_is_documented_and_no_other() -> None:
-    assert {word for word in re.findall(r"^\| `(\w+)", MODELS, re.MULTILINE)} == {
+    assert set(re.findall(r"^\| `(\w+)", MODELS, re.MULTILINE)) == {
         *HEADER_KEYS, *COLUMN_TESTS, *TABLE_TESTS, *TEST_OPTIONS, *CASE_KEYS, "staging", "facts", "marts"
     }
     assert all(f"`{severity}`" in MODELS for severity in SEVERITIES)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -346,7 +347,7 @@ def test_a_drawing_runs_from_left_to_right_and_nothing_overlaps(case: str) -> No
         columns.setdefault(box.x, []).append((box.y, box.y + box.height))
     for column in columns.values():
         column.sort()
-        assert all(upper[1] < lower[0] for upper, lower in zip(column, column[1:]))
+        assert all(upper[1] < lower[0] for upper, lower in pairwise(column))
 
 
 def test_the_same_graph_gives_the_same_drawing() -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 import duckdb
 import pytest
 from bare_project import project, write
+from provenance import generator, oracle
 from samples.values import values_project
 
-from provenance import generator, oracle
 from warehouse.claims.rollup import build
 from warehouse.project import Project
 from warehouse.transform.aggregates import AGGREGATE_MACROS, AGGREGATES

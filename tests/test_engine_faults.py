@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from bare_project import project, write
 from conftest import Wh
+
 from warehouse.project import Project
 from warehouse.transform.duck import connect
 from warehouse.transform.engine_faults import translated

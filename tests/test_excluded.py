@@ -8,7 +8,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from bare_project import project, write
+from bare_project import project as project
+from bare_project import write
 from conftest import Wh
 from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
@@ -48,9 +49,9 @@ class Case:
 
 def out(reason: str, clause: str, line: int, *of_row: str, others: str = "", untold: str = "") -> dict:
     return {
-        **{run: (reason, clause, line, True) for run in of_row},
-        **{run: (reason, clause, line, False) for run in others.split()},
-        **{run: (reason, clause, line, None) for run in untold.split()},
+        **dict.fromkeys(of_row, (reason, clause, line, True)),
+        **dict.fromkeys(others.split(), (reason, clause, line, False)),
+        **dict.fromkeys(untold.split(), (reason, clause, line, None)),
     }
 
 

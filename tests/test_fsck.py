@@ -17,8 +17,8 @@ from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.claims.signing import publication_subject
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.finding import Finding
 from warehouse.evidence.decisions import RETRACTION, decide
+from warehouse.evidence.finding import Finding
 from warehouse.evidence.keys import load_signing_key, make_key
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from samples import guidellm as sample
 from landed import ISSUE_TABLE, Subject, codes, place
+from samples import guidellm as sample
 
 GUIDELLM = Subject("guidellm")
 

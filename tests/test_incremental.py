@@ -21,8 +21,8 @@ from from_nothing import tables_unlike_from_nothing
 from warehouse.claims.rollup import write_rollup
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
 from warehouse.project_file import PROJECT_FILE
+from warehouse.project_making import init_project
 from warehouse.transform.build import BuildReport, build
 from warehouse.transform.builds import current_build
 from warehouse.transform.duck import text_literal

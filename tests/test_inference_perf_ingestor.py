@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from samples.inference_perf import MANIFEST, REPORT, request, write
 from landed import ISSUE_TABLE, Subject, codes, place
+from samples.inference_perf import MANIFEST, REPORT, request, write
 
 INFERENCE_PERF = Subject("inference_perf")
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
-
 from conftest import WhOn
 from samples import mlperf_inference
 from stored import folder_of
+
 from warehouse.claims.lineage import Lineage, lineage
 from warehouse.claims.publication import CONTENT, publications
 from warehouse.claims.publish import publish

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import llm_d_report as sample
 from landed import ISSUE_TABLE, Subject, codes, place
+from samples import llm_d_report as sample
 
 LLM_D = Subject("llm_d_report")
 

@@ -24,10 +24,10 @@ from warehouse.claims.number import (
     LiteralArgument,
     carries,
     exact,
+    inexact,
     parse_argument,
     row_numbers,
 )
-from warehouse.claims.number import inexact
 from warehouse.claims.search import _typed
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-
 from conftest import Wh, WhOn
+
 from warehouse.claims.rollup import build
 from warehouse.project import Project
 from warehouse.project_making import init_project

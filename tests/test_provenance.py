@@ -8,10 +8,10 @@ from typing import Any
 
 import duckdb
 import pytest
-
 from provenance import oracle
 from provenance.oracle import CATALOG, TOKENS, Case
 from provenance.subject import Database
+
 from warehouse.claims import provenance
 from warehouse.claims.provenance import cells
 from warehouse.errors import WarehouseError

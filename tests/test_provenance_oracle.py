@@ -13,11 +13,11 @@ from random import Random
 
 import duckdb
 import pytest
-
 from provenance import generator, guarantees, mutants, oracle
 from provenance.examination import Examination, examine
 from provenance.oracle import Case
 from provenance.subject import Database, Subject, base_references
+
 from warehouse.errors import WarehouseError
 
 QUERIES = int(os.environ.get("WH_QUERIES", "100"))

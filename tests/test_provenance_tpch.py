@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-
 from provenance import tpch
 from provenance.examination import Examination, examine
 from provenance.subject import Database, Subject
+
 from warehouse.claims import provenance
 
 SCALE = os.environ.get("WH_TPCH_SCALE", "0.01")

@@ -67,7 +67,7 @@ def test_what_reads_works(project: Project, wh_on: WhOn, tmp_path: Path) -> None
 def test_what_writes_is_refused(project: Project, wh_on: WhOn, tmp_path: Path) -> None:
     build(project)
     wh_on(project, "keygen", "nightly", "-o", str(tmp_path / "nightly.pem"))
-    before = [entry for entry in open_store(project).objects.entries("")]
+    before = list(open_store(project).objects.entries(""))
     more = value_files(tmp_path / "more", "b=1\n")
     for command in (
         ("ingest", str(more)), ("publish", "claim"), ("sign", "--all", "--key", str(tmp_path / "nightly.pem")), ("gc", "--apply"),
@@ -78,7 +78,7 @@ def test_what_writes_is_refused(project: Project, wh_on: WhOn, tmp_path: Path) -
     other = values_project(tmp_path / "other", SQL)
     take_in(other, more)
     assert wh_on(other, "push", str(project.store_url))[2].startswith("WH129 ")
-    assert [entry for entry in open_store(project).objects.entries("")] == before
+    assert list(open_store(project).objects.entries("")) == before
 
 
 def test_its_listings_are_in_the_order_of_keys(project: Project) -> None:

@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,7 @@ def test_each_run_is_a_row_with_what_was_recorded(pristine: Path) -> None:
     ):
         assert run[key] == document[key], key
     assert run["started_at"] == datetime.fromisoformat(document["started_at"])
-    assert run["started_at"].utcoffset() == timezone.utc.utcoffset(None)
+    assert run["started_at"].utcoffset() == UTC.utcoffset(None)
     assert (run["indicator_name"], run["component"], run["overall_score"]) == ("PiMatmul", "tensorflow", 0.3)
     assert run["program"] == Path(sys.executable).name
     assert run["script_sha256"] == bytes_digest((pristine.parent / "bench.py").read_bytes())
@@ -308,7 +308,7 @@ def test_duplicate_keys_are_flagged_and_the_last_counts(land_stdout: Callable) -
 @pytest.mark.parametrize("depth", [30, 300, 900, 960, 5000])
 def test_deep_nesting_is_flagged(land_stdout: Callable, depth: int) -> None:
     nested = '{"x":' * depth + "1" + "}" * depth
-    landed = land_stdout('{"name": "n", "@parameters": {"p": %s}, "@result": {"rate": 2}}' % nested)
+    landed = land_stdout(f'{{"name": "n", "@parameters": {{"p": {nested}}}, "@result": {{"rate": 2}}}}')
     assert set(landed.codes) <= {"nested-too-deep", "indicator-damaged", "workload-not-canonical"}
     assert landed.codes
     if depth <= 300:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -60,12 +60,12 @@ def test_a_folder_covers_all_repeats(folder: Path) -> None:
 
 
 def test_times_are_utc_and_agree(folder: Path) -> None:
-    before = datetime.now(timezone.utc)
+    before = datetime.now(UTC)
     [run] = record(python("import time; time.sleep(0.2)"), folder).runs
     document = read(run.folder / "run.json")
     assert all(document[key].endswith("Z") and "." in document[key] for key in ("started_at", "ended_at"))
     started, ended = (datetime.fromisoformat(document[key]) for key in ("started_at", "ended_at"))
-    assert before <= started < ended <= datetime.now(timezone.utc)
+    assert before <= started < ended <= datetime.now(UTC)
     assert 0.2 <= document["wall_s"] < 5
     assert (ended - started).total_seconds() == pytest.approx(document["wall_s"], abs=0.05)
 
@@ -203,7 +203,7 @@ while connection.recv(1 << 16): pass
 
 
 READING = HostReading(
-    utc=datetime(2026, 1, 1, tzinfo=timezone.utc), monotonic_s=10.0, cpus=((100.0, 200.0), (100.0, 200.0)),
+    utc=datetime(2026, 1, 1, tzinfo=UTC), monotonic_s=10.0, cpus=((100.0, 200.0), (100.0, 200.0)),
     memory_used_bytes=1, memory_available_bytes=2, disk={"sda": (1000, 2000), "sdb": (5, 5)},
     net_external={"eth0": (7, 8)}, net_loopback=None,
 )

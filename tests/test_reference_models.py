@@ -11,9 +11,9 @@ from typing import Any
 
 import duckdb
 import pytest
+from samples import mlperf_inference
 from scipy.stats import binom
 
-from samples import mlperf_inference
 from warehouse.claims.rollup import build
 from warehouse.evidence.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest

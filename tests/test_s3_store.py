@@ -360,7 +360,7 @@ def test_every_command_works_on_a_store_in_s3(project: Project, tmp_path: Path, 
     wh("ingest", str(value_files(tmp_path / "unneeded", "c=4\n")))
     half_made = raw_key("ab" * 32, "a")
     store.objects.create(half_made, b"left by a crash")
-    [removed] = [aged for aged in apply_retention(project, datetime.now(UTC) + timedelta(days=731))]
+    [removed] = list(apply_retention(project, datetime.now(UTC) + timedelta(days=731)))
     assert (removed.state, removed.digest in store.digests(), len(store.digests())) == ("due", False, 2)
     assert [leftover.key for leftover in remove_leftovers(store, datetime.now(UTC) + timedelta(days=1))] == [bundle_key("ab" * 32)]
     assert not store.objects.exists(half_made) and not list(store.objects.entries("holds/marks"))

@@ -30,6 +30,7 @@ from warehouse.record.command import record
 from warehouse.transform.builds import current_build
 from warehouse.transform.query import open_build
 
+
 def test_a_tie_that_another_plan_may_break_otherwise_is_refused_or_traced_to_its_own_bytes(tmp_path: Path) -> None:
     lines = [f"k{key}={key * 60 + number}.5\n" for number in range(40) for key in range(20)]
     files = ["".join(lines[i : i + 20]) for i in range(0, len(lines), 20)]

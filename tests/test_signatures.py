@@ -71,7 +71,7 @@ def raw_private(path: Path) -> Ed25519PrivateKey:
 
 def key_id_of(private: Ed25519PrivateKey) -> str:
     public = private.public_key().public_bytes_raw().hex()
-    text = '{"keytype":"ed25519","keyval":{"public":"%s"},"scheme":"ed25519"}' % public
+    text = f'{{"keytype":"ed25519","keyval":{{"public":"{public}"}},"scheme":"ed25519"}}'
     return hashlib.sha256(text.encode()).hexdigest()
 
 

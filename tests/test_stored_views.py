@@ -6,8 +6,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-
 from bare_project import project, write
+
 from warehouse.claims.rollup import build
 from warehouse.project import Project
 from warehouse.transform.builds import current_build

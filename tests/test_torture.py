@@ -14,8 +14,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-
 from processes import killed_after
+
 from warehouse.claims.rollup import write_rollup
 from warehouse.errors import ExitCode
 from warehouse.project import Project

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-
-from bare_project import project, write
+from bare_project import project as project
+from bare_project import write
 from conftest import Wh
+
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project

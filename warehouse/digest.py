@@ -11,8 +11,9 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 CHUNK_BYTES = 1 << 20
 
@@ -63,7 +64,7 @@ def file_digest(path: Path) -> str:
         return open_file_digest(stream)
 
 
-def open_file_digest(stream: BinaryIO) -> str:
+def open_file_digest(stream: BufferedReader) -> str:
     """sha256 of what is left of an open file: read into one buffer, which stays in a core's own cache. Raises `OSError`."""
     return hashlib.file_digest(stream, "sha256").hexdigest()
 

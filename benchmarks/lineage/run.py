@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import exp, log
 from pathlib import Path
 from statistics import mean, median
@@ -98,9 +99,9 @@ def fact_figures(scratch: Path, rows: int, runs: int) -> Iterator[Figure]:
             [(row, count)] = con.execute("select count(*) // 2, count(*) from rollup.claim").fetchall()
             floor, one, every = cpu_ms(
                 (
-                    lambda: con.execute(f"create or replace temp table answer as {query.sql}"),
-                    lambda: trace(con, catalog, "claim", [], [row]),
-                    lambda: trace(con, catalog, "claim", []),
+                    partial(con.execute, f"create or replace temp table answer as {query.sql}"),
+                    partial(trace, con, catalog, "claim", [], [row]),
+                    partial(trace, con, catalog, "claim", []),
                 ),
                 runs,
             )
@@ -157,7 +158,10 @@ def number_figures(scratch: Path, runs: int) -> Iterator[Figure]:
     number_id = listed.stdout.split()[-1]
     first = run([*wh, "verify", number_id], project, here)
     nothing, lineage, verify = zip(*(
-        (run([sys.executable, "-c", "pass"], scratch), run([*wh, "lineage", number_id], project, here), run([*wh, "verify", number_id], project, here))
+        (
+            run([sys.executable, "-c", "pass"], scratch), run([*wh, "lineage", number_id], project, here),
+            run([*wh, "verify", number_id], project, here),
+        )
         for _ in range(runs)
     ), strict=True)
     floor_ms = medians(nothing).cpu_s * 1000

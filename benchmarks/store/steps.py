@@ -92,7 +92,7 @@ def main() -> None:
     if step == "ingest":
         import warehouse.evidence.location
         import warehouse.evidence.s3_objects
-        import warehouse.landing.ingest
+        import warehouse.landing.ingest  # noqa: F401
 
         with suppress(ImportError):  # a folder takes no client
             import_module("botocore.session")

@@ -6,9 +6,8 @@ CASE) keep their values; every other cell outside of the set is overwritten, a N
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from provenance.subject import Row, Subject, row_key
+from sqlglot import exp
 
 _DECIDING = (exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Exists, exp.In, exp.Distinct, exp.Pivot)
 _BOUNDARIES = (exp.From, exp.CTE, exp.Lateral)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from random import Random
 
 import duckdb
-
 from provenance.subject import Database
+
 from warehouse.claims import provenance
 
 CATALOG = {

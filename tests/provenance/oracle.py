@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
-
 from provenance import guarantees
 from provenance.subject import Database, Row, Subject
+
 from warehouse.claims import provenance
 
 HERE = Path(__file__).parent

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 import duckdb
-
 from provenance.subject import Database
+
 from warehouse.claims import provenance
 
 HERE = Path(__file__).parent

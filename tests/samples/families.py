@@ -11,7 +11,16 @@ from pathlib import Path
 
 from fuzz import Family
 from samples import (
-    bench_serving, fabric_check, genai_perf, guidellm, inference_perf, llm_d_report, llmperf, mlperf_inference, mlperf_training, prices,
+    bench_serving,
+    fabric_check,
+    genai_perf,
+    guidellm,
+    inference_perf,
+    llm_d_report,
+    llmperf,
+    mlperf_inference,
+    mlperf_training,
+    prices,
 )
 
 from warehouse.record.command import record

@@ -22,10 +22,23 @@ from warehouse.claims.number import inexact
 from warehouse.claims.publication import PublishedRollup
 from warehouse.claims.retrace import Doubt, Retraced, row_key
 from warehouse.claims.signing import (
-    Signings, check_decision_signatures, check_evidence_signatures, check_publication_signatures, trusted_keys,
+    Signings,
+    check_decision_signatures,
+    check_evidence_signatures,
+    check_publication_signatures,
+    trusted_keys,
 )
 from warehouse.claims.verdict import (
-    EXPIRED, NOT_REPRODUCED, REFUSED, STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Claim, Verdict, state_of,
+    EXPIRED,
+    NOT_REPRODUCED,
+    REFUSED,
+    STALE,
+    STALE_BECAUSE,
+    TAMPERED,
+    VERIFIED,
+    Claim,
+    Verdict,
+    state_of,
 )
 from warehouse.errors import WarehouseError
 from warehouse.evidence.decisions import named_decisions

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 from warehouse.claims.signing import trusted_keys
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.decisions import (
-    NOTE, REINSTATEMENT, RETRACTION, SETTLEMENT, SUPERSESSION, Standing, decide, decision_subject, is_of_run, standing_now,
+    NOTE,
+    REINSTATEMENT,
+    RETRACTION,
+    SETTLEMENT,
+    SUPERSESSION,
+    Standing,
+    decide,
+    decision_subject,
+    is_of_run,
+    standing_now,
 )
 from warehouse.evidence.ledger import Event, Ledger
 from warehouse.evidence.location import open_store
@@ -66,7 +75,8 @@ def settle(project: Project, run_id: str, bundle: str, reason: str, key: "Signin
         raise WarehouseError("WH314", message, printable(run_id), f"it is stated by {', '.join(stating)}", ExitCode.NOT_FOUND)
     found = [digest for digest in stating if digest.startswith(bundle)]
     if len(found) != 1:
-        message = f"{len(found) or 'none'} of its bundles {'have digests that begin' if found else 'has a digest that begins'} with {printable(bundle)}"
+        begin = "have digests that begin" if found else "has a digest that begins"
+        message = f"{len(found) or 'none'} of its bundles {begin} with {printable(bundle)}"
         exit_code = ExitCode.AMBIGUOUS if found else ExitCode.NOT_FOUND
         raise WarehouseError("WH314", message, printable(run_id), f"it is stated by {', '.join(stating)}", exit_code)
     detail = {"bundle": found[0], "set_aside": [digest for digest in stating if digest != found[0]]}

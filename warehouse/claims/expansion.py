@@ -115,7 +115,9 @@ def is_cte(table: "exp.Table") -> bool:
     its own, which it sees only when they are recursive."""
     from sqlglot import exp
 
-    name, within, above = table.name.lower(), table, table.parent
+    name = table.name.lower()
+    within: exp.Expr = table
+    above = table.parent
     while above is not None and not table.db:
         if isinstance(above, exp.With):
             own = next(place for place, cte in enumerate(above.expressions) if cte is within)

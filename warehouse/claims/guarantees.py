@@ -63,7 +63,7 @@ def absences(sql: str, *, is_outermost: bool) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _outermost_blocks(tree: "exp.Expression") -> "Iterator[exp.Expression]":
+def _outermost_blocks(tree: "exp.Expr") -> "Iterator[exp.Expr]":
     from sqlglot import exp
 
     if isinstance(tree, exp.SetOperation):
@@ -81,7 +81,7 @@ def _aggregates(node: "exp.Select") -> bool:
     return aggregates(node)
 
 
-def _lets_absence_in(node: "exp.Expression") -> bool:
+def _lets_absence_in(node: "exp.Expr") -> bool:
     from sqlglot import exp
 
     match node:
@@ -109,7 +109,7 @@ def _brings_rows_in(query: "exp.Query") -> bool:
     return above is None or isinstance(above, (exp.From, exp.Join, exp.Lateral, exp.CTE, exp.SetOperation))
 
 
-def _is_asserted(condition: "exp.Expression") -> bool:
+def _is_asserted(condition: "exp.Expr") -> bool:
     """Whether a row passes only where this holds: it stands in WHERE under nothing but AND."""
     from sqlglot import exp
 
@@ -119,6 +119,6 @@ def _is_asserted(condition: "exp.Expression") -> bool:
     return isinstance(above, exp.Where)
 
 
-def _shown(node: "exp.Expression") -> str:
+def _shown(node: "exp.Expr") -> str:
     text = " ".join(printable(node.unnest().sql("duckdb", comments=False)).split())
     return text if len(text) <= _LONGEST_CLAUSE else text[:_LONGEST_CLAUSE] + "…"

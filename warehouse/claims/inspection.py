@@ -18,7 +18,13 @@ from warehouse.evidence.finding import ALTERED, AWAY, LEFTOVER, MISSING, ORPHANE
 from warehouse.evidence.ledgered import Ledgered
 from warehouse.evidence.objects import UNREACHABLE, Entry, Objects
 from warehouse.evidence.signatures import (
-    PUBLICATION, TRUSTED, UNKNOWN_KEY, Subject, check_signature, evidence_subject, signature_key,
+    PUBLICATION,
+    TRUSTED,
+    UNKNOWN_KEY,
+    Subject,
+    check_signature,
+    evidence_subject,
+    signature_key,
 )
 
 _AGAIN = "publish the query again, or restore the store from a copy"

@@ -154,7 +154,7 @@ def _opened(objects: Objects, digest: str, query: str | None) -> PublishedRollup
 def parse_record(data: bytes, digest: str) -> Mapping[str, Any]:
     """The record in a `publication.json`, of which its digest covers every byte. Raises WH307 for any other bytes."""
     try:
-        record = canonical_document(data)
+        record: Mapping[str, Any] = canonical_document(data)
     except (ValueError, RecursionError) as error:
         raise _tampered(f"publication.json cannot be read: {error}", digest) from error
     is_whole = isinstance(record, dict) and domain_digest(PUBLICATION_DOMAIN, record) == digest and _FIELDS <= record.keys()

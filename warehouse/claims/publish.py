@@ -185,7 +185,7 @@ def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, c
     for name, text in (("the query run again", sql), ("its canonical text", canonical(sql))):
         fresh = forms(text)
         if fresh != built:
-            different = sum(a != b for a, b in zip(fresh, built)) + abs(len(fresh) - len(built))
+            different = sum(a != b for a, b in zip(fresh, built, strict=False)) + abs(len(fresh) - len(built))
             raise WarehouseError(
                 "WH303", f"{different} rows differ between the build's rollup and {name}", table,
                 "the query is not deterministic: order its aggregates and windows totally",

@@ -74,7 +74,7 @@ def trace(
     """
     tracer = _Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
     tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows, traces_rows=traces_rows)
-    for name in reversed(catalog.models) if columns else ():
+    for name in reversed(list(catalog.models)) if columns else ():
         tracer.descend(catalog.models[name])
     return tracer.result()
 
@@ -124,7 +124,8 @@ class _Tracer:
             )
         for value, column in enumerate(columns):
             for occurrence in annotated.occurrences:
-                source = f"select rid as target, {text_literal(column)} as value, unnest(__cell_{value}_{occurrence.number}) as e, false as is_witness from hop"
+                cells = f"unnest(__cell_{value}_{occurrence.number})"
+                source = f"select rid as target, {text_literal(column)} as value, {cells} as e, false as is_witness from hop"
                 self._follow(source, occurrence.table)
 
     def descend(self, model: BuiltModel) -> None:

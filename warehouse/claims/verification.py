@@ -135,8 +135,8 @@ def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current:
         said = found.publication.record
         determinism = recorded(said, cell.column)
         record = CellRecord(
-            cell.why_digest, tuple(sorted(str(run["run_id"]) for run in cell.runs)), list(cell.evidence), said.get("guarantees"), said.get("columns", {}).get(cell.column),
-            said.get("ties_tried"), said.get("wh"),
+            cell.why_digest, tuple(sorted(str(run["run_id"]) for run in cell.runs)), list(cell.evidence), said.get("guarantees"),
+            said.get("columns", {}).get(cell.column), said.get("ties_tried"), said.get("wh"),
         )
     return Claim(
         cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, bundles, is_read, is_current, determinism, record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
+from typing import Any
 
 from warehouse.cli.output import notice, print_json, size, table
 from warehouse.errors import ExitCode
@@ -19,7 +20,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
     project = find_project()
     current = find_current(project)
-    builds = [
+    builds: list[dict[str, Any]] = [
         {
             "build_digest": build.digest,
             "built_at": datetime.fromtimestamp(build.path.stat().st_mtime, UTC).replace(microsecond=0),

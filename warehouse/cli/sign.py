@@ -11,7 +11,8 @@ from warehouse.errors import ExitCode
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "targets", metavar="WHAT", nargs="*",
-        help="digest of a bundle or publication (or its beginning), the event of a decision, a run of the current build, or evidence that was ingested",
+        help="digest of a bundle or publication (or its beginning), the event of a decision, a run of the current build, or evidence"
+        " that was ingested",
     )
     parser.add_argument("--all", action="store_true", help="every bundle of the store")
     parser.add_argument("--key", metavar="KEY", required=True, help="a private key's file, or the name of one that wh keygen made")

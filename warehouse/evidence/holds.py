@@ -198,7 +198,8 @@ def inspect_holds(entries: Iterable[Entry]) -> Iterator[Finding]:
     for entry in entries:
         folder = entry.key.rpartition("/")[0]
         if folder == _MARKS:
-            yield Finding(LEFTOVER, entry.key, "a bundle that is being removed, or whose removal was cut short", "wh retention apply, or wh gc --apply")
+            message = "a bundle that is being removed, or whose removal was cut short"
+            yield Finding(LEFTOVER, entry.key, message, "wh retention apply, or wh gc --apply")
         elif folder == _KEEPING and _ends(entry, _KEPT) < now:
             yield Finding(LEFTOVER, entry.key, "the hold of a process that has died", "wh retention apply, or wh gc --apply")
         elif folder not in (_KEEPING, _TURNS):

@@ -114,7 +114,8 @@ class Ledger:
         """Record what was decided of a run now (`evidence.decisions`). The event says which one it follows, of whatever run: the order
         hangs on nobody's clock. A second event tells of it, so that also the last decision is missed when it is taken away: written
         after it, for a crash between the two must not leave word of a decision that never was. Raises WH109, WH114."""
-        follows = {AFTER: before.sha256 for before in self.decisions()[-1:]}
+        earlier = self.decisions()
+        follows = {AFTER: earlier[-1].sha256} if earlier else {}
         event = self._append(kind, run_id, {**detail, **follows}, _DECIDED)
         self._append(WITNESS, event.sha256, {"event": event.key})
         return event

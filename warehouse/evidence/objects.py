@@ -9,6 +9,7 @@ What is not there raises `FileNotFoundError`, what lies there and is no object `
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Staged:
     bytes: int
     sha256: str
 
-    def read(self) -> bytes:
+    def read(self) -> builtins.bytes:
         """All of them: for few."""
         return self.content.read_bytes() if isinstance(self.content, Path) else self.content
 

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 from warehouse.evidence.holds import Holds
 from warehouse.evidence.object_cache import ObjectCache
-from warehouse.evidence.objects import Entry
+from warehouse.evidence.objects import Entry, Objects
 
 
 class RemoteObjects(ABC):
@@ -46,7 +47,7 @@ class RemoteObjects(ABC):
 
     @cached_property
     def _holds(self) -> Holds:
-        return Holds(self, self.put, self.delete)
+        return Holds(cast(Objects, self), self.put, self.delete)  # as what inherits from here is
 
     def local_copy(self, key: str, sha256: str) -> Path:
         return self._cache.find(sha256) or self._cache.add(sha256, self.chunks(key), key)

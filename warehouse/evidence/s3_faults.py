@@ -83,7 +83,8 @@ def _told(store: str, key: str, code: str, cause: str) -> WarehouseError:
 def fault(store: str, code: str, cause: str) -> WarehouseError:
     """WH114 of a store, by what the server calls it."""
     if code == "NoSuchBucket":
-        return WarehouseError(UNREACHABLE, "there is no such bucket", store, "make it, or correct the name: of store.url in warehouse.toml, or as it was given")
+        hint = "make it, or correct the name: of store.url in warehouse.toml, or as it was given"
+        return WarehouseError(UNREACHABLE, "there is no such bucket", store, hint)
     if code in _REFUSED:
         hint = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: are they set, and may they list, read and write there?"
         return WarehouseError(UNREACHABLE, f"the store refuses access ({code})", store, hint)

@@ -90,8 +90,8 @@ def refresh(
 
     A bundle whose stored bytes are damaged, or that the ledger knows and the store has no more though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
-    them nothing is said of signatures, as in a replay. `decisions` are those that stand on runs. Raises WH124 when a parsing process is killed; what is parsed by then
-    stays.
+    them nothing is said of signatures, as in a replay. `decisions` are those that stand on runs. Raises WH124 when a parsing
+    process is killed; what is parsed by then stays.
     """
     stored = store.digests()
     ledger = Ledger(store.objects)
@@ -157,7 +157,13 @@ def _usable(batches: Iterable[Batch], stored: frozenset[str]) -> Iterable[Batch]
 def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
     """The schema of every landing table by name. Raises WH121 when two ingestors give one name two schemas."""
     from warehouse.landing.rows import (
-        BUNDLE_SCHEMA, DECISION_SCHEMA, DECLARATION_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, SETTLEMENT_SCHEMA, SIGNING_SCHEMA,
+        BUNDLE_SCHEMA,
+        DECISION_SCHEMA,
+        DECLARATION_SCHEMA,
+        FILE_SCHEMA,
+        ISSUE_SCHEMA,
+        SETTLEMENT_SCHEMA,
+        SIGNING_SCHEMA,
     )
 
     found = {

@@ -10,8 +10,9 @@ import mmap
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from warehouse.digest import bytes_digest, open_file_digest
 from warehouse.digest import canonical_json as canonical_json  # for ingestors
@@ -86,7 +87,7 @@ class Bundle:
                 return b""
             return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
 
-    def _opened(self, raw_path: str) -> IO[bytes]:
+    def _opened(self, raw_path: str) -> BufferedReader:
         try:
             return open(self.locate(self.manifest.by_path[raw_path]), "rb")
         except OSError as error:
@@ -106,7 +107,7 @@ class Bundle:
         return f"{self.digest[:12]}/{printable(raw_path)}"
 
 
-def _state(stream: IO[bytes]) -> tuple[int, ...]:
+def _state(stream: BufferedReader) -> tuple[int, ...]:
     """What changes when somebody writes to an open file or puts another in its place."""
     info = os.fstat(stream.fileno())
     return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns

@@ -39,6 +39,9 @@ class Forked:
     the other ends are `stdin` and `stdout`. `earlier` ones' pipes are not for it. `environment` is what the allocator and
     libraries find in theirs."""
 
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+
     def __init__(
         self, serve: Callable[[IO[bytes], IO[bytes]], None], earlier: "Sequence[Forked]", environment: dict[str, str]
     ) -> None:

@@ -15,13 +15,23 @@ from typing import Any
 import msgspec
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from warehouse.landing import columns
 from warehouse.landing.json_records import ABSENT, Path, Records
 from warehouse.landing.json_template import Template
 from warehouse.landing.numbers_at import (
-    Bools, Bytes, Ints, are_at, floats_at, has_open_point, is_at, is_digit, is_plain_number, parts, parts_of,
+    Bools,
+    Bytes,
+    Floats,
+    Ints,
+    are_at,
+    floats_at,
+    has_open_point,
+    is_at,
+    is_digit,
+    is_plain_number,
+    parts,
+    parts_of,
 )
 
 _EXACT, _EXACT_DIGITS = 2**53, 16  # integers that a double holds
@@ -37,15 +47,15 @@ class Alike(Records):
     """Records that are a template with scalars in its holes: where these begin and end in `data`, a row a hole."""
 
     def __init__(
-        self, data: bytes, template: Template, starts: Ints, stops: Ints, kinds: NDArray[np.uint8],
-        numbers: tuple[Ints, NDArray[np.float64]],
+        self, data: bytes, template: Template, starts: Ints, stops: Ints, kinds: Bytes,
+        numbers: tuple[Ints, Floats],
     ) -> None:
         self._data, self._template, self._starts, self._stops, self._kinds = data, template, starts, stops, kinds
         self._begun, self._numbers = numbers  # of all holes, as they follow one another: where they begin, and what they are
         self._holes = {path: hole for hole, path in enumerate(template.paths) if path is not None}
 
     def __len__(self) -> int:
-        return self._starts.shape[1]
+        return int(self._starts.shape[1])
 
     def values(self) -> list[Any]:
         first = self._starts[0] - len(self._template.texts[0])
@@ -87,7 +97,7 @@ class Alike(Records):
         first = self._data[starts[0] : stops[0]]
         return [msgspec.json.decode(first)] * len(self) if self._are_all(hole, first) else _decoded(self._data, starts, stops)
 
-    def numbers(self, *path: str) -> NDArray[np.float64] | None:
+    def numbers(self, *path: str) -> Floats | None:
         hole = self._holes.get(path)
         if hole is None:
             return super().numbers(*path)
@@ -101,13 +111,14 @@ class Alike(Records):
         found[is_number] = self._numbers[np.searchsorted(self._begun, self._starts[hole][is_number])]
         return found
 
-    def _read(self, hole: int) -> NDArray[np.float64]:
+    def _read(self, hole: int) -> Floats:
         """What stands in a hole of numbers."""
-        are_numbers = (self._kinds[:, 0] == _NUMBER).tolist()
+        are_numbers: list[bool] = (self._kinds[:, 0] == _NUMBER).tolist()
         step = sum(are_numbers)
         if len(self._numbers) == step * len(self) and (self._begun[sum(are_numbers[:hole]) :: step] == self._starts[hole]).all():
             return self._numbers[sum(are_numbers[:hole]) :: step]  # every record has as many
-        return self._numbers[np.searchsorted(self._begun, self._starts[hole])]
+        found: Floats = self._numbers[np.searchsorted(self._begun, self._starts[hole])]
+        return found
 
     def texts(self, *path: str) -> list[str | None] | None:
         if path not in self._template.settled:
@@ -195,7 +206,7 @@ def _bounds(commas: Ints, starts: Ints, stops: Ints, template: Template) -> tupl
     return begins, ends
 
 
-def _kinds(data: bytes, text: Bytes, begins: Ints, ends: Ints) -> NDArray[np.uint8]:
+def _kinds(data: bytes, text: Bytes, begins: Ints, ends: Ints) -> Bytes:
     """What each hole holds, by its first byte, and a text by its last one, too; `_ODD` where it is nothing that JSON has."""
     kinds = _BEGINS[text[begins]]
     is_text = kinds == _TEXT
@@ -213,7 +224,7 @@ def _kinds(data: bytes, text: Bytes, begins: Ints, ends: Ints) -> NDArray[np.uin
     return kinds
 
 
-def _numbers(text: Bytes, begins: Ints, ends: Ints, is_number: Bools) -> tuple[Ints, NDArray[np.float64]] | None:
+def _numbers(text: Bytes, begins: Ints, ends: Ints, is_number: Bools) -> tuple[Ints, Floats] | None:
     """Where the numbers begin, and what they are; None where one of them is no finite number as JSON has it, or is -0, which
     is an integer without a sign."""
     starts, stops = begins.T[is_number.T], ends.T[is_number.T]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def _one_by_one(data: Data, piece: Piece, report: Report) -> Iterator[Lines]:
     for line in lines(piece.data, report, start=(piece.offset, piece.number)):
         try:
             text = _unmarked(decoded(line, report))
-            value = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, report, line), parse_int=whole_number)
+            value = json.loads(text, object_pairs_hook=partial(_object, report=report, line=line), parse_int=whole_number)
         except (ValueError, RecursionError) as error:
             report.at("malformed-json", str(error)[:200], line, "error")
             continue

@@ -44,9 +44,11 @@ class Template:
             else:
                 texts.append(text)
         kept = [hole for hole in range(len(self.paths)) if hole not in filled]
-        edges, behind, paths = (tuple(part[hole] for hole in kept) for part in (self.edges, self.behind, self.paths))
         settled = {self.paths[hole]: text for hole, text in filled.items()}
-        return Template(tuple(texts), edges, behind, paths, self.commas, self.containers, {**self.settled, **settled})
+        return Template(
+            tuple(texts), tuple(self.edges[hole] for hole in kept), tuple(self.behind[hole] for hole in kept),
+            tuple(self.paths[hole] for hole in kept), self.commas, self.containers, {**self.settled, **settled},
+        )
 
 
 def template_of(record: bytes) -> Template | None:

@@ -29,6 +29,7 @@ class _Written(float):
     """A float that remembers how it was written: the text lands beside the number."""
 
     __slots__ = ("text",)
+    text: str
 
     def __new__(cls, text: str) -> "_Written":
         number = super().__new__(cls, text)

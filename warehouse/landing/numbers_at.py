@@ -15,6 +15,7 @@ _OPEN_POINT, _LOWER = np.uint16(int.from_bytes(b".e", "little")), np.uint16(0x20
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
 
 
 def places_where(is_wanted: Callable[..., Bools], *texts: Bytes) -> Ints:
@@ -44,7 +45,8 @@ def is_at(data: bytes, places: Ints, text: bytes) -> Bools:
     found = _items(data, len(text))[places]
     if found.tobytes() == text * len(found):
         return np.ones(len(places), np.bool_)
-    return (found.view(np.uint8).reshape(-1, len(text)) == np.frombuffer(text, np.uint8)).all(axis=1)
+    is_there: Bools = (found.view(np.uint8).reshape(-1, len(text)) == np.frombuffer(text, np.uint8)).all(axis=1)
+    return is_there
 
 
 def _items(data: bytes, size: int) -> NDArray[np.void]:
@@ -52,7 +54,7 @@ def _items(data: bytes, size: int) -> NDArray[np.void]:
     return np.ndarray((len(data) - size + 1,), f"V{size}", data, strides=(1,))
 
 
-def floats_at(text: Bytes, starts: Ints, ends: Ints) -> NDArray[np.float64]:
+def floats_at(text: Bytes, starts: Ints, ends: Ints) -> Floats:
     """The numbers in parts that follow one another. Raises `pa.ArrowInvalid` where one is none."""
     return np.frombuffer(parts(text, starts, ends).cast(pa.float64()).buffers()[1], np.float64)[: 2 * len(starts) : 2]
 

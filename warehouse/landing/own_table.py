@@ -14,7 +14,6 @@ from warehouse.evidence.durable import make_folder, scratch_folder
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.batches import LandingFile
 
-
 OWN_NAME = "sha256-"  # and then that
 
 

@@ -18,7 +18,14 @@ from warehouse.landing.batches import BUNDLE_TABLE, DECLARATION_TABLE, FILE_TABL
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, Ingestor
 from warehouse.landing.declaration.placing import ROLE
 from warehouse.landing.rows import (
-    BATCH_ROWS, BUNDLE_SCHEMA, DECLARATION_SCHEMA, FILE_SCHEMA, ISSUE_SCHEMA, RowBuffer, decoded_schema, parse_utc,
+    BATCH_ROWS,
+    BUNDLE_SCHEMA,
+    DECLARATION_SCHEMA,
+    FILE_SCHEMA,
+    ISSUE_SCHEMA,
+    RowBuffer,
+    decoded_schema,
+    parse_utc,
 )
 
 _FEW_ROWS = 500  # of a chunk: to write fewer takes up to four times as long as to join them first, more a tenth less

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -126,12 +126,12 @@ def _record_run(command: Sequence[str], folder: Path, repeat_index: int, sample_
 
 def _observe(command: Sequence[str], folder: Path) -> dict[str, Any]:
     own_peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAX_RSS_UNIT_BYTES
-    started_at = datetime.now(timezone.utc)
+    started_at = datetime.now(UTC)
     started_s = time.monotonic()
     process = _start(command, folder)
     was_interrupted = _wait_for_end(process.pid)
     wall_s = time.monotonic() - started_s
-    ended_at = datetime.now(timezone.utc)
+    ended_at = datetime.now(UTC)
     # wait4 and not getrusage(RUSAGE_CHILDREN): that one sums over all children so far.
     _, wait_status, usage = os.wait4(process.pid, 0)
     code = process.returncode = os.waitstatus_to_exitcode(wait_status)

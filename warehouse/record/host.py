@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class HostReading:
 
 def utc_text(moment: datetime) -> str:
     """ISO 8601 with microseconds and `Z`."""
-    return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def read_host() -> HostReading:
@@ -45,7 +45,7 @@ def read_host() -> HostReading:
     memory = psutil.virtual_memory()
     external, loopback = _network(psutil)
     return HostReading(
-        utc=datetime.now(timezone.utc),
+        utc=datetime.now(UTC),
         monotonic_s=time.monotonic(),
         cpus=tuple(_idle_and_total(times) for times in psutil.cpu_times(percpu=True)),
         memory_used_bytes=memory.used,
@@ -78,12 +78,14 @@ def window(before: HostReading, after: HostReading) -> dict[str, Any]:
     return row | {"counter_resets": resets}
 
 
-def _cpu_columns(before: tuple, after: tuple, resets: list[str]) -> dict[str, float]:
+def _cpu_columns(
+    before: Sequence[tuple[float, float]], after: Sequence[tuple[float, float]], resets: list[str]
+) -> dict[str, float]:
     if len(before) != len(after):
         resets.append("cpu_pct")
         return {}
     use = []
-    for (idle_before, total_before), (idle_after, total_after) in zip(before, after):
+    for (idle_before, total_before), (idle_after, total_after) in zip(before, after, strict=True):
         elapsed = total_after - total_before
         if elapsed <= 0:  # a window shorter than the kernel's tick
             return {}
@@ -129,7 +131,7 @@ def _disks(psutil: Any) -> Traffic | None:
 def _network(psutil: Any) -> tuple[Traffic | None, Traffic | None]:
     counters = psutil.net_io_counters(pernic=True, nowrap=False) or {}
     traffic = {name: (nic.bytes_recv, nic.bytes_sent) for name, nic in counters.items()}
-    loopback = {name for name in traffic if name == "lo" or name.startswith("lo0") or name.startswith("Loopback")}
+    loopback = {name for name in traffic if name == "lo" or name.startswith(("lo0", "Loopback"))}
     external = _outward(traffic.keys() - loopback)
     return {name: traffic[name] for name in external} or None, {name: traffic[name] for name in loopback} or None
 

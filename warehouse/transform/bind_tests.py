@@ -69,7 +69,7 @@ def _bound(
             conditions.append(("expression", stated.argument))
         for key, sql in conditions:
             if sql:
-                reads |= _bind_condition(con, test, sql, (*stated.path, key), names, landing)
+                reads |= _bind_condition(con, test, test.source, sql, (*stated.path, key), names, landing)
         if stated.kind == "relationships":
             reads.add(_related(test, stated.argument, names, columns))
         if stated.kind == "accepted_values":
@@ -89,15 +89,15 @@ def _bind_file(con: "duckdb.DuckDBPyConnection", test: SqlTest) -> None:
 
 
 def _bind_condition(
-    con: "duckdb.DuckDBPyConnection", test: DataTest, sql: str, path: tuple[PathPart, ...], names: Mapping[str, str],
-    landing: frozenset[str],
+    con: "duckdb.DuckDBPyConnection", test: DataTest, source: Model, sql: str, path: tuple[PathPart, ...],
+    names: Mapping[str, str], landing: frozenset[str],
 ) -> set[str]:
-    """Bind a condition by itself, so that an error's place lies in its own text; the models that it reads."""
+    """Bind a condition on the test's model by itself, so that an error's place lies in its own text; the models that it reads."""
     import duckdb
 
-    table = quoted(test.source.qualified)
+    table = quoted(source.qualified)
     rows = f"select * from {table} where ("
-    prefix, source = f"{_BIND}{rows}\n", test.source
+    prefix = f"{_BIND}{rows}\n"
     bound = f"{prefix}{sql}\n)"
     try:
         if len(con.extract_statements(bound)) != 1:

@@ -81,7 +81,8 @@ class Block:
         if expression.get("class") == "COLUMN_REF" and len(expression["column_names"]) == 1:
             if not self.split(expression["column_names"]):
                 name = expression["column_names"][0].lower()
-                for item in self.node.get("select_list", ()):
+                items: Sequence[Node] = self.node.get("select_list", ())
+                for item in items:
                     if (item.get("alias") or "").lower() == name:
                         return item
         return expression
@@ -90,7 +91,7 @@ class Block:
         """A grouping expression; a number means an item of the SELECT list."""
         literal = expression.get("literal") or {}
         if expression.get("class") == "CONSTANT" and str(literal.get("text", "")).isdigit():
-            before = self.node["select_list"][: int(literal["text"])]
+            before: Sequence[Node] = self.node["select_list"][: int(literal["text"])]
             if before and len(before) == int(literal["text"]) and not any(map(_is_several, before)):
                 return before[-1]
         return expression
@@ -98,7 +99,7 @@ class Block:
     def distinct_target(self, expression: Node) -> Node | None:
         """What an expression of DISTINCT ON means: there, unlike elsewhere, an alias comes before a column. None where
         that cannot be told."""
-        aliased = {item["alias"].lower(): item for item in self.node["select_list"] if item.get("alias")}
+        aliased: dict[str, Node] = {item["alias"].lower(): item for item in self.node["select_list"] if item.get("alias")}
         if expression.get("class") == "COLUMN_REF" and len(expression["column_names"]) == 1:
             return aliased.get(expression["column_names"][0].lower(), expression)
         names = (found["column_names"][0] for found in inside(expression) if found.get("class") == "COLUMN_REF")

@@ -23,7 +23,15 @@ from warehouse.evidence.objects import Entry, Objects
 from warehouse.evidence.store import EvidenceStore
 from warehouse.project import Project
 from warehouse.transform.builds import (
-    Build, build_of, build_path, builder_lock, finished_build, publish_build, pulled_shadow, record_of, switch_to,
+    Build,
+    build_of,
+    build_path,
+    builder_lock,
+    finished_build,
+    publish_build,
+    pulled_shadow,
+    record_of,
+    switch_to,
 )
 
 _KEY = re.compile(r"builds/(?P<build>[0-9a-f]{64})/(?P<sha256>[0-9a-f]{64})\.(?P<kind>duckdb|json)")

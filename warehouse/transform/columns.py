@@ -145,9 +145,9 @@ def column_graph(
             edges = _edges(model.qualified, tuple(types), relation_of(con, model.text))
         except NotUnderstood as reason:
             unknown[model.qualified] = str(reason)
-            read = [checked.models[parent].qualified for parent in checked.graph.models[name]]
-            read += [*checked.graph.landing[name], *file_calls(con, model.text)]
-            everything = [ColumnRef(table, column) for table in read for column in (*columns.get(table, ()), ROWS)]
+            tables = [checked.models[parent].qualified for parent in checked.graph.models[name]]
+            tables += [*checked.graph.landing[name], *file_calls(con, model.text)]
+            everything = [ColumnRef(table, column) for table in tables for column in (*columns.get(table, ()), ROWS)]
             edges = _unknown_edges(model.qualified, tuple(types), sorted(everything))
         sources.update(edges)
         listed = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())

@@ -28,14 +28,17 @@ def test_name(table: Table, promise: Promise) -> str:
 def generic_test(table: Table, promise: Promise) -> dict[str, Any] | None:
     """The generic test of dbt, or of its usual package, that says the same; None where there is none."""
     column = {"column_name": promise.column} if promise.column else {}
+    name: str | None = promise.test
+    namespace: str | None = None
+    arguments: dict[str, Any] = {}
     match promise.test, promise.argument:
-        case (("not_null" | "unique") as name, _):
-            namespace, arguments = None, {}
-        case "accepted_values" as name, values:
-            namespace, arguments = None, {"values": list(values)}
-        case "relationships" as name, other:
+        case ("not_null" | "unique"), _:
+            pass
+        case "accepted_values", values:
+            arguments = {"values": list(values)}
+        case "relationships", other:
             model, _, key = str(other).rpartition(".")
-            namespace, arguments = None, {"to": f"ref('{model.rpartition('.')[2]}')", "field": key}
+            arguments = {"to": f"ref('{model.rpartition('.')[2]}')", "field": key}
         case "range", bounds:
             name, namespace = "accepted_range", "dbt_utils"
             arguments = {f"{bound}_value": value for bound, value in bounds.items()}

@@ -43,8 +43,8 @@ def connect(
     import duckdb
 
     # A build's own file name never changes its content, so the resolved path is safe to cache by.
-    config = {"default_block_size": str(_BLOCK_BYTES)}
-    con = duckdb.connect(str(path.resolve()) if path else ":memory:", read_only=read_only, config=config)
+    database = str(path.resolve()) if path else ":memory:"
+    con = duckdb.connect(database, read_only=read_only, config={"default_block_size": str(_BLOCK_BYTES)})
     for name, value in PINNED_SETTINGS.items():
         con.execute(f"set {name} = {_literal(value)}")
     con.execute("set autoinstall_known_extensions = false")

@@ -116,7 +116,9 @@ def _source(node: Node, scope: Scope) -> bool:
 
 def _is_false(condition: Node | None) -> bool:
     """Whether no row fulfils a condition: `false`, as it is written where a table is to have columns and no rows."""
-    return bool(condition) and condition.get("class") == "CONSTANT" and condition["literal"] == {"kind": "BOOLEAN", "text": "false"}
+    if not condition or condition.get("class") != "CONSTANT":
+        return False
+    return bool(condition["literal"] == {"kind": "BOOLEAN", "text": "false"})
 
 
 def _is_empty_of_empty(select: Node) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from warehouse.errors import WarehouseError, did_you_mean
@@ -108,14 +109,14 @@ def statements_fault(text: str, place: str) -> WarehouseError:
 def _free_pivot(found: list[Token]) -> Token | None:
     """The first `pivot` that begins a statement or what is in brackets: it takes its columns from the data. A `pivot` after a
     table lists them."""
-    pairs = zip([None, *found], found)
+    pairs = pairwise([None, *found])
     words = ("pivot", "pivot_wider")
     return next((token for before, token in pairs if token.text.lower() in words and (not before or before.text == "(")), None)
 
 
 def second_statement(found: list[Token]) -> Token | None:
     """The first token after a semicolon that ends a statement."""
-    pairs = zip(found, found[1:])
+    pairs = pairwise(found)
     return next((token for before, token in pairs if before.text == ";" != token.text and before is not found[0]), None)
 
 
@@ -165,7 +166,7 @@ def _named_in(said: str, text: str) -> int:
     else:
         places = [token.offset for token in found if token.text.strip("\"'").lower() in names]
     if said.startswith("Duplicate CTE"):
-        defined = [a.offset for a, b in zip(found, found[1:]) if a.offset in places and b.text.lower() == "as"]
+        defined = [a.offset for a, b in pairwise(found) if a.offset in places and b.text.lower() == "as"]
         places = defined or places
     return places[-1] if places else first_token(text)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from warehouse.transform.duck import quote, text_literal
 from warehouse.transform.sql_text import tokens
@@ -46,7 +46,7 @@ def _tree(con: "duckdb.DuckDBPyConnection", sql: str) -> Any:
 
 def _calls(tree: Any, sql: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each call's text and its node."""
-    for node in nodes(tree):
+    for node in cast("Iterator[dict[str, Any]]", nodes(tree)):  # as they came out of JSON: to be written over
         kind = node.get("type")
         if kind == "TABLE_FUNCTION" and node["function"]["function_name"].lower() not in GENERATORS:
             yield _call(sql.encode()[node["query_location"] :].decode()), node

@@ -146,7 +146,7 @@ def link(
 def with_ctes(node: Node, ctes: Mapping[str, Any]) -> Mapping[str, Any]:
     """CTEs by name: the query, the CTEs that it sees itself, and the names that its columns are given beside its own."""
     entries = (node.get("cte_map") or {}).get("map", [])
-    found = dict(ctes) if entries else ctes
+    found = dict(ctes)
     for entry in entries:
         name, query = str(entry["key"]).lower(), entry["value"]["query_node"]
         outer = dict(found)

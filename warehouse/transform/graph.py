@@ -9,6 +9,7 @@ from __future__ import annotations
 import graphlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, did_you_mean
@@ -115,7 +116,8 @@ def _circles(reads: Mapping[str, frozenset[str]], blocked: set[str]) -> list[lis
     """Circles among the `blocked`, none sharing a model with another; each model reads the next, the last the first."""
     # Each blocked model reads a blocked one. Going from each to one of these ends in a circle.
     onward = {name: min(reads[name] & blocked) for name in blocked}
-    circles, walked = [], set()
+    circles: list[list[str]] = []
+    walked: set[str] = set()
     for start in sorted(blocked):
         path: dict[str, int] = {}
         name = start
@@ -134,7 +136,7 @@ def _circle_fault(
     con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], by_reference: Mapping[str, str], circle: list[str]
 ) -> WarehouseError:
     """WH206 at the reference that closes the circle; the others are in the hint."""
-    steps = list(zip(circle, [*circle[1:], circle[0]]))
+    steps = list(pairwise([*circle, circle[0]]))
     shown = [*steps[:-1][:_SHOWN_PLACES], steps[-1]]
     *others, last = [_step(con, models[name], models[read], read, by_reference) for name, read in shown]
     if len(circle) == 1:

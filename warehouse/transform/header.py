@@ -86,7 +86,7 @@ def text_offset(file: str, path: Sequence[PathPart]) -> int | None:
     """Where in `file` the text that `path` leads to begins; None when the file does not hold it character by character,
     as when it is folded or has escapes."""
     node = None
-    for _, node in _steps(file, path):
+    for _, node in _steps(file, path):  # noqa: B007  # the last
         pass
     if node is None or not isinstance(node.value, str):
         return None
@@ -97,7 +97,7 @@ def text_offset(file: str, path: Sequence[PathPart]) -> int | None:
 def _offset_of(file: str, path: Sequence[PathPart]) -> int:
     match = _HEADER.match(file)
     offset = match[0].index("/*") if match else first_token(file)
-    for offset, _ in _steps(file, path):
+    for offset, _ in _steps(file, path):  # noqa: B007  # the last
         pass
     return offset
 
@@ -160,7 +160,9 @@ def _strict(name: str) -> Any:
     """A loader of plain values that takes no key twice: YAML's own would keep the last and say nothing."""
     import yaml
 
-    class Strict(getattr(yaml, name, yaml.SafeLoader)):  # the C loader is not everywhere
+    loader: Any = getattr(yaml, name, yaml.SafeLoader)  # the C loader is not everywhere
+
+    class Strict(loader):  # type: ignore[misc]  # which of them is known only here
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             keys: set[str] = set()
             for key, _ in node.value:

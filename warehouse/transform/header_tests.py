@@ -120,7 +120,7 @@ def _where(header: Header, parts: Mapping[str, Any], *path: PathPart) -> str | N
 
 def severity_of(header: Header, *path: PathPart) -> str:
     """The severity that a test's entry, or a test's own header, states. Raises WH201 for one that is not known."""
-    severity = header.value(*path).get("severity", "error")
+    severity: str = header.value(*path).get("severity", "error")
     if severity not in SEVERITIES:
         known = f"one of: {', '.join(SEVERITIES)}"
         raise header.fault(f"severity {severity!r} is not known", *path, "severity", hint=known)

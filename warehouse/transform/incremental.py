@@ -178,7 +178,7 @@ def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
     affected, all_keys = con.execute(
         f"select (select count(*) from {AFFECTED}), (select count(*) from (select distinct {key} from {quoted(model.qualified)}))"
     ).fetchall()[0]
-    return affected > _LARGEST_SHARE * all_keys
+    return bool(affected > _LARGEST_SHARE * all_keys)
 
 
 def _compute(

@@ -29,6 +29,8 @@ _FILE_NAME = re.compile(r"\bfilename\b", re.IGNORECASE)
 _OWN_NAMES = frozenset(("filename", FILE_COLUMN))
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")  # each holds all of those before it
 
+_Layer = tuple[tuple[str, str], ...]  # (SQL, name)
+
 
 @dataclass(frozen=True)
 class KeyPath:
@@ -37,7 +39,7 @@ class KeyPath:
     `leaf` is a stored model, a landing table, or a call that reads files."""
 
     leaf: str
-    layers: tuple[tuple[tuple[str, str], ...], ...]
+    layers: tuple[_Layer, ...]
 
     def keys_of(self, rows: str) -> str:
         """SQL for the keys of a leaf's rows, with the file of each beside it; `rows` is a SELECT of the leaf's columns and
@@ -91,7 +93,7 @@ def key_plan(
     whole = {resolve(found) for found in top.whole}
     # What the walk did not come by, a CTE that nobody reads for one, is of no consequence or read whole: fail closed.
     whole |= _named(graph, name) - {resolve(found.name) for found in top.keyed}
-    pending = [(found, (_layer(found, models[name].key),)) for found in top.keyed]
+    pending: list[tuple[KeyedInput, tuple[_Layer, ...]]] = [(found, (_layer(found, models[name].key),)) for found in top.keyed]
     while pending:
         found, layers = pending.pop()
         leaf = resolve(found.name)
@@ -166,7 +168,7 @@ def _check_types(
                 raise WarehouseError("WH221", message, model.place, "cast one: the key is of one type everywhere")
 
 
-def _layer(found: KeyedInput, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _layer(found: KeyedInput, names: Sequence[str]) -> _Layer:
     return tuple(zip(found.key, names, strict=True))
 
 

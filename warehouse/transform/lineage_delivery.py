@@ -37,7 +37,8 @@ def build_with_events(
     try:
         report = build()
     except WarehouseError as error:
-        _tell(project, lambda description: _failed(error, started_at, description), undelivered)
+        failure = error  # whose own name is gone with this block
+        _tell(project, lambda description: _failed(failure, started_at, description), undelivered)
         raise
     if report.is_new:
         _tell(project, lambda description: _finished(report, started_at), undelivered)

@@ -20,7 +20,7 @@ def row_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], indent: str
         left -= widths[shown] + 2
         shown += 1
     texts.insert(1, ["-" * width for width in widths])
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row[:shown], widths[:shown])).rstrip() for row in texts]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row[:shown], widths[:shown], strict=True)).rstrip() for row in texts]
     if shown < len(columns):
         left_out = ", ".join(map(printable, columns[shown:]))
         lines.append(f"and {len(columns) - shown} more columns: {left_out}"[: _LINE_WIDTH - len(indent)])

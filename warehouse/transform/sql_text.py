@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from warehouse.errors import WarehouseError
 
@@ -113,7 +114,7 @@ def canonical(sql: str) -> str:
     while found and found[-1].text == ";":
         found.pop()
     parts: list[str] = []
-    for before, token in zip([None, *found], found):
+    for before, token in pairwise([None, *found]):
         if before:
             parts.append("\n" if before.text[-1] == "'" == token.text[0] else " ")
         lowered = token.text.translate(_LOWER) if token.kind == "word" else ""
@@ -181,8 +182,7 @@ def output_column(sql: str, name: str, occurrence: int = 0) -> int | None:
     """The offset at which the outermost select list of `sql` names an output column (the given occurrence of it); None
     when it stands nowhere, as with a star."""
     found, depth, in_list = [], 0, False
-    after = [*tokens(sql)[1:], Token("operator", ";", len(sql))]
-    for token, following in zip(tokens(sql), after):
+    for token, following in pairwise([*tokens(sql), Token("operator", ";", len(sql))]):
         word = token.text.lower() if token.kind == "word" else ""
         depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
         if depth == 0 and word in ("select", "from"):

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import text_literal
@@ -115,7 +115,7 @@ def statement(document: str, model: Model) -> Node:
         raise parse_fault(tree, model.text, model.place)
     if len(tree["statements"]) != 1:
         raise statements_fault(model.text, model.place)
-    return tree["statements"][0]
+    return cast(Node, tree["statements"][0])
 
 
 def references(con: "duckdb.DuckDBPyConnection", model: Model) -> tuple[Reference, ...]:
@@ -146,9 +146,9 @@ def readings(tree: Node, model: Model) -> Readings:
                 name = table_name(node)
                 tables.setdefault(name, Reference(name, node["query_location"]))
         elif kind == "TABLE_FUNCTION":
-            read = _file_call(node, model)
-            if read:
-                files.setdefault(read.call, read)
+            called = _file_call(node, model)
+            if called:
+                files.setdefault(called.call, called)
         else:
             _check_is_function_of_inputs(node, model)
     in_order = sorted(tables.values(), key=lambda reference: reference.offset)

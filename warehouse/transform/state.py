@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import memo_digest
 from warehouse.transform.builds import FORM
@@ -35,9 +35,9 @@ class Logic:
 
 @dataclass(frozen=True)
 class TableState:
-    """One table or view of a build, under its qualified name. `inputs` are content ids by name (model, landing table, or call that reads files), at the time it
-    was made; `files` the files that an incremental table's keys were taken from, content by path, by source; `layout`
-    how its rows lie (`row_order`)."""
+    """One table or view of a build, under its qualified name. `inputs` are content ids by name (model, landing table, or
+    call that reads files), at the time it was made; `files` the files that an incremental table's keys were taken
+    from, content by path, by source; `layout` how its rows lie (`row_order`)."""
 
     qualified: str
     kind: str  # table or view, as the engine calls it
@@ -165,7 +165,7 @@ def _engine() -> str:
     return memo_digest("wh/engine/1", [FORM, engine_version(), dict(PINNED_SETTINGS)])
 
 
-def _read(document: dict) -> TableState:
+def _read(document: dict[str, Any]) -> TableState:
     logic, content = Logic(**document.pop("logic")), document.pop("content")
     state = TableState(logic=logic, **document)
     return replace(state, content=Content(**content)) if content else state

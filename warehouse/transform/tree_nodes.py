@@ -12,7 +12,7 @@ _KINDS = frozenset((dict, list))  # of all that is in a tree, what can hold a no
 
 def inner(node: Node | list[Any], *left_out: str) -> list[Any]:
     """The nodes and lists of nodes right under one, in order, without those under the keys `left_out`."""
-    if type(node) is list:
+    if isinstance(node, list):
         return [value for value in node if type(value) in _KINDS]
     return [value for key, value in node.items() if type(value) in _KINDS and key not in left_out]
 

@@ -221,7 +221,8 @@ def _items(place: str, node: "yaml.Node | None", message: str, hint: str) -> lis
         return []
     if not isinstance(node, yaml.SequenceNode):
         _refuse(place, node, message, hint)
-    return node.value
+    items: list[yaml.Node] = node.value
+    return items
 
 
 def _mapping(place: str, node: "yaml.Node", message: str, hint: str | None) -> "dict[str, yaml.Node]":

@@ -200,7 +200,7 @@ def _difference_in_order(
     expected: Sequence[TextRow], found: Sequence[TextRow], floats: Collection[int], tolerance: float
 ) -> tuple[list[TextRow], list[TextRow]]:
     """The rows of both that differ from the row at the same place in the other, with their numbers."""
-    equal = [_equal(row, other, floats, tolerance) for row, other in zip(expected, found)]
+    equal = [_equal(row, other, floats, tolerance) for row, other in zip(expected, found, strict=False)]
 
     def differing(rows: Sequence[TextRow]) -> list[TextRow]:
         return [(str(i + 1), *row) for i, row in enumerate(rows) if i >= len(equal) or not equal[i]]

@@ -55,9 +55,11 @@ def _as_text(con: "duckdb.DuckDBPyConnection", sql: str, value: Value, kind: Any
     import duckdb
 
     try:
-        return con.execute(f"select ({sql})::varchar").fetchall()[0][0]
+        [(text,)] = con.execute(f"select ({sql})::varchar").fetchall()
     except duckdb.Error as error:
         raise WarehouseError("WH240", f"no {kind}: {message_of(error)}", value.place) from error
+    found: str | None = text
+    return found
 
 
 def _expression(con: "duckdb.DuckDBPyConnection", value: Value, kind: Any) -> str:

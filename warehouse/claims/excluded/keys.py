@@ -26,7 +26,7 @@ def names_in_blocks(reading: Reading, grain: Sequence[str]) -> list[Names]:
     return found[::-1]
 
 
-def row_expression(block: exp.Expression, name: str) -> exp.Expression | None:
+def row_expression(block: exp.Expr, name: str) -> exp.Expr | None:
     """What an output column is of one row of FROM; None when it is of a group, a window, or not in the list."""
     item = _item_of(block, name) if isinstance(block, exp.Select) else exp.column(name, quoted=True)
     return None if item is None or has_aggregate(item) or item.find(exp.Window, exp.Query) else item
@@ -56,7 +56,7 @@ def _in_branch(block: exp.SetOperation, slot: int, name: str) -> str | None:
     return second.expressions[named.index(name.lower())].alias_or_name if name.lower() in named else None
 
 
-def _item_of(block: exp.Select, name: str) -> exp.Expression | None:
+def _item_of(block: exp.Select, name: str) -> exp.Expr | None:
     """The expression of an output column; through a star the column of that name. None when there is none."""
     stars = []
     for item in block.expressions:
@@ -65,7 +65,7 @@ def _item_of(block: exp.Select, name: str) -> exp.Expression | None:
             left_out = {part.name.lower() for part in star.args.get("except_") or []}
             stars += [item] if name.lower() not in left_out else []
         elif item.alias_or_name.lower() == name.lower():
-            unaliased: exp.Expression = item.unalias()
+            unaliased: exp.Expr = item.unalias()
             return unaliased
     if len(stars) != 1:
         return None

@@ -64,7 +64,7 @@ def _of_query(
         yield from _unread(node, above, visible, table_of_runs)
 
 
-def _kept_items(block: exp.Select) -> list[tuple[int, exp.Expression]]:
+def _kept_items(block: exp.Select) -> list[tuple[int, exp.Expr]]:
     """The FROM items whose rows the joins keep or pair, not those that only fill in columns or only filter."""
     origin = block.args.get("from_")
     kept = [(-1, origin.this)] if origin is not None else []
@@ -78,7 +78,7 @@ def _kept_items(block: exp.Select) -> list[tuple[int, exp.Expression]]:
 
 
 def _of_item(
-    item: exp.Expression, ctes: Ctes, hops: tuple[Hop, ...], table_of_runs: Callable[[exp.Table], str | None]
+    item: exp.Expr, ctes: Ctes, hops: tuple[Hop, ...], table_of_runs: Callable[[exp.Table], str | None]
 ) -> Iterator[Reading]:
     if item.args.get("pivots") or item.args.get("joins"):
         yield from _unread(item, hops, ctes, table_of_runs)

@@ -254,7 +254,7 @@ def _with_input(hop: Hop, input_name: str) -> exp.Select:
     return block
 
 
-def item_at(block: exp.Select, slot: int) -> exp.Expression:
+def item_at(block: exp.Select, slot: int) -> exp.Expr:
     """The FROM item at a slot of `Hop`."""
-    item: exp.Expression = block.args["from_"].this if slot < 0 else block.args["joins"][slot].this
+    item: exp.Expr = block.args["from_"].this if slot < 0 else block.args["joins"][slot].this
     return item

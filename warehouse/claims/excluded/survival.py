@@ -154,7 +154,7 @@ class Survival:
     def _of_row(self, hop: Hop, before: Stage, ctes: tuple[exp.CTE, ...], names: Names) -> dict[str, bool | None]:
         """For each run of a stage whether a row of it has the grain that is asked about; a run of which nothing is known is
         left out."""
-        keys: dict[str, exp.Expression] = {}
+        keys: dict[str, exp.Expr] = {}
         for column, name in names.items():
             key = name and (exp.column(name, quoted=True) if before.is_grouped else row_expression(hop.block, name))
             if key:

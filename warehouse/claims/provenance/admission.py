@@ -5,6 +5,8 @@ It looks at the shape of the syntax tree alone; names are resolved elsewhere. It
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
@@ -35,12 +37,12 @@ _JOIN_CLAUSES = frozenset("this method side kind on using".split())
 _PIVOT_CLAUSES = frozenset(
     "this expressions fields using group alias with_ columns unpivot pivot_column_naming".split()
 )
-_REASON_OF_CLASS: dict[type[exp.Expression], str] = {
+_REASON_OF_CLASS: dict[type[exp.Expr], str] = {
     exp.TableSample: "E_SAMPLE", exp.Offset: "E_OFFSET", exp.Columns: "E_COLUMNS",
 }  # fmt: skip
 
 
-def admit(sql: str) -> exp.Expression:
+def admit(sql: str) -> exp.Expr:
     """The parsed query, or a refusal."""
     try:
         tokens = DuckDB().tokenize(sql)
@@ -90,10 +92,10 @@ def _offset_of_error(error: SqlglotError, sql: str) -> int | None:
         return None
     stop = error.errors[0]
     before = sum(len(line) for line in sql.splitlines(keepends=True)[: stop["line"] - 1])
-    return before + stop["col"] - len(stop["highlight"])
+    return int(before + stop["col"] - len(stop["highlight"]))
 
 
-def _check_node(node: exp.Expression) -> None:
+def _check_node(node: exp.Expr) -> None:
     for refused, reason in _REASON_OF_CLASS.items():
         if isinstance(node, refused):
             refuse(reason, node, f"{refused.__name__.upper()} is not traced")
@@ -108,26 +110,28 @@ def _check_node(node: exp.Expression) -> None:
         check_function(node)
 
 
-def _check_clauses(node: exp.Expression, admitted: frozenset[str]) -> None:
+def _check_clauses(node: exp.Expr, admitted: frozenset[str]) -> None:
     for name, value in node.args.items():
         if value and name not in admitted:
             reason = _REASON_OF_CLAUSE.get(name, "E_NODE")
             clause = value[0] if isinstance(value, list) else value
-            written = clause if isinstance(clause, exp.Expression) else node
+            written = clause if isinstance(clause, exp.Expr) else node
             refuse(reason, written, f"no rule for the clause {name.strip('_')}")
 
 
-def _check_tail(node: exp.Expression) -> None:
+def _check_tail(node: exp.Expr) -> None:
     """ORDER BY and LIMIT of a select or a union."""
     limit, order = node.args.get("limit"), node.args.get("order")
     if limit is not None and not isinstance(limit, exp.Limit):
         refuse("E_LIMIT_PERCENT", limit, "not a plain row count")
     is_count = limit is None or isinstance(limit.expression, (exp.Literal, exp.Placeholder, exp.Parameter))
-    if not is_count or (limit is not None and limit.args.get("limit_options") is not None):
+    if limit is not None and (not is_count or limit.args.get("limit_options") is not None):
         refuse("E_LIMIT_PERCENT", limit, "not a plain row count")
     if limit is not None and order is None:
         refuse("E_LIMIT_UNORDERED", limit, "LIMIT without ORDER BY")
-    for ordered in order.expressions if order is not None else ():
+    if order is None:
+        return
+    for ordered in order.expressions:
         if isinstance(ordered.this, exp.Var) and ordered.this.name.lower() == "all":
             refuse("E_ORDER_ALL", order, "ORDER BY ALL")
 
@@ -144,7 +148,7 @@ def _check_select(node: exp.Select) -> None:
         refuse("E_STAR", node, "no select list")
 
 
-def _check_distinct_on(node: exp.Select, on: exp.Expression) -> None:
+def _check_distinct_on(node: exp.Select, on: exp.Expr) -> None:
     """The row that is kept must be decided: by more than the keys, which are equal in all rows it is chosen from."""
     order = node.args.get("order")
     keys = [_ordering_key(ordered.this, node) for ordered in order.expressions] if order is not None else []
@@ -153,7 +157,7 @@ def _check_distinct_on(node: exp.Select, on: exp.Expression) -> None:
         refuse("E_DISTINCT_ON", node, "DISTINCT ON whose ORDER BY does not decide which row is kept")
 
 
-def _ordering_key(key: exp.Expression, node: exp.Select) -> exp.Expression:
+def _ordering_key(key: exp.Expr, node: exp.Select) -> exp.Expr:
     """The expression that a key of ORDER BY is, or is the position of."""
     is_position = isinstance(key, exp.Literal) and not key.is_string and 0 < int(key.name) <= len(node.expressions)
     return node.expressions[int(key.name) - 1].unalias() if is_position else key
@@ -182,7 +186,7 @@ def _check_join(node: exp.Join) -> None:
 
 def _check_semi_join(node: exp.Join) -> None:
     """As a condition it is applied after all joins, which is the same unless one of them adds rows."""
-    joins = node.parent.args.get("joins") or []
+    joins = node.parent.args.get("joins") or [] if node.parent else []
     following = joins[[id(join) for join in joins].index(id(node)) + 1 :]
     if any((join.side or "").upper() in ("RIGHT", "FULL") for join in following):
         refuse("E_SEMI_JOIN", node, "a SEMI or ANTI JOIN before a RIGHT or FULL JOIN")
@@ -237,7 +241,7 @@ def _check_exists(node: exp.Exists) -> None:
         refuse("E_NODE", node, "EXISTS without a query")
 
 
-_CHECKS = {
+_CHECKS: dict[type[exp.Expr], Callable[..., None]] = {
     exp.Select: _check_select, exp.Union: _check_set_operation, exp.Intersect: _check_set_operation,
     exp.Except: _check_set_operation, exp.Join: _check_join, exp.Table: _check_table, exp.Subquery: _check_subquery,
     exp.Pivot: _check_pivot, exp.Lateral: _check_lateral, exp.With: _check_with, exp.CTE: _check_cte,

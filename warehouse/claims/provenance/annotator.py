@@ -83,14 +83,14 @@ def _annotate_all(relations: Sequence[Relation]) -> None:
             relation.holder.set("this", annotated)
 
 
-def _uncut(tree: exp.Expression) -> None:
+def _uncut(tree: exp.Expr) -> None:
     tree.set("limit", None)
     distinct = tree.args.get("distinct")
     if not isinstance(distinct, exp.Distinct) or distinct.args.get("on") is None:  # DISTINCT ON keeps the first row of an order
         tree.set("order", None)
 
 
-def names_all_columns(tree: exp.Expression) -> bool:
+def names_all_columns(tree: exp.Expr) -> bool:
     """Whether every column that the query reads is written out in it; a star in EXISTS or count(*) reads none."""
     for node in tree.find_all(exp.Pivot, exp.Join, exp.Star):
         if isinstance(node, exp.Pivot) or (isinstance(node, exp.Join) and (node.method or "").upper() == "NATURAL"):

@@ -37,7 +37,6 @@ from warehouse.claims.provenance.values import (
     why_name,
 )
 
-
 _ANSWER = "__answer"
 
 
@@ -49,7 +48,7 @@ class SelectBlock(Relation):
         node: exp.Select,
         scope: Scope,
         items: Sequence[Item],
-        group_keys: Sequence[exp.Expression],
+        group_keys: Sequence[exp.Expr],
         is_aggregated: bool,
         block_windows: Sequence[exp.Window],
         witnesses: dict[int, Witness],
@@ -103,13 +102,13 @@ class SelectBlock(Relation):
         found = cells.gather(evidence, ())
         return repeated(found) if self.has_grouping_sets else found
 
-    def witness_of(self, node: exp.Expression) -> Witness | None:
+    def witness_of(self, node: exp.Expr) -> Witness | None:
         return self.witnesses.get(node.meta.get("witness", -1))
 
     def keep_only(self, position: int, condition: str) -> bool:
         return narrow(self, position, condition)
 
-    def annotate(self) -> exp.Expression:
+    def annotate(self) -> exp.Expr:
         self.is_annotating = True
         appended = []
         for name, number, position in self.extras():
@@ -130,7 +129,7 @@ class SelectBlock(Relation):
             attach(witness, self.node)
         return self.node
 
-    def _why_column(self, number: int) -> exp.Expression:
+    def _why_column(self, number: int) -> exp.Expr:
         terms = self.why[number]
         if number in self.shared:
             return exp.true() if terms[0].kind is Kind.CONSTANT else copied(terms[0].expression)
@@ -211,13 +210,13 @@ def _attach_constant(witness: Witness, node: exp.Select) -> None:
     node.set("with_", exp.With(expressions=[*(written.expressions if written is not None else []), cte]))
 
 
-def _gathering(witness: Witness) -> tuple[list[exp.Expression], exp.Subquery]:
+def _gathering(witness: Witness) -> tuple[list[exp.Expr], exp.Subquery]:
     """The select list that gathers a witness's evidence, and the subquery it reads."""
     relation = witness.relation
     holder = subquery(exp.Select(), "__rows")
     relation.holder = holder
     gathered: Evidence = relation.why_terms("__rows")
-    body = [named(as_list([collected(gathered[n][0], distinct=True)]), why_name(n)) for n in gathered]
+    body: list[exp.Expr] = [named(as_list([collected(gathered[n][0], distinct=True)]), why_name(n)) for n in gathered]
     if witness.answered is not None:
         body.append(named(_answer(witness), _ANSWER))
     for name, number, position in relation.extras():
@@ -227,7 +226,7 @@ def _gathering(witness: Witness) -> tuple[list[exp.Expression], exp.Subquery]:
     return body or [named(exp.Literal.number(1), "__none")], holder
 
 
-def _answer(witness: Witness) -> exp.Expression:
+def _answer(witness: Witness) -> exp.Expr:
     """What the subquery answers, of the rows that a witness gathers: its one value, or that there are some."""
     if witness.form == "scalar":
         return call("any_value", column("__rows", witness.relation.columns[0]))
@@ -255,7 +254,7 @@ def _witness_join(witness: Witness) -> exp.Join:
     return exp.Join(this=subquery(query, witness.alias), side="LEFT", on=condition)
 
 
-def _equal(columns: Sequence[exp.Expression], probes: Sequence[exp.Expression]) -> exp.Expression | None:
+def _equal(columns: Sequence[exp.Expr], probes: Sequence[exp.Expr]) -> exp.Expr | None:
     pairs = zip(columns, probes, strict=True)
     return all_of(exp.EQ(this=read.copy(), expression=exp.Paren(this=probe.copy())) for read, probe in pairs)
 
@@ -267,17 +266,17 @@ def _lateral_join(query: exp.Select, alias: str) -> exp.Join:
 
 def final_columns(
     relation: Relation, alias: str, values: Sequence[int], occurrences: Sequence[int]
-) -> list[exp.Expression]:
+) -> list[exp.Expr]:
     """The published extra columns of the outermost block: lists, each token once, empty rather than NULL."""
     whys = relation.why_terms(alias)
-    found = [named(_finished(whys, n, _once_each), why_name(n)) for n in occurrences]
+    found: list[exp.Expr] = [named(_finished(whys, n, _once_each), why_name(n)) for n in occurrences]
     for index, position in enumerate(values):
         evidence = relation.cell_terms(alias, position)
         found += [named(_finished(evidence, n, _distinct), cell_name(index, n)) for n in occurrences]
     return found
 
 
-def _finished(evidence: Evidence, number: int, each_once: Callable[[exp.Expression], exp.Expression]) -> exp.Expression:
+def _finished(evidence: Evidence, number: int, each_once: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     empty = exp.Array(expressions=[])
     if number not in evidence:
         return empty
@@ -288,11 +287,11 @@ def _finished(evidence: Evidence, number: int, each_once: Callable[[exp.Expressi
     return exp.Coalesce(this=found, expressions=[empty])
 
 
-def _distinct(cells: exp.Expression) -> exp.Expression:
+def _distinct(cells: exp.Expr) -> exp.Expr:
     return call("list_distinct", cells)
 
 
-def _once_each(tokens: exp.Expression) -> exp.Expression:
+def _once_each(tokens: exp.Expr) -> exp.Expr:
     """A list's tokens, each once, by the hash table of an aggregate: list_distinct() takes five times as long for many, and for
     a million longer than most queries. It is another join in the plan, so not for the many columns that cells have."""
     unnested = exp.Unnest(expressions=[tokens], alias=exp.TableAlias(this=identifier("__of"), columns=[identifier("__token")]))

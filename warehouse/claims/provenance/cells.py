@@ -18,6 +18,7 @@ from warehouse.claims.provenance.relations import ComputedSource, Scope, positio
 from warehouse.claims.provenance.values import (
     Evidence,
     Kind,
+    Over,
     Term,
     as_list,
     collected,
@@ -37,7 +38,7 @@ _VALUE_FIRST = frozenset(
 _DECIDED_BY_SECOND = frozenset("arg_max arg_min max_by min_by argmax argmin".split())
 
 
-def evidence_of(expression: exp.Expression, block: SelectBlock, grouped: bool) -> Evidence:
+def evidence_of(expression: exp.Expr, block: SelectBlock, grouped: bool) -> Evidence:
     """The cells of a resolved expression; `grouped` means after GROUP BY, where only keys and aggregates remain."""
     if grouped and expression in block.group_keys:
         return key_rule(expression, block)
@@ -84,7 +85,7 @@ def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence
     return owner.of_row(source.cells(position)) if owner is block.scope else repeated(source.cells(position))
 
 
-def key_rule(key: exp.Expression, block: SelectBlock) -> Evidence:
+def key_rule(key: exp.Expr, block: SelectBlock) -> Evidence:
     """A key's cells in all rows of the group; none in a grouping set that leaves the key out and makes it NULL."""
     evidence = gather(evidence_of(key, block, False), ())
     if not block.has_grouping_sets:
@@ -96,7 +97,7 @@ def key_rule(key: exp.Expression, block: SelectBlock) -> Evidence:
     }
 
 
-def merged_column(name: str, scope: Scope | None) -> exp.Expression | None:
+def merged_column(name: str, scope: Scope | None) -> exp.Expr | None:
     """What a USING column of this block, or of one around it, is made of."""
     while scope is not None and name not in scope.merged:
         scope = scope.outer
@@ -120,8 +121,8 @@ def coalesce_rule(node: exp.Coalesce, block: SelectBlock, grouped: bool) -> Evid
 
 
 def branch_rule(
-    branches: Sequence[tuple[exp.Expression, exp.Expression]],
-    default: exp.Expression | None,
+    branches: Sequence[tuple[exp.Expr, exp.Expr]],
+    default: exp.Expr | None,
     block: SelectBlock,
     grouped: bool,
 ) -> Evidence:
@@ -137,13 +138,13 @@ def branch_rule(
     return {n: [_branched(taken, otherwise, n)] for n in numbers}
 
 
-def decision_rule(conditions: Sequence[exp.Expression], block: SelectBlock, grouped: bool) -> Evidence:
+def decision_rule(conditions: Sequence[exp.Expr], block: SelectBlock, grouped: bool) -> Evidence:
     """A branch that is a constant holds no cells: what was read to choose it is its evidence. What was read by IN or
     EXISTS cannot be told, and is refused."""
     return merge(evidence_of(condition, block, grouped) for condition in conditions)
 
 
-def _branched(taken: Sequence[tuple[exp.Expression, Evidence]], otherwise: Evidence, number: int) -> Term:
+def _branched(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence, number: int) -> Term:
     ifs = [
         exp.If(this=condition.copy(), true=as_list(evidence[number]) if number in evidence else exp.Null())
         for condition, evidence in taken
@@ -152,7 +153,7 @@ def _branched(taken: Sequence[tuple[exp.Expression, Evidence]], otherwise: Evide
     return Term(exp.Case(ifs=ifs, default=default), Kind.LIST)
 
 
-def aggregate_rule(node: exp.Expression, block: SelectBlock, over: windows.Over | None = None) -> Evidence:
+def aggregate_rule(node: exp.Expr, block: SelectBlock, over: Over | None = None) -> Evidence:
     """The arguments' cells, over the rows that the aggregate considered."""
     grouped = over is not None and block.is_aggregated
     function = windows.bare_function(node)
@@ -164,7 +165,7 @@ def aggregate_rule(node: exp.Expression, block: SelectBlock, over: windows.Over 
     return repeated(found) if block.has_grouping_sets else found  # each row is in a group of every set
 
 
-def aggregate_arguments(node: exp.Expression, function: exp.Expression) -> list[exp.Expression]:
+def aggregate_arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:
     """What is aggregated: `x` of `sum(distinct x)`, of `list(x order by y)`, of WITHIN GROUP; none for count(*)."""
     within = node
     while isinstance(within, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
@@ -172,7 +173,7 @@ def aggregate_arguments(node: exp.Expression, function: exp.Expression) -> list[
     if isinstance(within, exp.WithinGroup):
         return [ordered.this for ordered in within.expression.expressions]
     operands = [operand for operand in function.iter_expressions() if not isinstance(operand, exp.Star)]
-    bare: list[exp.Expression] = []
+    bare: list[exp.Expr] = []
     for operand in operands:
         while isinstance(operand, (exp.Order, exp.IgnoreNulls)):
             operand = operand.this
@@ -180,14 +181,14 @@ def aggregate_arguments(node: exp.Expression, function: exp.Expression) -> list[
     return [operand for operand in bare if not isinstance(operand, exp.Ordered)]
 
 
-def filter_guards(node: exp.Expression) -> list[exp.Expression]:
+def filter_guards(node: exp.Expr) -> list[exp.Expr]:
     """The condition of FILTER: rows it drops are no evidence."""
     while isinstance(node, (exp.IgnoreNulls, exp.RespectNulls)):
         node = node.this
     return [node.expression.this] if isinstance(node, exp.Filter) else []
 
 
-def null_guards(function: exp.Expression, arguments: Sequence[exp.Expression]) -> list[exp.Expression]:
+def null_guards(function: exp.Expr, arguments: Sequence[exp.Expr]) -> list[exp.Expr]:
     """NULL-skipping aggregates consider the rows whose arguments are there; arg_max those whose second is."""
     name = function_name(function)
     if name in NULL_KEEPING:
@@ -198,7 +199,7 @@ def null_guards(function: exp.Expression, arguments: Sequence[exp.Expression]) -
     return [is_not_null(argument) for argument in considered]
 
 
-def gather(evidence: Evidence, guards: Sequence[exp.Expression], over: windows.Over | None = None) -> Evidence:
+def gather(evidence: Evidence, guards: Sequence[exp.Expr], over: Over | None = None) -> Evidence:
     """Row evidence gathered over a group, or over a window's frame."""
     return {n: [collected(term, guards, over) for term in terms] for n, terms in evidence.items()}
 
@@ -219,7 +220,7 @@ def window_rule(node: exp.Window, block: SelectBlock, grouped: bool) -> Evidence
     return aggregate_rule(node.this, block, over)
 
 
-def subquery_rule(node: exp.Expression, block: SelectBlock, grouped: bool) -> Evidence:
+def subquery_rule(node: exp.Expr, block: SelectBlock, grouped: bool) -> Evidence:
     """A scalar subquery hands on the cells of its one column; one of a group was asked at each row of it."""
     witness = block.witness_of(node)
     if witness is None or witness.form != "scalar":

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from sqlglot import exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.tokens import Token, TokenType
 
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.transform.aggregates import AGGREGATE_MACROS
@@ -70,7 +69,7 @@ def engine_functions() -> EngineFunctions:
     )
 
 
-def function_name(node: exp.Expression) -> str:
+def function_name(node: exp.Expr) -> str:
     """The name under which DuckDB knows a call: sqlglot's class names differ (`RAND`, `APPROX_DISTINCT`). What is no call,
     such as AND, has none."""
     if isinstance(node, exp.Anonymous):
@@ -103,10 +102,11 @@ def written_name(expression: str, names: tuple[str, ...]) -> str | None:
         except duckdb.Error:
             return None
         found = "select macro_definition from duckdb_functions() where function_name = 'named'"
-        return connection.execute(found).fetchall()[0][0]
+        [(definition,)] = connection.execute(found).fetchall()
+    return str(definition)
 
 
-def is_aggregate(node: exp.Expression) -> bool:
+def is_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.AggFunc):
         return True
     return isinstance(node, exp.Func) and function_name(node) in engine_functions().aggregates

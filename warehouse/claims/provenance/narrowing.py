@@ -9,7 +9,7 @@ join, into the witnesses of a subquery.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import sqlglot
 from sqlglot import exp
@@ -44,12 +44,12 @@ def narrow(block: SelectBlock, position: int, condition: str) -> bool:
     return False
 
 
-def _asked(condition: str, value: exp.Expression) -> exp.Expression:
+def _asked(condition: str, value: exp.Expr) -> exp.Expr:
     # In parentheses: a value may be a comparison itself, and comparisons do not chain.
     return sqlglot.parse_one(condition.replace("{value}", f"({written(copied(value))})"), dialect="duckdb")
 
 
-def _narrow_groups(block: SelectBlock, value: exp.Expression, condition: str) -> None:
+def _narrow_groups(block: SelectBlock, value: exp.Expr, condition: str) -> None:
     """An aggregate has to be computed to be asked. It is computed by itself first, and evidence is listed only of the groups
     that are wanted."""
     [key] = block.group_keys
@@ -62,7 +62,7 @@ def _narrow_groups(block: SelectBlock, value: exp.Expression, condition: str) ->
     block.node.where(_exists(alone, exp.NullSafeEQ, key), copy=False)
 
 
-def _narrow_sources(block: SelectBlock, value: exp.Expression, condition: str) -> bool:
+def _narrow_sources(block: SelectBlock, value: exp.Expr, condition: str) -> bool:
     """Ask the condition on a column of a derived table within it, and within what is joined by equality to a base table,
     whether that has such a row. Whether the block's own rows are now such that the condition is true."""
     if not isinstance(value, exp.Column) or not _pairs_only(block.node):
@@ -79,7 +79,7 @@ def _narrow_sources(block: SelectBlock, value: exp.Expression, condition: str) -
     return False
 
 
-def _asked_of_partners(own: exp.Column, value: exp.Column, condition: str, item: exp.Expression) -> str:
+def _asked_of_partners(own: exp.Column, value: exp.Column, condition: str, item: exp.Expr) -> str:
     """The condition on what is equal to `own`: that in FROM item `item` such a row has a `value` that the condition is true for."""
     lookup = select([named(copied(own), _KEY)], copied(item))
     lookup.where(_asked(condition, value), copy=False)
@@ -103,7 +103,7 @@ def _narrow_source(source: Source | None, read: exp.Column, condition: str) -> b
     return source.relation.keep_only(position, condition)
 
 
-def _item(node: exp.Select, alias: str) -> exp.Expression | None:
+def _item(node: exp.Select, alias: str) -> exp.Expr | None:
     """The base table of this alias in FROM, as it is read."""
     items = [node.args["from_"].this, *(join.this for join in node.args.get("joins") or [])]
     return next((item for item in items if isinstance(item, exp.Subquery) and item.alias.lower() == alias), None)
@@ -111,23 +111,25 @@ def _item(node: exp.Select, alias: str) -> exp.Expression | None:
 
 def _equalities(block: SelectBlock, alias: str) -> Iterator[tuple[exp.Column, exp.Column]]:
     """Columns of one FROM item, each with a column that it is equal to in every row, of another or itself."""
-    yield from ((probe, probe) for witness in block.witnesses.values() for probe in witness.probes if _is_of(probe, alias))
+    probes = (probe for witness in block.witnesses.values() for probe in witness.probes)
+    yield from ((probe, probe) for probe in probes if _is_of(probe, alias))
     joins, where = block.node.args.get("joins") or [], block.node.args.get("where")
     conditions = [condition for condition in (*(join.args.get("on") for join in joins), where and where.this) if condition]
     for part in (part for condition in conditions for part in conjuncts(condition)):
         if isinstance(part, exp.EQ) and isinstance(part.this, exp.Column) and isinstance(part.expression, exp.Column):
             one, other = resolve(part.this, block.scope), resolve(part.expression, block.scope)
-            yield from ((own, far) for own, far in ((one, other), (other, one)) if _is_of(own, alias))
+            if isinstance(one, exp.Column) and isinstance(other, exp.Column):
+                yield from ((own, far) for own, far in ((one, other), (other, one)) if _is_of(own, alias))
     for name, holders in block.scope.merged_from.items():
         if alias in holders:
             yield from ((column(alias, name), column(holder, name)) for holder in holders if holder != alias)
 
 
-def _is_of(read: exp.Expression, alias: str) -> bool:
+def _is_of(read: exp.Expr, alias: str) -> TypeGuard[exp.Column]:
     return isinstance(read, exp.Column) and read.table == alias
 
 
-def _exists(query: exp.Select, equality: type[exp.Binary], value: exp.Expression) -> exp.Exists:
+def _exists(query: exp.Select, equality: type[exp.Binary], value: exp.Expr) -> exp.Exists:
     """Whether a query yields the value as its `__key`. The operator is the join's own, so that types meet as they do there."""
     found = select([exp.Literal.number(1)], subquery(query, _LOOKUP))
     found.set("where", exp.Where(this=equality(this=column(_LOOKUP, _KEY), expression=copied(value))))

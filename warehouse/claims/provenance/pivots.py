@@ -37,23 +37,23 @@ def write_pivot(body: exp.Select, node: exp.Pivot, columns: Columns, words: froz
         body.set("group", exp.Group(expressions=[key.copy() for key in keys]))
 
 
-def _keys(node: exp.Pivot, columns: Columns) -> list[exp.Expression]:
+def _keys(node: exp.Pivot, columns: Columns) -> list[exp.Expr]:
     """Those of GROUP BY; without one every column that neither the lists nor the aggregates read."""
-    group = node.args.get("group")
+    group: exp.Group | None = node.args.get("group")
     if group is not None:
-        return group.expressions
+        return list(group.expressions)
     read = [*node.expressions, *node.args["using"]]
     taken = {reference.name.lower() for part in read for reference in part.find_all(exp.Column)}
     return [column for column in columns if column.name.lower() not in taken]
 
 
-def _filtered(aggregate: exp.Expression, lists: Sequence[exp.In], values: Sequence[exp.Literal]) -> exp.Filter:
+def _filtered(aggregate: exp.Expr, lists: Sequence[exp.In], values: Sequence[exp.Literal]) -> exp.Filter:
     pairs = zip(lists, values, strict=True)
     condition = all_of(exp.EQ(this=listed.this.copy(), expression=value.copy()) for listed, value in pairs)
     return exp.Filter(this=aggregate.unalias().copy(), expression=exp.Where(this=condition))
 
 
-def _cell_name(aggregate: exp.Expression, values: Sequence[exp.Literal], count: int, words: frozenset[str]) -> str:
+def _cell_name(aggregate: exp.Expr, values: Sequence[exp.Literal], count: int, words: frozenset[str]) -> str:
     """`1`, `1_ok`; with an alias or several aggregates `1_s`, `1_sum(tput)`."""
     parts = [value.name for value in values]
     if aggregate.alias or count > 1:

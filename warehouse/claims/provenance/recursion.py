@@ -54,7 +54,7 @@ class RecursiveBlock(Relation):
     def _find_support(self, position: int) -> Iterable[int]:
         return self.whys
 
-    def annotate(self) -> exp.Expression:
+    def annotate(self) -> exp.Expr:
         if self.demanded:
             for relation in (self, self.anchor, self.step):
                 relation.demanded.update(range(len(self.columns)))
@@ -89,7 +89,8 @@ class RecursiveBlock(Relation):
 
 def is_recursive(cte: exp.CTE) -> bool:
     """Whether a CTE of WITH RECURSIVE reads itself."""
-    return bool(cte.parent.args.get("recursive")) and bool(_references(cte.this, cte.alias))
+    written = cte.parent
+    return written is not None and bool(written.args.get("recursive")) and bool(_references(cte.this, cte.alias))
 
 
 def check_recursion(cte: exp.CTE) -> exp.Union:
@@ -109,5 +110,5 @@ def check_recursion(cte: exp.CTE) -> exp.Union:
     return union
 
 
-def _references(query: exp.Expression, name: str) -> list[exp.Table]:
+def _references(query: exp.Expr, name: str) -> list[exp.Table]:
     return [table for table in query.find_all(exp.Table) if table.name.lower() == name.lower() and not table.db]

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from sqlglot import exp
-from sqlglot.tokens import Token
+from sqlglot import Token, exp
 
 from warehouse.errors import WarehouseError, printable
 
@@ -68,12 +67,12 @@ class Refusal(WarehouseError):
 
 
 def refuse(
-    reason: str, clause: exp.Expression | Token | str, message: str, offset: int | None = None
+    reason: str, clause: exp.Expr | Token | str, message: str, offset: int | None = None
 ) -> NoReturn:
     """Raise WH306 for `clause`; the hint comes from `REASONS`. A text has no place of its own: `offset` gives it."""
     if isinstance(clause, Token):
         text, offset = clause.text, clause.start
-    elif isinstance(clause, exp.Expression):
+    elif isinstance(clause, exp.Expr):
         text, offset = clause.sql("duckdb"), offset_of(clause)
     else:
         text = clause
@@ -83,12 +82,12 @@ def refuse(
     raise Refusal("WH306", f"{reason}: {message}: {quoted}", hint=REASONS[reason], offset=offset)
 
 
-def offset_of(clause: exp.Expression) -> int | None:
+def offset_of(clause: exp.Expr) -> int | None:
     """The first character of a clause in the SQL it was parsed from, or of what it stands in; None for what was not parsed.
     The parser keeps the places of names, literals and functions only, so it is that of the leftmost of these."""
-    node: exp.Expression | None = clause
+    node: exp.Expr | None = clause
     while node is not None:
-        starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
+        starts: list[int] = [part.meta["start"] for part in node.walk() if "start" in part.meta]
         if starts:
             return min(starts)
         node = node.parent

@@ -33,7 +33,7 @@ class Readable(ABC):
     def __init__(self) -> None:
         self._support: dict[int, tuple[int, ...]] = {}
         self.demanded: set[int] = set()
-        self.shared: dict[int, exp.Expression] = {}  # of occurrences of kind SHARED: what reads the set that a mark stands for
+        self.shared: dict[int, exp.Expr] = {}  # of occurrences of kind SHARED: what reads the set that a mark stands for
         self.cell_sets: set[tuple[int, int]] = set()  # column position, occurrence: lists known to repeat nothing
 
     def support(self, position: int) -> tuple[int, ...]:
@@ -79,7 +79,7 @@ class Relation(Readable):
 
     def __init__(self) -> None:
         super().__init__()
-        self.holder: exp.Expression | None = None
+        self.holder: exp.Expr | None = None
         self.readers = 0  # of a CTE: in how many places it is read
 
     def keep_only(self, position: int, condition: str) -> bool:
@@ -88,7 +88,7 @@ class Relation(Readable):
         return False
 
     @abstractmethod
-    def annotate(self) -> exp.Expression:
+    def annotate(self) -> exp.Expr:
         """The block's syntax with why columns and the demanded cell columns appended."""
 
 
@@ -119,7 +119,7 @@ class BaseSource(Source):
     occurrence: int
     stored: tuple[str, ...]  # the table's own column names: a list behind the alias renames only what the query sees
     kind: Kind = Kind.ROW  # OWN where no two rows of the table have one token
-    token_key: exp.Expression | None = None  # the column that the token is, if it is one
+    token_key: exp.Expr | None = None  # the column that the token is, if it is one
 
     def why(self) -> Evidence:
         token = self._token()
@@ -156,7 +156,7 @@ class ComputedSource(Source):
 
     alias: str
     columns: tuple[str, ...]
-    arguments: tuple[exp.Expression, ...] = ()  # resolved; empty for literals
+    arguments: tuple[exp.Expr, ...] = ()  # resolved; empty for literals
 
     def why(self) -> Evidence:
         return {}
@@ -174,8 +174,8 @@ class Witness:
     form: str  # 'scalar', 'exists', 'in', or 'compared' (with ANY or ALL of its rows)
     is_row_level: bool  # its rows depend on the outer row
     is_correlated: bool
-    probes: tuple[exp.Expression, ...] = ()  # left side of IN, resolved; several for a tuple
-    answered: exp.Expression | None = None  # the analyst's expression in whose place the witness gives the answer, too
+    probes: tuple[exp.Expr, ...] = ()  # left side of IN, resolved; several for a tuple
+    answered: exp.Expr | None = None  # the analyst's expression in whose place the witness gives the answer, too
     # Of one that depends on nothing around it and reads no CTE: the WITH of the whole query, where all can read it.
     home: exp.With | None = None
 
@@ -191,7 +191,7 @@ class Witness:
         read = self.read(name)
         return Term(read, Kind.CONSTANT, shared=read if self.home is not None else None)
 
-    def read(self, name: str) -> exp.Expression:
+    def read(self, name: str) -> exp.Expr:
         """One of the witness's columns, in the block that has it."""
         if self.is_row_level:
             return column(self.alias, name)
@@ -204,7 +204,7 @@ class Item:
     """One output column of a select: its name, and the resolved copy of its expression that evidence reads."""
 
     name: str
-    resolved: exp.Expression
+    resolved: exp.Expr
 
 
 @dataclass
@@ -212,7 +212,7 @@ class Scope:
     """The names a block can see: its sources, its merged USING columns, and the scope around it."""
 
     sources: dict[str, Source] = field(default_factory=dict)
-    merged: dict[str, exp.Expression] = field(default_factory=dict)  # USING column -> what its value is
+    merged: dict[str, exp.Expr] = field(default_factory=dict)  # USING column -> what its value is
     merged_from: dict[str, set[str]] = field(default_factory=dict)  # USING column -> aliases of the sources it unites
     outer: "Scope | None" = None
     reads_outer: bool = False

@@ -35,7 +35,7 @@ from warehouse.claims.provenance.witnesses import find_witnesses
 
 _ALIAS = "__alias"
 Ctes = Mapping[str, RelationSource]
-Parts = tuple[list[Item], list[exp.Expression], bool, list[exp.Window], dict[int, Witness]]
+Parts = tuple[list[Item], list[exp.Expr], bool, list[exp.Window], dict[int, Witness]]
 
 
 class Resolver:
@@ -55,11 +55,11 @@ class Resolver:
         self.tables: dict[int, exp.Subquery] = {}  # occurrence number -> the projection with its token
         self.relations: list[Relation] = []
         self.read_columns: dict[str, tuple[str, ...]] = {}
-        self.templates: dict[str, exp.Expression] = {}
+        self.templates: dict[str, exp.Expr] = {}
         self.witness_count = 0
         self.constants = exp.With(expressions=[])  # the witnesses that all of the query can read
 
-    def query(self, node: exp.Expression, ctes: Ctes, outer: Scope | None, is_named: bool = True) -> Relation:
+    def query(self, node: exp.Expr, ctes: Ctes, outer: Scope | None, is_named: bool = True) -> Relation:
         """The relation of any query; `is_named` means that consumers read its columns by name."""
         while isinstance(node, exp.Subquery):
             if node.args.get("joins") or node.args.get("pivots"):
@@ -115,7 +115,7 @@ class Resolver:
 
     def _union(self, node: exp.SetOperation, ctes: Ctes, outer: Scope | None) -> UnionBlock:
         by_name, is_union = bool(node.args.get("by_name")), isinstance(node, exp.Union)
-        chain = _chain(node) if is_union else [node.this, node.expression]
+        chain = _chain(node) if isinstance(node, exp.Union) else [node.this, node.expression]
         # By position only the first branch gives the names.
         branches = [self.query(branch, ctes, outer, by_name or i == 0) for i, branch in enumerate(chain)]
         if not by_name and len({len(branch.columns) for branch in branches}) > 1:
@@ -204,7 +204,7 @@ class Resolver:
             self.read_columns[table] = tuple(name for name in self.catalog[table] if words_of(name) <= self.words)
         return self.read_columns[table]
 
-    def _template(self, text: str) -> exp.Expression:
+    def _template(self, text: str) -> exp.Expr:
         """A token's SQL template as a tree, in which the alias is called `_ALIAS`."""
         if text not in self.templates:
             tree = sqlglot.parse_one(text.replace("{alias}", _ALIAS), dialect="duckdb")
@@ -230,14 +230,14 @@ def block_parts(resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, 
     return items, keys, is_aggregated, block_windows(node, scope, items, aliases), witnesses
 
 
-def _ctes_of(node: exp.Expression) -> list[exp.CTE]:
+def _ctes_of(node: exp.Expr) -> list[exp.CTE]:
     written = node.args.get("with_")
     return written.expressions if written is not None else []
 
 
-def _chain(node: exp.Union) -> list[exp.Expression]:
+def _chain(node: exp.Union) -> list[exp.Expr]:
     """The branches of a left-deep chain of equal UNION ALLs, without recursion: generated SQL has hundreds."""
-    branches: list[exp.Expression] = [node.expression]
+    branches: list[exp.Expr] = [node.expression]
     left = node.this
     while isinstance(left, exp.Union) and _continues(left, node):
         branches.append(left.expression)

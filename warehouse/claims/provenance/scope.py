@@ -14,10 +14,10 @@ from warehouse.claims.provenance.refusals import offset_of, refuse
 from warehouse.claims.provenance.relations import Scope, Source, position_of
 from warehouse.claims.provenance.values import column, copied
 
-Aliases = Mapping[str, exp.Expression]  # lower-case alias -> resolved expression
+Aliases = Mapping[str, exp.Expr]  # lower-case alias -> resolved expression
 
 
-def resolve(expression: exp.Expression, scope: Scope, aliases: Aliases | None = None) -> exp.Expression:
+def resolve(expression: exp.Expr, scope: Scope, aliases: Aliases | None = None) -> exp.Expr:
     """A copy in which every column is `"alias"."column"`, merged columns stay bare, and aliases are expanded."""
     holder = exp.Paren(this=copied(expression))
     for node in local_columns(holder):
@@ -28,15 +28,16 @@ def resolve(expression: exp.Expression, scope: Scope, aliases: Aliases | None = 
         if offset is not None:
             found.meta["start"] = offset
         node.replace(found)
-    return holder.this
+    resolved: exp.Expr = holder.this
+    return resolved
 
 
-def local_columns(expression: exp.Expression) -> list[exp.Column]:
+def local_columns(expression: exp.Expr) -> list[exp.Column]:
     """The columns of this block: those of nested queries belong to them."""
     return [node for node in expression.walk(prune=_is_query) if isinstance(node, exp.Column)]
 
 
-def _is_query(node: exp.Expression) -> bool:
+def _is_query(node: exp.Expr) -> bool:
     return isinstance(node, exp.Query)
 
 
@@ -52,7 +53,7 @@ def _is_bound(node: exp.Column) -> bool:
     return False
 
 
-def _resolve_column(node: exp.Column, scope: Scope, aliases: Aliases) -> exp.Expression:
+def _resolve_column(node: exp.Column, scope: Scope, aliases: Aliases) -> exp.Expr:
     if isinstance(node.this, exp.Star):
         refuse("E_STAR", node, "a star inside an expression")
     found = find_column(node.parts, scope)
@@ -68,7 +69,7 @@ def _resolve_column(node: exp.Column, scope: Scope, aliases: Aliases) -> exp.Exp
     refuse("E_RESOLVE", node, "no such column")
 
 
-def find_column(names: Sequence[exp.Expression], scope: Scope) -> exp.Expression | None:
+def find_column(names: Sequence[exp.Expr], scope: Scope) -> exp.Expr | None:
     """`column`, `table.column`, `schema.table.column`, each with struct fields behind it; None if unknown."""
     parts = [name.name for name in names]
     if len(parts) > 2 and parts[1].lower() in scope.sources:
@@ -86,14 +87,14 @@ def find_column(names: Sequence[exp.Expression], scope: Scope) -> exp.Expression
     return _of_source(holders[0], parts) if holders else None
 
 
-def _of_source(source: Source, parts: list[str]) -> exp.Expression | None:
+def _of_source(source: Source, parts: list[str]) -> exp.Expr | None:
     position = position_of(source.columns, parts[0])
     if position is None:
         return None
     return _fields(column(source.alias.lower(), source.columns[position].lower()), parts[1:])
 
 
-def _find_outer(node: exp.Column, scope: Scope) -> exp.Expression | None:
+def _find_outer(node: exp.Column, scope: Scope) -> exp.Expr | None:
     """A column of a block around this one: the subquery is then correlated."""
     passed, around = [scope], scope.outer
     while around is not None:
@@ -108,7 +109,7 @@ def _find_outer(node: exp.Column, scope: Scope) -> exp.Expression | None:
     return None
 
 
-def _check_not_hidden(node: exp.Column, found: exp.Expression, passed: Sequence[Scope]) -> None:
+def _check_not_hidden(node: exp.Column, found: exp.Expr, passed: Sequence[Scope]) -> None:
     """Evidence beside an outer column is read by the alias of its FROM item, which must mean the same inside."""
     read = found.find(exp.Column)
     assert read is not None
@@ -117,7 +118,7 @@ def _check_not_hidden(node: exp.Column, found: exp.Expression, passed: Sequence[
         refuse("E_CORRELATED", node, "a name inside the subquery hides the FROM item outside that this column is of")
 
 
-def _fields(expression: exp.Expression, names: list[str]) -> exp.Expression:
+def _fields(expression: exp.Expr, names: list[str]) -> exp.Expr:
     for name in names:
         expression = exp.Dot(this=expression, expression=exp.Identifier(this=name, quoted=True))
     return expression

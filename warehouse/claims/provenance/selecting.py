@@ -17,9 +17,10 @@ from warehouse.claims.provenance.scope import resolve
 from warehouse.claims.provenance.values import GROUPING_SETS, column, named
 from warehouse.claims.provenance.windows import frame_of, inline_named
 
+
 def expand_stars(node: exp.Select, scope: Scope) -> None:
     """`*`, `t.*`, each with EXCLUDE, as the list of columns they stand for."""
-    expanded: list[exp.Expression] = []
+    expanded: list[exp.Expr] = []
     for item in node.expressions:
         star = item.this if isinstance(item, exp.Column) else item
         if not isinstance(star, exp.Star):
@@ -33,7 +34,7 @@ def expand_stars(node: exp.Select, scope: Scope) -> None:
     node.set("expressions", expanded)
 
 
-def _excluded_name(part: exp.Expression) -> str:
+def _excluded_name(part: exp.Expr) -> str:
     return part.name.lower()
 
 
@@ -66,7 +67,7 @@ def name_items(node: exp.Select, is_named: bool, words: frozenset[str]) -> None:
     node.set("expressions", items)
 
 
-def engine_name(item: exp.Expression, words: frozenset[str]) -> str:
+def engine_name(item: exp.Expr, words: frozenset[str]) -> str:
     """What DuckDB itself calls a column without an alias, as in `sum(x)`.
 
     It is refused if it holds a word that the analyst did not write: the parser then respelled a type or a function.
@@ -86,7 +87,7 @@ def inline_windows(node: exp.Select) -> None:
                 inline_named(part, written)
 
 
-def clauses(node: exp.Select) -> list[exp.Expression]:
+def clauses(node: exp.Select) -> list[exp.Expr]:
     """The select list and the clauses whose expressions may hold windows and subqueries."""
     written = [node.args.get(name) for name in ("where", "group", "having", "qualify", "order")]
     conditions = [join.args.get("on") for join in node.args.get("joins") or []]
@@ -99,12 +100,12 @@ def aggregates(node: exp.Select) -> bool:
     return any(has_aggregate(item) for item in node.expressions)
 
 
-def has_aggregate(expression: exp.Expression) -> bool:
+def has_aggregate(expression: exp.Expr) -> bool:
     """Whether an aggregate of this block is in it; the function of a window is none."""
     return any(is_aggregate_of_block(part) for part in expression.walk(prune=lambda n: isinstance(n, exp.Query)))
 
 
-def is_aggregate_of_block(node: exp.Expression) -> bool:
+def is_aggregate_of_block(node: exp.Expr) -> bool:
     if not is_aggregate(node):
         return False
     above = node.parent
@@ -113,10 +114,10 @@ def is_aggregate_of_block(node: exp.Expression) -> bool:
     return not (isinstance(above, exp.Window) and above.this is node)
 
 
-def resolve_items(node: exp.Select, scope: Scope) -> tuple[list[Item], dict[str, exp.Expression]]:
+def resolve_items(node: exp.Select, scope: Scope) -> tuple[list[Item], dict[str, exp.Expr]]:
     """Each item resolved; an alias can be read by the items after it."""
     items: list[Item] = []
-    aliases: dict[str, exp.Expression] = {}
+    aliases: dict[str, exp.Expr] = {}
     for item in node.expressions:
         resolved = resolve(item.unalias(), scope, aliases)
         items.append(Item(item.alias_or_name, resolved))
@@ -126,8 +127,8 @@ def resolve_items(node: exp.Select, scope: Scope) -> tuple[list[Item], dict[str,
 
 
 def group_keys(
-    node: exp.Select, scope: Scope, items: Sequence[Item], aliases: dict[str, exp.Expression]
-) -> list[exp.Expression]:
+    node: exp.Select, scope: Scope, items: Sequence[Item], aliases: dict[str, exp.Expr]
+) -> list[exp.Expr]:
     """The keys of GROUP BY as resolved expressions: columns first, then aliases, positions, or ALL."""
     group = node.args.get("group")
     if group is None:
@@ -142,7 +143,7 @@ def group_keys(
     return [_group_key(key, scope, items, aliases) for key in written]
 
 
-def _keys_of(part: exp.Expression) -> list[exp.Expression]:
+def _keys_of(part: exp.Expr) -> list[exp.Expr]:
     """The keys that ROLLUP, CUBE and GROUPING SETS list, at any depth; any other part is one key."""
     if not isinstance(part, GROUPING_SETS):
         return [part]
@@ -159,8 +160,8 @@ def _keys_of(part: exp.Expression) -> list[exp.Expression]:
 
 
 def _group_key(
-    key: exp.Expression, scope: Scope, items: Sequence[Item], aliases: dict[str, exp.Expression]
-) -> exp.Expression:
+    key: exp.Expr, scope: Scope, items: Sequence[Item], aliases: dict[str, exp.Expr]
+) -> exp.Expr:
     if isinstance(key, exp.Literal) and not key.is_string:
         position = int(key.name) - 1
         if not 0 <= position < len(items):
@@ -173,7 +174,7 @@ def _group_key(
 
 
 def block_windows(
-    node: exp.Select, scope: Scope, items: Sequence[Item], aliases: dict[str, exp.Expression]
+    node: exp.Select, scope: Scope, items: Sequence[Item], aliases: dict[str, exp.Expr]
 ) -> list[exp.Window]:
     """The windows of the select list and of QUALIFY, each once; their frames are why-evidence."""
     if node.args.get("order") is not None and node.args["order"].find(exp.Window):

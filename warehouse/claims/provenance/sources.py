@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from sqlglot import exp
 
@@ -82,7 +82,7 @@ def _is_filter(join: exp.Join) -> bool:
     return {(join.kind or "").upper(), (join.side or "").upper()} & {"SEMI", "ANTI"} != set()
 
 
-def _membership(join: exp.Join, scope: Scope) -> exp.Expression:
+def _membership(join: exp.Join, scope: Scope) -> exp.Expr:
     """`a semi join b on c` as `exists (select 1 from b where c)`: all matches are witnesses; ANTI as NOT EXISTS."""
     right = join.this.alias_or_name
     if right.lower() in scope.sources:
@@ -98,7 +98,7 @@ def _membership(join: exp.Join, scope: Scope) -> exp.Expression:
     return exp.Not(this=exists) if is_anti else exists
 
 
-def _using_membership(join: exp.Join, scope: Scope, right: str, is_anti: bool) -> exp.Expression:
+def _using_membership(join: exp.Join, scope: Scope, right: str, is_anti: bool) -> exp.Expr:
     """`a semi join b using (c)` as `a.c in (select b.c from b)`: inside, a column of b could be called a."""
     names = [using.name.lower() for using in join.args["using"]]
     left = [scope.merged.get(using.name.lower()) or find_column([using], scope) for using in join.args["using"]]
@@ -115,7 +115,7 @@ def _using_membership(join: exp.Join, scope: Scope, right: str, is_anti: bool) -
 # --- one item -----------------------------------------------------------------------------------------------------
 
 
-def _add(resolver: Resolver, node: exp.Expression, ctes: Ctes, scope: Scope, join: exp.Join | None = None) -> None:
+def _add(resolver: Resolver, node: exp.Expr, ctes: Ctes, scope: Scope, join: exp.Join | None = None) -> None:
     """Add an item's source to the scope, after those on its left."""
     if _is_parenthesised(node):
         added = _parenthesised(resolver, node, ctes, scope)
@@ -141,7 +141,7 @@ def _add(resolver: Resolver, node: exp.Expression, ctes: Ctes, scope: Scope, joi
         resolve(join.args["on"], scope)  # an unknown column is refused here, not by DuckDB later
 
 
-def _is_parenthesised(node: exp.Expression) -> bool:
+def _is_parenthesised(node: exp.Expr) -> TypeGuard[exp.Subquery]:
     """Whether it is a FROM item in parentheses, alone or with joins, and not a query."""
     if not isinstance(node, exp.Subquery):
         return False
@@ -167,7 +167,7 @@ def _parenthesised(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Sc
     return inner
 
 
-def _source(resolver: Resolver, node: exp.Expression, ctes: Ctes, scope: Scope) -> Source:
+def _source(resolver: Resolver, node: exp.Expr, ctes: Ctes, scope: Scope) -> Source:
     if node.args.get("joins"):
         refuse("E_PAREN", node, "a join that is not written in parentheses where one is read")
     if isinstance(node, exp.Lateral):
@@ -222,7 +222,7 @@ def _pivot_query(node: exp.Table | exp.Subquery) -> exp.Subquery:
     return derived
 
 
-def renamed(columns: Sequence[str], names: Sequence[exp.Expression], clause: exp.Expression) -> tuple[str, ...]:
+def renamed(columns: Sequence[str], names: Sequence[exp.Expr], clause: exp.Expr) -> tuple[str, ...]:
     """The columns behind an alias list: it renames the first ones, in order."""
     if len(names) > len(columns):
         refuse("E_ALIAS_COLUMNS", clause, f"{len(names)} names for {len(columns)} columns")
@@ -250,7 +250,7 @@ def _table(resolver: Resolver, node: exp.Table, ctes: Ctes) -> Source:
     return BaseSource(node.alias_or_name, renamed(stored, renames, node), occurrence.number, stored, kind, token_key)
 
 
-def _computed(node: exp.Expression, scope: Scope) -> ComputedSource:
+def _computed(node: exp.Expr, scope: Scope) -> ComputedSource:
     """VALUES and table functions: their columns are named by an alias list."""
     alias = node.args.get("alias")
     if alias is None or not alias.columns:
@@ -261,7 +261,7 @@ def _computed(node: exp.Expression, scope: Scope) -> ComputedSource:
         for key, value in written.args.items()
         if key != "alias"
         for argument in (value if isinstance(value, list) else [value])
-        if isinstance(argument, exp.Expression)
+        if isinstance(argument, exp.Expr)
     ]
     if any(argument.find(exp.Query) for argument in arguments):
         refuse("E_SUBQUERY_PLACE", node, "a subquery inside a table function or VALUES")
@@ -281,7 +281,7 @@ def _write_natural(join: exp.Join, added: Scope, scope: Scope) -> None:
     join.set("using", [identifier(name) for name in common])
 
 
-def _merge_using(using: exp.Expression, join: exp.Join, right: Scope, scope: Scope) -> None:
+def _merge_using(using: exp.Expr, join: exp.Join, right: Scope, scope: Scope) -> None:
     """One USING column: its value is the left side's, the right side's (RIGHT JOIN) or the first not NULL (FULL)."""
     name = using.name.lower()
     left, other = scope.merged.get(name) or find_column([using], scope), find_column([using], right)

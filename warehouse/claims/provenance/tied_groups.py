@@ -43,7 +43,7 @@ def tied_groups(sql: str, number: int) -> tuple[str, tuple[str, ...]]:
     return found.sql("duckdb"), tuple(key.sql("duckdb") for key in keys)
 
 
-def _of_window(window: exp.Window, block: exp.Select) -> tuple[list[exp.Expression], exp.Select]:
+def _of_window(window: exp.Window, block: exp.Select) -> tuple[list[exp.Expr], exp.Select]:
     """Rows of one partition that its order does not tell apart, with different values, or different altogether."""
     order = window.args.get("order")
     keys = [*(window.args.get("partition_by") or []), *(part.this for part in (order.expressions if order is not None else []))]
@@ -56,7 +56,7 @@ def _of_window(window: exp.Window, block: exp.Select) -> tuple[list[exp.Expressi
     return keys, _grouped(rows, len(keys))
 
 
-def _of_cut(block: exp.Select) -> tuple[list[exp.Expression], exp.Select]:
+def _of_cut(block: exp.Select) -> tuple[list[exp.Expr], exp.Select]:
     """The rows at the cut of LIMIT; those that DISTINCT ON chooses the first from."""
     parts = [part.copy() for part in block.args["order"].expressions]
     for part in parts:
@@ -75,15 +75,15 @@ def _of_cut(block: exp.Select) -> tuple[list[exp.Expression], exp.Select]:
     return keys, _grouped(rows, len(keys), f"min(__rank) <= {count} and min(__rank) + count(*) - 1 > {count}")
 
 
-def _of_asof(join: exp.Join) -> tuple[list[exp.Expression], exp.Select]:
+def _of_asof(join: exp.Join) -> tuple[list[exp.Expr], exp.Select]:
     """Rows of the right side that are equal in what the join reads of them, and not altogether."""
-    keys: list[exp.Expression] = list(asof_keys(join))
+    keys: list[exp.Expr] = list(asof_keys(join))
     row = call("hash", exp.Column(this=identifier(join.this.alias_or_name)))
     items = [named(key.copy(), f"__key_{i}") for i, key in enumerate(keys)]
     return keys, _grouped(select([*items, named(row, "__value")], join.this.copy()), len(keys))
 
 
-def _of_aggregate(function: exp.Expression, block: exp.Select) -> tuple[list[exp.Expression], exp.Select]:
+def _of_aggregate(function: exp.Expr, block: exp.Select) -> tuple[list[exp.Expr], exp.Select]:
     """Rows of one group with the same order and different values: of all, or of those that come first."""
     name, groups, order = function_name(function), group_keys(block), own_order(function)
     if name in _DECIDED_BY_SECOND:
@@ -106,7 +106,7 @@ def _of_aggregate(function: exp.Expression, block: exp.Select) -> tuple[list[exp
     return keys, _grouped(rows, len(keys))
 
 
-def _rows(block: exp.Select, keys: list[exp.Expression], value: exp.Expression, is_grouped: bool) -> exp.Select:
+def _rows(block: exp.Select, keys: list[exp.Expr], value: exp.Expr, is_grouped: bool) -> exp.Select:
     """What a block reads (its groups, with `is_grouped`), by the keys, with a value."""
     rows = block.copy()
     for clause in ("with_", "qualify", "distinct", "order", "limit", *(() if is_grouped else ("group", "having"))):
@@ -148,8 +148,8 @@ def _rank(partition: Iterable[int], order: Sequence[exp.Ordered], skipped: int =
 def _visible_ctes(block: exp.Select) -> list[exp.CTE]:
     """The CTEs that a block can read, in order: of every WITH around it those before the one that it stands in."""
     found: list[exp.CTE] = []
-    below: exp.Expression | None = None
-    node: exp.Expression | None = block
+    below: exp.Expr | None = None
+    node: exp.Expr | None = block
     while node is not None:
         if isinstance(node, exp.CTE):
             below = node
@@ -162,5 +162,5 @@ def _visible_ctes(block: exp.Select) -> list[exp.CTE]:
     return found
 
 
-def _is_recursive(tree: exp.Expression) -> bool:
+def _is_recursive(tree: exp.Expr) -> bool:
     return any(written.args.get("recursive") for written in tree.find_all(exp.With))

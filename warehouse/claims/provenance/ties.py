@@ -41,7 +41,7 @@ class Way:
 WAYS = (Way(False, 0), Way(True, 0), Way(False, 1), Way(False, 2))
 
 
-def tie_points(tree: exp.Expression) -> list[exp.Expression]:
+def tie_points(tree: exp.Expr) -> list[exp.Expr]:
     """The clauses of a query whose answer may depend on a tie, in the order of the text: windows, aggregates, queries whose
     ORDER BY cuts, and ASOF joins."""
     for block in tree.find_all(exp.Select):
@@ -56,10 +56,10 @@ def broken(sql: str, way: Way, only: int | None = None) -> str:
     for number, point in reversed(list(enumerate(points))):
         if only in (None, number):
             _break(point, way)
-    return holder.this.sql("duckdb")
+    return str(holder.this.sql("duckdb"))
 
 
-def _may_tie(node: exp.Expression) -> bool:
+def _may_tie(node: exp.Expr) -> bool:
     if isinstance(node, exp.Window):
         return _numbers_rows(node) or _window_name(node) in _PICKS | _CHOOSERS
     if isinstance(node, exp.Func):
@@ -69,14 +69,14 @@ def _may_tie(node: exp.Expression) -> bool:
     return isinstance(node, exp.Query) and node.args.get("order") is not None and _cuts(node)
 
 
-def _cuts(node: exp.Expression) -> bool:
+def _cuts(node: exp.Expr) -> bool:
     """Whether the ORDER BY of a query decides which rows it has."""
     distinct = node.args.get("distinct")
     is_on = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None
     return is_on or node.args.get("limit") is not None
 
 
-def _is_wrapped(point: exp.Expression) -> bool:
+def _is_wrapped(point: exp.Expr) -> bool:
     """Whether only output columns may order it, and how many these are is not written down."""
     distinct = point.args.get("distinct")
     is_plain = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is None
@@ -99,7 +99,7 @@ def _numbers_rows(window: exp.Window) -> bool:
 # --- breaking -----------------------------------------------------------------------------------------------------
 
 
-def _break(point: exp.Expression, way: Way) -> None:
+def _break(point: exp.Expr, way: Way) -> None:
     if isinstance(point, exp.Window):
         _break_window(point, way)
     elif isinstance(point, exp.Func):
@@ -114,7 +114,7 @@ def _break(point: exp.Expression, way: Way) -> None:
         _extend(point.args["order"], _item_keys(point, way))
 
 
-def _item_keys(point: exp.Expression, way: Way) -> list[exp.Expression]:
+def _item_keys(point: exp.Expr, way: Way) -> list[exp.Expr]:
     """All that a query selects. By their positions items cannot be shuffled; DISTINCT is ordered by nothing else."""
     if way.salt and point.args.get("distinct") is None and point.find(exp.Window) is None:
         return [_shuffled([item.unalias().copy() for item in point.expressions], way)]
@@ -130,7 +130,7 @@ def _break_window(window: exp.Window, way: Way) -> None:
         _extend(order, _row_keys(block, way) if block is not None else [])
 
 
-def _order_operands(function: exp.Expression, before: Sequence[exp.Expression], way: Way) -> None:
+def _order_operands(function: exp.Expr, before: Sequence[exp.Expr], way: Way) -> None:
     """`f(x order by k)` as `f(x order by k, x)`; without an order of its own that of the window comes first."""
     operands = _operands(function)
     value = chosen_value(function).copy()
@@ -146,17 +146,17 @@ def _order_operands(function: exp.Expression, before: Sequence[exp.Expression], 
     ordered.set("this", last)
 
 
-def _operands(function: exp.Expression) -> list[exp.Expression]:
-    return [operand for operand in function.iter_expressions() if isinstance(operand, exp.Expression)]
+def _operands(function: exp.Expr) -> list[exp.Expr]:
+    return [operand for operand in function.iter_expressions() if isinstance(operand, exp.Expr)]
 
 
-def own_order(function: exp.Expression) -> list[exp.Ordered]:
+def own_order(function: exp.Expr) -> list[exp.Ordered]:
     """The ORDER BY inside an aggregate."""
     written = [operand for operand in _operands(function) if isinstance(operand, exp.Order)]
     return [part.copy() for part in written[0].expressions] if written else []
 
 
-def chosen_value(function: exp.Expression) -> exp.Expression:
+def chosen_value(function: exp.Expr) -> exp.Expr:
     """What an aggregate or a window function hands on: its first argument."""
     value = _operands(function)[0]
     while isinstance(value, (exp.Order, exp.Distinct, exp.IgnoreNulls)):
@@ -164,7 +164,7 @@ def chosen_value(function: exp.Expression) -> exp.Expression:
     return value
 
 
-def _break_wrapped(point: exp.Expression, way: Way) -> None:
+def _break_wrapped(point: exp.Expr, way: Way) -> None:
     """`q order by k limit n` as `select * from (q) r order by k, r limit n`: its own columns alone may order it."""
     order, limit = point.args["order"], point.args.get("limit")
     wrapper = exp.Select(expressions=[exp.Star()])
@@ -201,30 +201,30 @@ def asof_keys(join: exp.Join) -> list[exp.Column]:
     return [part.copy() for part in read if part.table.lower() == item.alias_or_name.lower()]
 
 
-def _extend(order: exp.Order, keys: Sequence[exp.Expression]) -> None:
+def _extend(order: exp.Order, keys: Sequence[exp.Expr]) -> None:
     order.set("expressions", [*order.expressions, *keys])
 
 
-def _key(value: exp.Expression, way: Way) -> exp.Ordered:
+def _key(value: exp.Expr, way: Way) -> exp.Ordered:
     # Down is up backwards: NULLs, which come last going up, come first.
     return exp.Ordered(this=value, desc=way.is_descending, nulls_first=way.is_descending)
 
 
-def _shuffled(told: Sequence[exp.Expression], way: Way) -> exp.Expression:
+def _shuffled(told: Sequence[exp.Expr], way: Way) -> exp.Expr:
     return _key(call("hash", *told, exp.Literal.number(way.salt)), way)
 
 
-def _row_keys(block: exp.Select, way: Way) -> list[exp.Expression]:
+def _row_keys(block: exp.Select, way: Way) -> list[exp.Expr]:
     told = what_tells_rows_apart(block)
     return [_shuffled(told, way)] if told else []
 
 
-def what_tells_rows_apart(block: exp.Select) -> list[exp.Expression]:
+def what_tells_rows_apart(block: exp.Select) -> list[exp.Expr]:
     """All of each row of FROM, or the keys of a block's groups; nothing where there is one row."""
     return group_keys(block) if aggregates(block) else [exp.Column(this=identifier(name)) for name in _row_names(block)]
 
 
-def group_keys(block: exp.Select) -> list[exp.Expression]:
+def group_keys(block: exp.Select) -> list[exp.Expr]:
     """What a block groups by, as it can be written in its select list."""
     group, items = block.args.get("group"), block.expressions
     if group is None:
@@ -264,7 +264,7 @@ def _filters(join: exp.Join) -> bool:
     return bool({(join.side or "").upper(), (join.kind or "").upper()} & {"SEMI", "ANTI"})
 
 
-def _flat(items: Sequence[exp.Expression]) -> Iterator[exp.Expression]:
+def _flat(items: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
     """The items of FROM, those in parentheses too."""
     for item in items:
         if isinstance(item, exp.Subquery) and not item.alias and isinstance(item.this, (exp.Table, exp.Subquery)):

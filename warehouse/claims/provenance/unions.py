@@ -58,11 +58,11 @@ class UnionBlock(Relation):
     def _position_in(self, branch: Relation, position: int) -> int | None:
         return position_of(branch.columns, self.columns[position]) if self.by_name else position
 
-    def annotate(self) -> exp.Expression:
+    def annotate(self) -> exp.Expr:
         for position in self.demanded:
             for branch, own in self.rests_on(position):
                 branch.demanded.add(own)
-        united: exp.Expression = self._branch(0)
+        united: exp.Expr = self._branch(0)
         for index in range(1, len(self.branches)):
             # By name even where the analyst wrote positions: each branch then names only its own evidence, and the
             # engine pads the rest with NULL. Padding by hand is quadratic: 400 branches were 7 MB of SQL and 16 s.
@@ -81,8 +81,8 @@ class UnionBlock(Relation):
             data.append(named(exp.Literal.number(index), BRANCH))
         return select([*data, *self._own_evidence(branch)], branch.holder)
 
-    def _own_evidence(self, branch: Relation) -> list[exp.Expression]:
-        found = []
+    def _own_evidence(self, branch: Relation) -> list[exp.Expr]:
+        found: list[exp.Expr] = []
         for number, [term] in branch.why_terms("__branch").items():
             value = as_list([term]) if self.whys[number] is Kind.LIST else term.expression
             found.append(named(value, why_name(number)))
@@ -102,7 +102,7 @@ def _union_columns(branches: Sequence[Relation], by_name: bool) -> tuple[str, ..
     return tuple(names)
 
 
-def branch_condition(node: exp.SetOperation, alias: str) -> exp.Expression | None:
+def branch_condition(node: exp.SetOperation, alias: str) -> exp.Expr | None:
     """What HAVING asks of a group of equal rows: in both operands (INTERSECT), not in the second (EXCEPT)."""
     first, second = (_has_branch(alias, index) for index in (0, 1))
     if isinstance(node, exp.Intersect):
@@ -112,5 +112,5 @@ def branch_condition(node: exp.SetOperation, alias: str) -> exp.Expression | Non
     return None
 
 
-def _has_branch(alias: str, index: int) -> exp.Expression:
+def _has_branch(alias: str, index: int) -> exp.Expr:
     return call("bool_or", exp.EQ(this=column(alias, BRANCH), expression=exp.Literal.number(index)))

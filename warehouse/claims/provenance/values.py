@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 RESERVED_PREFIX = "__"
 GROUPING_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
+Over = dict[str, Any]  # partition_by, order and spec of a window, as sqlglot names them
+_Node = TypeVar("_Node", bound=exp.Expr)
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,17 @@ class Kind(Enum):
 class Term:
     """A piece of evidence from one occurrence: an SQL expression and how to read it."""
 
-    expression: exp.Expression
+    expression: exp.Expr
     kind: Kind
-    present: exp.Expression | None = None  # for ROW and OWN: not NULL when the row exists
+    present: exp.Expr | None = None  # for ROW and OWN: not NULL when the row exists
     # For SHARED: what reads the set that the expression only marks. For CONSTANT: the same, wherever it stands in the query.
-    shared: exp.Expression | None = None
+    shared: exp.Expr | None = None
+
+    @property
+    def row(self) -> exp.Expr:
+        """What is not NULL when the row exists: for ROW and OWN."""
+        assert self.present is not None
+        return self.present
 
 
 Evidence = dict[int, list[Term]]  # occurrence number -> terms, no term twice
@@ -78,29 +87,29 @@ def identifier(name: str) -> exp.Identifier:
     return exp.Identifier(this=name, quoted=True)
 
 
-def named(expression: exp.Expression, name: str) -> exp.Alias:
+def named(expression: exp.Expr, name: str) -> exp.Alias:
     return exp.Alias(this=expression, alias=identifier(name))
 
 
-def call(name: str, *arguments: exp.Expression) -> exp.Anonymous:
+def call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
-def copied(node: exp.Expression) -> exp.Expression:
+def copied(node: _Node) -> _Node:
     """A copy of a tree with the places in it, without comments. sqlglot's own copies what is known of each node deeply: that
     was a third of the time that it takes to annotate a query."""
     root = type(node)()
-    unread = [(node, root)]
+    unread: list[tuple[exp.Expr, exp.Expr]] = [(node, root)]
     while unread:
         old, new = unread.pop()
         if old.meta_get("start") is not None or old.meta_get("witness") is not None:
             new.meta.update(old.meta)
         for key, value in old.args.items():
-            if isinstance(value, exp.Expression):
+            if isinstance(value, exp.Expr):
                 new.args[key] = _child(value, new, key, None, unread)
             elif isinstance(value, list):
                 new.args[key] = [
-                    _child(part, new, key, index, unread) if isinstance(part, exp.Expression) else part
+                    _child(part, new, key, index, unread) if isinstance(part, exp.Expr) else part
                     for index, part in enumerate(value)
                 ]
             else:
@@ -109,27 +118,27 @@ def copied(node: exp.Expression) -> exp.Expression:
 
 
 def _child(
-    value: exp.Expression, parent: exp.Expression, key: str, index: int | None, unread: list[tuple[Any, Any]]
-) -> exp.Expression:
+    value: exp.Expr, parent: exp.Expr, key: str, index: int | None, unread: list[tuple[Any, Any]]
+) -> exp.Expr:
     child = type(value)()
     child.parent, child.arg_key, child.index = parent, key, index
     unread.append((value, child))
     return child
 
 
-def is_not_null(expression: exp.Expression) -> exp.Expression:
+def is_not_null(expression: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Is(this=exp.Paren(this=copied(expression)), expression=exp.Null()))
 
 
-def subquery(query: exp.Expression, alias: str) -> exp.Subquery:
+def subquery(query: exp.Expr, alias: str) -> exp.Subquery:
     return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
 
 
-def select(expressions: Sequence[exp.Expression], source: exp.Expression) -> exp.Select:
+def select(expressions: Sequence[exp.Expr], source: exp.Expr) -> exp.Select:
     return exp.Select(expressions=list(expressions), from_=exp.From(this=source))
 
 
-def conjuncts(condition: exp.Expression) -> list[exp.Expression]:
+def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
     """What AND joins, in order."""
     found, unread = [], [condition]
     while unread:
@@ -143,9 +152,9 @@ def conjuncts(condition: exp.Expression) -> list[exp.Expression]:
     return found
 
 
-def all_of(conditions: Iterable[exp.Expression]) -> exp.Expression | None:
+def all_of(conditions: Iterable[exp.Expr]) -> exp.Expr | None:
     """The conditions joined with AND; None for none."""
-    joined: exp.Expression | None = None
+    joined: exp.Expr | None = None
     for condition in conditions:
         operand = exp.Paren(this=copied(condition))
         joined = operand if joined is None else exp.And(this=joined, expression=operand)
@@ -164,14 +173,14 @@ def token_name(occurrence: int) -> str:
     return f"__token_{occurrence}"
 
 
-def cell_of(column_name: str, token: exp.Expression) -> exp.Expression:
+def cell_of(column_name: str, token: exp.Expr) -> exp.Expr:
     """The struct of one cell of evidence: `c` names the column ('*' for the row as such), `t` is the row's token."""
     fields = {"c": exp.Literal.string(column_name), "t": copied(token)}
     pairs = [exp.PropertyEQ(this=exp.to_identifier(name), expression=value) for name, value in fields.items()]
     return exp.Struct(expressions=pairs)
 
 
-def row_cell(column_name: str, token: exp.Expression, kind: Kind) -> Term:
+def row_cell(column_name: str, token: exp.Expr, kind: Kind) -> Term:
     return Term(cell_of(column_name, token), kind, present=token)
 
 
@@ -193,37 +202,37 @@ def merge(parts: Iterable[Evidence]) -> Evidence:
     return merged
 
 
-def as_list(terms: Sequence[Term]) -> exp.Expression:
+def as_list(terms: Sequence[Term]) -> exp.Expr:
     """One list-valued expression for several terms; NULL or the empty list when there is no evidence."""
     lists = [_listed(term) for term in terms]
     return lists[0] if len(lists) == 1 else call("flatten", exp.Array(expressions=lists))
 
 
-def _listed(term: Term) -> exp.Expression:
+def _listed(term: Term) -> exp.Expr:
     if term.kind is Kind.SHARED and term.shared is not None:
         return exp.Case(ifs=[exp.If(this=copied(term.expression), true=copied(term.shared))])
     if not term.kind.is_row:
         return copied(term.expression)
     one = exp.Array(expressions=[copied(term.expression)])
-    return exp.Case(ifs=[exp.If(this=is_not_null(term.present), true=one)])
+    return exp.Case(ifs=[exp.If(this=is_not_null(term.row), true=one)])
 
 
 def collected(
     term: Term,
-    guards: Sequence[exp.Expression] = (),
-    over: dict[str, object] | None = None,
+    guards: Sequence[exp.Expr] = (),
+    over: Over | None = None,
     distinct: bool = False,
 ) -> Term:
     """The term gathered over a group (or, with `over`, over a window's frame), from the rows where all guards hold."""
     if term.kind is Kind.CONSTANT:
         return term
-    present = term.present if term.kind.is_row else term.expression
-    gathered: exp.Expression = copied(term.expression)
+    present = term.row if term.kind.is_row else term.expression
+    gathered: exp.Expr = copied(term.expression)
     if distinct and term.kind is Kind.ROW:
         gathered = exp.Distinct(expressions=[gathered])
     condition = all_of([is_not_null(present), *guards])
     function = "any_value" if term.kind is Kind.SHARED else "list"
-    result: exp.Expression = exp.Filter(this=call(function, gathered), expression=exp.Where(this=condition))
+    result: exp.Expr = exp.Filter(this=call(function, gathered), expression=exp.Where(this=condition))
     if over is not None:
         result = exp.Window(this=result, **_copied(over))
     if term.kind is Kind.SHARED:
@@ -238,7 +247,7 @@ def collected(
     return Term(result, Kind.SET if distinct else Kind.LIST)
 
 
-def _copied(over: dict[str, object]) -> dict[str, object]:
+def _copied(over: Over) -> Over:
     return {
         name: [part.copy() for part in value] if isinstance(value, list) else value.copy()
         for name, value in over.items()

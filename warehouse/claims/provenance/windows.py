@@ -12,9 +12,7 @@ from sqlglot import exp
 
 from warehouse.claims.provenance.engine import engine_functions, function_name, is_aggregate
 from warehouse.claims.provenance.refusals import refuse
-from warehouse.claims.provenance.values import Evidence, Kind, Term, as_list, collected, is_not_null, merge
-
-Over = dict[str, object]  # partition_by, order and spec of a window, as sqlglot names them
+from warehouse.claims.provenance.values import Evidence, Kind, Over, Term, as_list, collected, is_not_null, merge
 
 _ORDERED_RANKS = frozenset({"rank", "dense_rank"})
 _WHOLE_PARTITION = frozenset({"percent_rank", "cume_dist", "ntile"})
@@ -24,7 +22,7 @@ _ORDER_DEPENDENT = _SHIFTS | _PICKS | {"row_number", "ntile"}
 _RANKS = _ORDERED_RANKS | _WHOLE_PARTITION | {"row_number"}
 
 
-def bare_function(node: exp.Expression) -> exp.Expression:
+def bare_function(node: exp.Expr) -> exp.Expr:
     """The function inside FILTER, IGNORE NULLS and WITHIN GROUP."""
     while isinstance(node, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)):
         node = node.this
@@ -81,7 +79,7 @@ def _spec(kind: str, start: object, start_side: str | None, end: object, end_sid
     return exp.WindowSpec(kind=kind, start=start, start_side=start_side, end=end, end_side=end_side)
 
 
-def _shift_spec(window: exp.Window, function: exp.Expression, name: str) -> exp.WindowSpec:
+def _shift_spec(window: exp.Window, function: exp.Expr, name: str) -> exp.WindowSpec:
     """From the row itself to the one the shift reads; skipped NULLs make that distance unknown."""
     offset = function.args.get("offset")
     if offset is not None and not isinstance(offset, exp.Literal):
@@ -113,7 +111,7 @@ def is_pick(window: exp.Window) -> bool:
     return function_name(bare_function(window.this)) in _SHIFTS | _PICKS
 
 
-def rank_order(window: exp.Window) -> list[exp.Expression]:
+def rank_order(window: exp.Window) -> list[exp.Expr]:
     """The expressions a rank is computed from; without an order there are none."""
     order = window.args.get("order")
     return [ordered.this for ordered in order.expressions] if order is not None else []
@@ -130,7 +128,7 @@ def _picked_list(window: exp.Window, terms: list[Term], default: list[Term]) -> 
     copy = window.copy()
     function = bare_function(copy.this)
     value = function.this.copy()
-    cells: exp.Expression = as_list(terms) if terms else exp.Null()
+    cells: exp.Expr = as_list(terms) if terms else exp.Null()
     if isinstance(copy.this, exp.IgnoreNulls):
         cells = exp.Case(ifs=[exp.If(this=is_not_null(value), true=_never_null(cells))])
     function.set("this", cells)
@@ -139,6 +137,6 @@ def _picked_list(window: exp.Window, terms: list[Term], default: list[Term]) -> 
     return Term(copy, Kind.LIST)
 
 
-def _never_null(cells: exp.Expression) -> exp.Expression:
+def _never_null(cells: exp.Expr) -> exp.Expr:
     """IGNORE NULLS must skip the rows whose value is NULL, not those whose evidence is."""
     return exp.Coalesce(this=cells, expressions=[exp.Array(expressions=[])])

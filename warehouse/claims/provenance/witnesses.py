@@ -41,7 +41,7 @@ def find_witnesses(
     return witnesses
 
 
-def _keeps_out(part: exp.Expression, clause: exp.Expression) -> bool:
+def _keeps_out(part: exp.Expr, clause: exp.Expr) -> bool:
     """Whether WHERE asks that an IN or EXISTS be not true: the rows it keeps have no witness, so none is looked for."""
     test = part if isinstance(part, exp.Exists) else part.parent
     if not isinstance(clause, exp.Where) or not isinstance(test, (exp.Exists, exp.In)):
@@ -54,7 +54,7 @@ def _keeps_out(part: exp.Expression, clause: exp.Expression) -> bool:
     return _is_conjunct(above, clause)
 
 
-def _place(part: exp.Expression, clause: exp.Expression, node: exp.Select, is_aggregated: bool) -> str:
+def _place(part: exp.Expr, clause: exp.Expr, node: exp.Select, is_aggregated: bool) -> str:
     """What a subquery that depends on its surroundings depends on there: a 'row', a 'group', or what has 'none'."""
     if isinstance(clause, exp.Where) or _is_inside_aggregate(part, clause):
         return "row"
@@ -65,7 +65,7 @@ def _place(part: exp.Expression, clause: exp.Expression, node: exp.Select, is_ag
     return "none"
 
 
-def _is_inside_aggregate(part: exp.Expression, clause: exp.Expression) -> bool:
+def _is_inside_aggregate(part: exp.Expr, clause: exp.Expr) -> bool:
     """Whether an aggregate of the block reads the subquery, in its argument or its FILTER: row by row, then."""
     above = part.parent
     while above is not None and above is not clause.parent:
@@ -85,7 +85,7 @@ def _only_filters(join: exp.Join, node: exp.Select) -> bool:
 
 
 def _witness(
-    resolver: Resolver, part: exp.Expression, scope: Scope, ctes: Ctes, number: int, place: str, clause: exp.Expression
+    resolver: Resolver, part: exp.Expr, scope: Scope, ctes: Ctes, number: int, place: str, clause: exp.Expr
 ) -> Witness:
     form, tagged, probes = _form(part, scope)
     tagged.meta["witness"] = number
@@ -104,7 +104,7 @@ def _witness(
     return Witness(f"__witness_{number}", relation, form, is_row_level, is_correlated, probes, answered, home)
 
 
-def _is_answered(tagged: exp.Expression, form: str, relation: Relation, is_row_level: bool, clause: exp.Expression) -> bool:
+def _is_answered(tagged: exp.Expr, form: str, relation: Relation, is_row_level: bool, clause: exp.Expr) -> bool:
     """Whether the witness gives the subquery's own answer, so that it need not be looked for twice: the one value of an
     aggregate in WHERE, or in HAVING where all groups compare with the same; and of a match that WHERE asks for, that it is."""
     if form == "scalar":
@@ -113,14 +113,14 @@ def _is_answered(tagged: exp.Expression, form: str, relation: Relation, is_row_l
     return form in ("in", "exists") and is_row_level and isinstance(clause, exp.Where) and _is_conjunct(tagged, clause)
 
 
-def _is_conjunct(test: exp.Expression, clause: exp.Expression) -> bool:
+def _is_conjunct(test: exp.Expr, clause: exp.Expr) -> bool:
     above = test.parent
     while isinstance(above, (exp.Paren, exp.And)):
         above = above.parent
     return above is clause and not isinstance(test, exp.Any)
 
 
-def _check_place(part: exp.Expression, probes: tuple[exp.Expression, ...], scope: Scope, place: str) -> None:
+def _check_place(part: exp.Expr, probes: tuple[exp.Expr, ...], scope: Scope, place: str) -> None:
     """A group's subquery can be asked at each of its rows if it depends on the keys alone: they are equal there."""
     if place == "none":
         refuse("E_SUBQUERY_PLACE", part, "this subquery depends on the row, and here there is no row")
@@ -137,13 +137,13 @@ def _check_place(part: exp.Expression, probes: tuple[exp.Expression, ...], scope
             refuse("E_SUBQUERY_PLACE", part, "an aggregate of the group inside the subquery")
 
 
-def _reads_outer(aggregate: exp.Expression, scope: Scope) -> bool:
+def _reads_outer(aggregate: exp.Expr, scope: Scope) -> bool:
     """Whether a column of the aggregate may be of the query around; if the name is in both, it is taken to be."""
     columns = aggregate.find_all(exp.Column)
     return any(find_column(reference.parts, scope) is not None for reference in columns)
 
 
-def _form(part: exp.Expression, scope: Scope) -> tuple[str, exp.Expression, tuple[exp.Expression, ...]]:
+def _form(part: exp.Expr, scope: Scope) -> tuple[str, exp.Expr, tuple[exp.Expr, ...]]:
     """Which kind of subquery it is, the node that carries its number, and the left side of IN."""
     if isinstance(part, exp.Exists):
         return "exists", part, ()
@@ -158,7 +158,7 @@ def _form(part: exp.Expression, scope: Scope) -> tuple[str, exp.Expression, tupl
     return "scalar", part, ()
 
 
-def _check_inner_reads(part: exp.Expression) -> None:
+def _check_inner_reads(part: exp.Expr) -> None:
     """The original subquery stays in the SQL and may read an annotated CTE: taking all columns would take evidence."""
     for join in part.find_all(exp.Join):
         if (join.method or "").upper() == "NATURAL":
@@ -166,7 +166,7 @@ def _check_inner_reads(part: exp.Expression) -> None:
     for pivot in part.find_all(exp.Pivot):
         if pivot.args.get("group") is None:
             refuse("E_PIVOT", pivot, "PIVOT without GROUP BY inside a subquery of an expression")
-    direct = part.this if isinstance(part, exp.Exists) else None
+    direct: exp.Select | None = part.this if isinstance(part, exp.Exists) else None
     for star in part.find_all(exp.Star):
         if isinstance(star.parent, exp.Count):
             continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 
-def written(tree: exp.Expression) -> str:
+def written(tree: exp.Expr) -> str:
     """The text of a tree, which may be changed by it: a copy of a large one takes longer than many a query."""
     for pivot in list(tree.find_all(exp.Pivot)):
         for column in list(pivot.find_all(exp.Column)):

@@ -27,7 +27,7 @@ def measure(rows: int, groups: int, threads: int, repetitions: int) -> dict[str,
         " from range($rows) numbers(i)",
         {"groups": groups, "rows": rows},
     )
-    key_count = connection.execute("select count(distinct group_key) from amounts").fetchone()[0]
+    [(key_count,)] = connection.execute("select count(distinct group_key) from amounts").fetchall()
     elapsed_ms = [_timed_ms(connection, rows, key_count) for _ in range(repetitions + 1)][1:]
     median_ms = statistics.median(elapsed_ms)
     return {

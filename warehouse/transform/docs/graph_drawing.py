@@ -10,7 +10,7 @@ import graphlib
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 _CHARACTER = 7.0  # the width of a character at the drawing's font size, 12 px monospaced
@@ -189,7 +189,7 @@ def _rows(
             for place in lane:
                 rows[place.layer].append(place)
             chain = [boxes[parent], *lane, boxes[name]]
-            for before, after in zip(chain, chain[1:]):
+            for before, after in pairwise(chain):
                 right.setdefault(before, []).append(after)
                 left.setdefault(after, []).append(before)
     return rows, _Links(left, right)
@@ -218,7 +218,7 @@ def _middles(rows: Sequence[Sequence[_Place]], links: _Links) -> dict[_Place, fl
     """The height of each place's middle: near its neighbours', in the order and at the distance its layer demands."""
     middles: dict[_Place, float] = {}
     for row in rows:
-        middles |= dict(zip(row, _offsets(row)))
+        middles |= dict(zip(row, _offsets(row), strict=True))
     for sweep in range(_SWEEPS):
         for row in reversed(rows) if sweep % 2 else rows:
             wanted = [
@@ -228,7 +228,7 @@ def _middles(rows: Sequence[Sequence[_Place]], links: _Links) -> dict[_Place, fl
                 )
                 for place in row
             ]
-            middles |= dict(zip(row, _spread(wanted, _offsets(row))))
+            middles |= dict(zip(row, _spread(wanted, _offsets(row)), strict=True))
     top = min(middles.values(), default=0.0) - _BOX_HEIGHT / 2 - _MARGIN
     return {place: middle - top for place, middle in middles.items()}
 

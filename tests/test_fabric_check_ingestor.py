@@ -90,6 +90,28 @@ def codes(rows: Rows) -> Counter[str]:
 
 
 class TestNccl:
+    def test_rccl_report_in_json_and_csv(self, tmp_path: Path) -> None:
+        left, right = '"AllReduce",2,16,8,1,', [('1024,"float","sum",0,12.500000,0.081920,0.153600,"0"'), ('1024,"float","sum",1,12.250000,0.083500,0.156500,"N/A"')]
+        new = "numCycle,collective,nodes,ranks,ranksPerNode,gpusPerRank,size,type,redop,inplace,time,algbw,busbw,#wrong\n"
+        old = "collective, ranks, rankspernode, gpusperrank, size, type, redop, inplace, time, algbw, busbw, #wrong\n"  # without the nodes
+        reports = {
+            "report.json": sample.RCCL_REPORT, "lines.json": sample.RCCL_REPORT.replace("[\n", "").replace("]\n", "").replace("},", "}").replace('"numCycle":0, ', ""),
+            "report.csv": new + "".join(f"0,{left}{row}\n" for row in right), "old.csv": old + "".join(f"{left}{row}\n".replace(",", ", ") for row in right),
+        }
+        for name, text in reports.items():
+            rows = of_log(tmp_path / name, text, name)
+            assert codes(rows) == {} and outcomes(rows) == [("all_reduce_perf", "measured", None)]
+            assert points(rows, "placement", "message_bytes", "element_type", "redop", "time_us", "alg_bandwidth_gb_per_s", "bus_bandwidth_gb_per_s", "wrong_count") == [
+                ("out_of_place", 1024, "float", "sum", 12.5, 0.08192, 0.1536, 0), ("in_place", 1024, "float", "sum", 12.25, 0.0835, 0.1565, None),
+            ]
+            (run,) = rows["fabric_check_run"]
+            assert (run["tool"], run["rank_count"], run["node_count"]) == ("rccl-tests", 16, 2)
+        bad = sample.RCCL_REPORT.replace('"wrong":"0"', '"wrong":"7"')
+        assert outcomes(of_log(tmp_path / "bad", bad, "x.json")) == [("all_reduce_perf", "failed", "1 rows with wrong values")]
+        cut = sample.RCCL_REPORT[: sample.RCCL_REPORT.index('"busBw":0.1565')]
+        rows = of_log(tmp_path / "cut", cut, "x.json")
+        assert len(points(rows, "time_us")) == 1 and codes(rows)["malformed-row"] == 1
+
     def test_rccl_in_place_alone_and_more_than_one_cycle(self, tmp_path: Path) -> None:
         text = (
             "# nThread 1 nGpus 8 minBytes 1024 maxBytes 1024 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n#\n"

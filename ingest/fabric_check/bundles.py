@@ -14,7 +14,7 @@ from warehouse.landing.contract import BundleDraft, DraftFile, Tree
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Report
 
-from . import nccl_summary
+from . import nccl_summary, rccl_report
 from .place import Place, file_name, place_of
 from .runs import run_name
 from .tables import TABLES
@@ -49,6 +49,8 @@ def _roles(tree: Tree) -> dict[str, str]:
         if name.casefold().endswith(".csv"):
             if _head(tree, path, len(nccl_summary.HEAD) + 3).removeprefix(b"\xef\xbb\xbf").startswith(nccl_summary.HEAD):
                 roles[path] = SUMMARY
+            elif rccl_report.MARK.search(_head(tree, path, HEAD_BYTES)):
+                roles[path] = "rccl_tests_report"
         elif _TEXT.fullmatch(name) and not _is_recorded(tree, path):
             tools = tools_of(_head(tree, path, HEAD_BYTES))
             if tools:

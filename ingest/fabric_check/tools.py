@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from warehouse.landing.text import Data, Report
 
-from . import fio_json, fio_text, gpcnet, gpu_burn, iperf3, nccl_json, nccl_text, nvbandwidth_json, nvbandwidth_text, perftest
+from . import (
+    fio_json, fio_text, gpcnet, gpu_burn, iperf3, nccl_json, nccl_text, nvbandwidth_json, nvbandwidth_text, perftest, rccl_report,
+)
 from .check import Rows
 
 HEAD_BYTES = 64 << 10  # a launcher's own lines may come first
@@ -25,6 +27,7 @@ class Tool(NamedTuple):
 TOOLS = (
     Tool("nccl_tests_log", nccl_text.MARK, nccl_text.rows),
     Tool("nccl_tests_json", nccl_json.MARK, nccl_json.rows),
+    Tool("rccl_tests_report", rccl_report.MARK, rccl_report.rows),
     Tool("perftest_log", perftest.MARK, perftest.rows),
     Tool("nvbandwidth_log", nvbandwidth_text.MARK, nvbandwidth_text.rows),
     Tool("nvbandwidth_json", nvbandwidth_json.MARK, nvbandwidth_json.rows),

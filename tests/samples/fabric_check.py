@@ -161,6 +161,13 @@ NVBANDWIDTH_JSON = json.dumps({"nvbandwidth": {
     ],
 }}, indent=2) + "\n"
 
+RCCL_REPORT = """\
+[
+{"numCycle":0, "name":"AllReduce", "nodes":2, "ranks":16, "ranksPerNode":8, "gpusPerRank":1, "size":1024, "type":"float", "redop":"sum", "inPlace":0, "time":12.500000, "algBw":0.081920, "busBw":0.153600, "wrong":"0"},
+{"numCycle":0, "name":"AllReduce", "nodes":2, "ranks":16, "ranksPerNode":8, "gpusPerRank":1, "size":1024, "type":"float", "redop":"sum", "inPlace":1, "time":12.250000, "algBw":0.083500, "busBw":0.156500, "wrong":"N/A"}
+]
+"""
+
 GPCNET_LOAD = """\
 NetworkLoad Tests v1.3
   Test with 2048 MPI ranks (64 nodes)
@@ -273,7 +280,7 @@ def write_logs(top: Path) -> None:
         "write_bw": WRITE_BW.format(unit="Gb/sec", peak="1.5"), "read_lat": READ_LAT, "nvbandwidth": NVBANDWIDTH,
         "gpcnet": GPCNET_LOAD, "gpu_burn": GPU_BURN, "fio": FIO_TEXT,
     }
-    documents = {"nccl": NCCL_JSON, "nvbandwidth": NVBANDWIDTH_JSON, "fio": FIO_JSON, "iperf3": IPERF3}
+    documents = {"nccl": NCCL_JSON, "rccl": RCCL_REPORT, "nvbandwidth": NVBANDWIDTH_JSON, "fio": FIO_JSON, "iperf3": IPERF3}
     for name, text in logs.items():
         write(top / "logs" / f"{name}.log", text)
     for name, text in documents.items():

@@ -1,0 +1,97 @@
+"""The report of rccl-tests (`-x FILE`, `-Z json` or csv): a row a message size and placement, and nothing of the whole test.
+
+Times are microseconds, bandwidths GB/s. The CSV of the first versions has a header without the nodes that its rows begin with.
+Source: ROCm/rccl-tests, src/common.cu, class Reporter.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from warehouse.landing.json_text import json_pairs
+from warehouse.landing.records import Record
+from warehouse.landing.text import Data, Line, Report, clean, decoded, lines
+
+from .check import Check, Rows, at, end, is_missing, point, test
+from .nccl_text import test_named
+
+MARK = re.compile(
+    rb'\A\s*\[?\s*\{(?:"numCycle":\d+, )?"name":"\w+", "(?:nodes|gpus)":\d|\A(?:numCycle,)?collective, ?(?:nodes|ranks|gpus),'
+)
+
+_LEFT, _RIGHT = ("numCycle", "name"), ("size", "type", "redop", "inPlace", "time", "algBw", "busBw", "wrong")
+_MPI = ("nodes", "ranks", "ranksPerNode", "gpusPerRank")
+
+
+def rows(data: Data, report: Report, file_name: str) -> Rows:
+    """The check of a report."""
+    check = Check("rccl-tests", test_named(file_name), 0)
+    kinds: dict[str, set[str]] = {"type": set(), "redop": set()}
+    wrong_rows = index = 0
+    for line, stated in _rows(data, report):
+        check.cover(*at(line))
+        row = Record(stated, lambda code, message, line=line: report.at(code, message, line, "error"))
+        if not stated.keys() >= set(_RIGHT):
+            report.at("malformed-row", ", ".join(key for key in _RIGHT if key not in stated), line, "error")
+            continue
+        if not index:
+            check.test = test_named(row.text("name") or "") or check.test
+            check.rank_count, check.node_count = row.count("ranks") or row.count("gpus"), row.count("nodes")
+        index += 1
+        for kind, seen in kinds.items():
+            if (value := row.text(kind)) is not None and len(seen) < 100:
+                seen.add(value)
+        wrong = row.count("wrong")
+        wrong_rows += bool(wrong)
+        redop = row.text("redop")
+        placement = row.count("inPlace")
+        yield point(
+            check, line, 1, index, status="failed" if wrong else "measured",
+            placement=None if placement is None else "in_place" if placement else "out_of_place",
+            message_bytes=row.count("size"), element_type=row.text("type"), redop=None if is_missing(redop or "") else redop,
+            time_us=row.number("time"), alg_bandwidth_gb_per_s=row.number("algBw"), bus_bandwidth_gb_per_s=row.number("busBw"),
+            wrong_count=wrong,
+        )
+    check.parameters |= {f"{kind}s": sorted(seen) for kind, seen in kinds.items() if seen}
+    reason = None if index and not wrong_rows else f"{wrong_rows} rows with wrong values" if index else "the report has no rows"
+    if reason:
+        check.fail(reason)
+    else:
+        check.status = "succeeded"
+    yield test(check, check.offset, check.length, 1, check.test, "failed" if reason else "measured", reason)
+    yield end(check)
+
+
+def _rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]]]:
+    """The rows under the names that JSON gives them."""
+    names: tuple[str, ...] | None = None
+    for line in lines(data, report):
+        text = line.data.strip()
+        if text.startswith(b"{"):
+            lead = line.data.index(b"{")
+            start = (line.offset + lead, line.number)
+            yield line, {pair.key: pair.value for pair in json_pairs(text.rstrip(b","), report, start=start) if pair.key}
+        elif text in (b"", b"[", b"]"):
+            continue
+        elif names is None:
+            header = [cell.strip() for cell in decoded(line, report).split(",")]
+            names = _names(header)
+            if names is None:
+                report.at("unknown-column", clean(text.decode(errors="replace"))[:200], line, "error")
+                return
+        else:
+            cells = next(csv.reader([decoded(line, report)], skipinitialspace=True), [])
+            if len(cells) == len(names):
+                yield line, dict(zip(names, cells, strict=True))
+            else:
+                report.at("malformed-row", f"{len(cells)} cells, the report has {len(names)} columns", line, "error")
+
+
+def _names(header: list[str]) -> tuple[str, ...] | None:
+    """The columns of a CSV with this header; None where it is none that the tool writes."""
+    left = _LEFT if header[0] == "numCycle" else _LEFT[1:]
+    middle = ("gpus",) if "gpus" in header else _MPI
+    return (*left, *middle, *_RIGHT) if header[-4:] == ["time", "algbw", "busbw", "#wrong"] else None

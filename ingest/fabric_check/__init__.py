@@ -23,6 +23,7 @@ class FabricCheck:
     formats = (
         "nccl-tests and rccl-tests text, 2.0 to 2.18: several tests in a log, launcher prefixes, per-iteration columns",
         "nccl-tests JSON (-J), versions 1 and 2",
+        "rccl-tests report files (-x): JSON and CSV",
         "summary.csv of nccl-tests-cluster, compared with the logs it summarises",
         "perftest text: ib_write_bw, ib_read_lat, ib_send_bw and their kin, MB/sec, MiB/sec and Gb/sec",
         "nvbandwidth text and JSON, 0.2 to 0.10",

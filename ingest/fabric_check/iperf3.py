@@ -39,7 +39,8 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     if "error" not in found:
         document.expect(found, ("start", "end"))
         document.expect(begun, ("version", "test_start"))
-        document.expect(ended, ("streams", "cpu_utilization_percent", "sum" if "sum" in ended else "sum_sent", *(() if "sum" in ended else ("sum_received",))))
+        sums_stated = ("sum",) if "sum" in ended else ("sum_sent", "sum_received")
+        document.expect(ended, ("streams", "cpu_utilization_percent", *sums_stated))
     yield from _begun(check, document, begun)
     ends = _ends(begun)
     is_server = "accepted_connection" in begun
@@ -132,7 +133,8 @@ def _point(
         scope_name=f"stream {socket}" if scope == "stream" else f"{source} -> {target}" if all(ends) else None,
         source=source, target=target, bandwidth_unit="bits/s",
         bandwidth=None if is_server and rate == 0 and packets else rate,
-        retransmit_count=value.count("retransmits"), jitter_ms=jitter, lost_pct=lost, latency_mean=value.number("mean_rtt"), latency_min=value.number("min_rtt"),
+        retransmit_count=value.count("retransmits"), jitter_ms=jitter, lost_pct=lost,
+        latency_mean=value.number("mean_rtt"), latency_min=value.number("min_rtt"),
         latency_max=value.number("max_rtt"), latency_unit="us" if has_round_trips else None,
         latency_kind="rtt" if has_round_trips else None,
     )

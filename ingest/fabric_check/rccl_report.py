@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from warehouse.landing.json_text import json_pairs
@@ -33,7 +34,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     wrong_rows = index = 0
     for line, stated in _rows(data, report):
         check.cover(*at(line))
-        row = Record(stated, lambda code, message, line=line: report.at(code, message, line, "error"))
+        row = Record(stated, partial(_flag, report, line))
         if not stated.keys() >= set(_RIGHT):
             report.at("malformed-row", ", ".join(key for key in _RIGHT if key not in stated), line, "error")
             continue
@@ -63,6 +64,10 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         check.status = "succeeded"
     yield test(check, check.offset, check.length, 1, check.test, "failed" if reason else "measured", reason)
     yield end(check)
+
+
+def _flag(report: Report, line: Line, code: str, message: str) -> None:
+    report.at(code, message, line, "error")
 
 
 def _rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]]]:

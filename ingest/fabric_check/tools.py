@@ -9,7 +9,17 @@ from typing import NamedTuple
 from warehouse.landing.text import Data, Report
 
 from . import (
-    fio_json, fio_text, gpcnet, gpu_burn, iperf3, nccl_json, nccl_text, nvbandwidth_json, nvbandwidth_text, perftest, rccl_report,
+    fio_json,
+    fio_text,
+    gpcnet,
+    gpu_burn,
+    iperf3,
+    nccl_json,
+    nccl_text,
+    nvbandwidth_json,
+    nvbandwidth_text,
+    perftest,
+    rccl_report,
 )
 from .check import Rows
 

@@ -68,7 +68,7 @@ class MlperfTraining:
     name = "mlperf_training"
     version = 6
     formats = (
-        "MLPerf Training and HPC result files, rounds v0.7 to v5.1: :::MLLOG lines, also behind task prefixes and in noise",
+        "MLPerf Training and HPC result files, rounds v0.7 to v6.0: :::MLLOG lines, also behind task prefixes and in noise",
         "scaling.json of the RCP checker, systems/<platform>.json of the submission",
     )
     tables = TABLES

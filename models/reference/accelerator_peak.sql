@@ -1,8 +1,8 @@
 /*
 description: >
   One row per accelerator whose vendor documents its peak: dense FP8 matrix FLOP per second, which is half of what data sheets
-  print "with sparsity". FP8 because language models are trained in it, or narrower, on all of these, and because logs do not
-  state the type: a run in BF16 can reach no more than half of it. An accelerator is known by the first words of its name as
+  print "with sparsity". FP8 because language models are trained in it, or narrower, on all of these, and because logs
+  before v6.0 do not state the type: a run in BF16 can reach no more than half of it. An accelerator is known by the first words of its name as
   submissions write it; one that is not here has no documented peak.
 grain: [accelerator]
 columns:

@@ -27,6 +27,8 @@ from (
     ('mlperf_common/callbacks/logging.py', 'validation_time', 'duration_s', 'eval', 'block', 'NVIDIA/mlperf-common: perf_counter seconds of an evaluation'),
     ('mlperf_common/callbacks/logging.py', 'warmup_time', 'duration_s', 'init', 'phase', 'NVIDIA/mlperf-common: perf_counter seconds of the warm-up'),
     ('llm/custom_callbacks.py', 'train_step_time', 'step_time_s', 'train', 'step', 'time stamps of lines one step apart'),
+    ('llm/callback_logging.py', 'train_step_time', 'step_time_s', 'train', 'step', 'time stamps of a block''s start and of its first step'),
+    ('llm/callback_logging.py', 'validation_time', 'duration_s', 'eval', 'block', 'time stamps of eval_start and eval_stop'),
     ('sd/callbacks.py', 'train_step_time', 'step_time_s', 'train', 'block', 'time stamps of the block / its steps'),
     ('sd/callbacks.py', 'throughput', 'samples_per_s', 'train', 'block', 'throughput * train_step_time of the line = global_batch_size'),
     ('ft-llm/custom_callbacks.py', 'throughput', 'samples_per_s', 'train', 'block', 'samples of the block / its time stamps'),

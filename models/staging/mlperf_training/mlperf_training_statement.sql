@@ -21,9 +21,12 @@ with first_line as (
             'submission_benchmark', 'submission_org', 'submission_division', 'submission_status', 'submission_platform',
             'seed', 'global_batch_size', 'local_batch_size', 'gradient_accumulation_steps', 'max_sequence_length',
             'train_samples', 'eval_samples', 'epoch_count', 'max_steps', 'target_accuracy', 'init_checkpoint_step',
-            'lora_rank', 'lora_alpha', 'number_of_nodes', 'accelerators_per_node', 'number_of_ranks'
+            'lora_rank', 'lora_alpha', 'number_of_nodes', 'accelerators_per_node', 'number_of_ranks',
+            'micro_batch_size', 'config_filename'
         )
         or starts_with(key, 'opt_')
+        or starts_with(key, 'lowest_numerical_precision')
+        or ends_with(key, '_parallelism')
     group by
         run_id,
         artifact_manifest_digest,

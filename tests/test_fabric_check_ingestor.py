@@ -599,6 +599,41 @@ class TestOtherTools:
             ("sent", here, there, 8e9), ("received", here, there, 7.2e9), ("sent", there, here, 8e9), ("received", there, here, 7.2e9),
         ]
 
+    def test_iperf3_text_has_its_end_report(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path / "many", sample.IPERF3_TEXT)
+        assert points(rows, "scope", "scope_name", "direction", "bandwidth", "bandwidth_unit", "retransmit_count") == [
+            ("stream", "stream 5", "sent", 940.0, "Mbits/sec", 2), ("stream", "stream 5", "received", 930.0, "Mbits/sec", None),
+            ("stream", "stream 7", "sent", 938.0, "Mbits/sec", 1), ("stream", "stream 7", "received", 928.0, "Mbits/sec", None),
+            ("pair", "10.0.0.1 -> 10.0.0.2", "sent", 1.88, "Gbits/sec", 3), ("pair", "10.0.0.1 -> 10.0.0.2", "received", 1.86, "Gbits/sec", None),
+        ]
+        assert codes(rows) == {} and outcomes(rows) == [("iperf3", "measured", None)]
+        assert rows["fabric_check_run"][0]["nodes"] == "10.0.0.1,10.0.0.2"
+
+    def test_iperf3_text_udp_reverse_bidirectional_and_of_a_server(self, tmp_path: Path) -> None:
+        head = "{}\n[  5] local 10.0.0.1 port 40100 connected to 10.0.0.2 port 5201\n"
+        client, here, there = head.format("Connecting to host 10.0.0.2, port 5201"), "10.0.0.1", "10.0.0.2"
+        udp = (
+            "[  5]   0.00-10.00  sec  1.16 GBytes  1000 Mbits/sec  0.000 ms  0/863172 (0%)  sender\n"
+            "[  5]   0.00-10.04  sec   714 MBytes   597 Mbits/sec  0.013 ms  345268/863172 (40%)  receiver\n"
+        )
+        rows = of_log(tmp_path / "udp", client + udp)
+        assert points(rows, "scope", "direction", "source", "bandwidth", "jitter_ms", "lost_pct") == [
+            ("pair", "sent", here, 1000.0, None, None), ("pair", "received", here, 597.0, 0.013, 40.0),
+        ]
+        received = "[  5]   0.00-10.04  sec  1.08 GBytes   110 MBytes/sec                  receiver\n"
+        rows = of_log(tmp_path / "reverse", client.replace("[  5] local", "Reverse mode, remote host 10.0.0.2 is sending\n[  5] local") + received)
+        assert points(rows, "source", "target", "bandwidth", "bandwidth_unit") == [(there, here, 110.0, "MBytes/sec")]
+        server = head.format("Server listening on 5201\nAccepted connection from 10.0.0.2, port 40000")
+        zero = "[  5]   0.00-10.04  sec  0.00 Bytes  0.00 bits/sec                  sender\n"
+        rows = of_log(tmp_path / "server", (server + zero + received) * 2)
+        assert points(rows, "direction", "source", "bandwidth") == [("received", there, 110.0)] * 2 and len(outcomes(rows)) == 2
+        both = "[  5][TX-C]   0.00-10.00  sec  1.00 GBytes   859 Mbits/sec    0             sender\n[  7][RX-C]   0.00-10.00  sec  1.00 GBytes   800 Mbits/sec                  receiver\n"
+        rows = of_log(tmp_path / "bidir", client + both)
+        assert points(rows, "scope", "direction", "source", "bandwidth") == [("stream", "sent", here, 859.0), ("stream", "received_reverse", there, 800.0)]
+        refused = "iperf3: error - unable to connect to server: Connection refused"
+        assert outcomes(of_log(tmp_path / "refused", refused + "\n")) == [("iperf3", "failed", refused)]
+        assert outcomes(of_log(tmp_path / "cut", sample.IPERF3_TEXT.partition("- - -")[0])) == [("iperf3", "failed", "the log has no end report")]
+
     def test_iperf3_that_could_not_connect(self, tmp_path: Path) -> None:
         document = json.dumps({"start": {"connected": [], "version": "iperf 3.9"}, "intervals": [], "end": {}, "error": "error - unable to connect to server"})
         assert outcomes(of_log(tmp_path, document, "iperf.json")) == [("iperf3", "failed", "error - unable to connect to server")]

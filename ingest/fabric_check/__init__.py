@@ -30,7 +30,7 @@ class FabricCheck:
         "GPCNeT network_test and network_load_test text",
         "gpu_burn text",
         "fio JSON and text, versions 2 and 3",
-        "iperf3 JSON (-J, --json-stream)",
+        "iperf3 JSON (-J, --json-stream) and text",
     )
     tables = TABLES
 

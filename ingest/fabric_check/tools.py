@@ -14,6 +14,7 @@ from . import (
     gpcnet,
     gpu_burn,
     iperf3,
+    iperf3_text,
     nccl_json,
     nccl_text,
     nvbandwidth_json,
@@ -46,6 +47,7 @@ TOOLS = (
     Tool("fio_json", fio_json.MARK, fio_json.rows),
     Tool("fio_log", fio_text.MARK, fio_text.rows),
     Tool("iperf3_json", iperf3.MARK, iperf3.rows),
+    Tool("iperf3_log", iperf3_text.MARK, iperf3_text.rows),
 )
 
 

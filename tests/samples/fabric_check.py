@@ -161,6 +161,26 @@ NVBANDWIDTH_JSON = json.dumps({"nvbandwidth": {
     ],
 }}, indent=2) + "\n"
 
+IPERF3_TEXT = """\
+Connecting to host 10.0.0.2, port 5201
+[  5] local 10.0.0.1 port 40100 connected to 10.0.0.2 port 5201
+[  7] local 10.0.0.1 port 40102 connected to 10.0.0.2 port 5201
+[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5]   0.00-1.00   sec   113 MBytes   951 Mbits/sec    0    434 KBytes
+[  7]   0.00-1.00   sec   113 MBytes   949 Mbits/sec    0    434 KBytes
+[SUM]   0.00-1.00   sec   226 MBytes  1.90 Gbits/sec    0
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Retr
+[  5]   0.00-10.00  sec  1.09 GBytes   940 Mbits/sec    2             sender
+[  5]   0.00-10.04  sec  1.08 GBytes   930 Mbits/sec                  receiver
+[  7]   0.00-10.00  sec  1.09 GBytes   938 Mbits/sec    1             sender
+[  7]   0.00-10.04  sec  1.08 GBytes   928 Mbits/sec                  receiver
+[SUM]   0.00-10.00  sec  2.18 GBytes  1.88 Gbits/sec    3             sender
+[SUM]   0.00-10.04  sec  2.16 GBytes  1.86 Gbits/sec                  receiver
+
+iperf Done.
+"""
+
 RCCL_REPORT = """\
 [
 {"numCycle":0, "name":"AllReduce", "nodes":2, "ranks":16, "ranksPerNode":8, "gpusPerRank":1, "size":1024, "type":"float", "redop":"sum", "inPlace":0, "time":12.500000, "algBw":0.081920, "busBw":0.153600, "wrong":"0"},
@@ -278,7 +298,7 @@ def write_logs(top: Path) -> None:
     logs = {
         "old_all_gather": OLD_ALL_GATHER, "rccl": OLD_RCCL,
         "write_bw": WRITE_BW.format(unit="Gb/sec", peak="1.5"), "read_lat": READ_LAT, "nvbandwidth": NVBANDWIDTH,
-        "gpcnet": GPCNET_LOAD, "gpu_burn": GPU_BURN, "fio": FIO_TEXT,
+        "gpcnet": GPCNET_LOAD, "gpu_burn": GPU_BURN, "fio": FIO_TEXT, "iperf3": IPERF3_TEXT,
     }
     documents = {"nccl": NCCL_JSON, "rccl": RCCL_REPORT, "nvbandwidth": NVBANDWIDTH_JSON, "fio": FIO_JSON, "iperf3": IPERF3}
     for name, text in logs.items():

@@ -1,7 +1,7 @@
 /*
 description: >
   One row per measured point of each test: a message size, a pair of ends, a GPU, a stream. What a tool prints is converted by
-  its unit: perftest's MB and fio's KiB are 2^20 and 2^10 bytes, Gb and bits are bits; an unlisted unit leaves the value out.
+  its unit: perftest's MB and fio's KiB are 2^20 and 2^10 bytes, Gb and bits are bits, iperf3's bits by thousands and Bytes by 1024; an unlisted unit leaves the value out.
 grain: [run_id, artifact_manifest_digest, test_index, point_index, placement]
 feeds: fabric_outcome
 */
@@ -23,7 +23,17 @@ with bandwidth_unit as (
         ('MB/sec', 1048576.0),
         ('MiB/sec', 1048576.0),
         ('Gb/sec', 125000000.0),
-        ('bits/s', 0.125)
+        ('bits/s', 0.125),
+        ('bits/sec', 0.125),
+        ('Kbits/sec', 125.0),
+        ('Mbits/sec', 125e3),
+        ('Gbits/sec', 125e6),
+        ('Tbits/sec', 125e9),
+        ('Bytes/sec', 1.0),
+        ('KBytes/sec', 1024.0),
+        ('MBytes/sec', 1048576.0),
+        ('GBytes/sec', 1073741824.0),
+        ('TBytes/sec', 1099511627776.0)
     ) as unit (unit, bytes)
 ),
 

@@ -24,9 +24,9 @@ def disagreements(
 ) -> Iterator[tuple[Entry, str]]:
     """(the aggregate, what is wrong with it) for each that its requests contradict beyond the rounding it was written with.
     `computed` is what was computed of them anyhow."""
-    counts = {"completed": detail.count - detail.failed, "failed": detail.failed}
+    counts = {"completed": detail.requests - detail.failed, "failed": detail.failed}
     for key, column in (("total_input_tokens", "input_token_count"), ("total_output_tokens", "output_token_count")):
-        if detail.columns[column].null_count < detail.count:
+        if detail.columns[column].null_count < detail.requests:
             counts[key] = sum(filter(None, detail.of_succeeded(column).to_pylist()))
     for key, count in counts.items():
         entry = stated.get(key)

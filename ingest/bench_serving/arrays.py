@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import simdjson
@@ -31,7 +31,7 @@ class Gaps(NamedTuple):
     """The rows of an array of arrays: all numbers in one sequence, and how many each row has (None: it is no array)."""
 
     numbers: Numbers
-    counts: list[int | None]
+    counts: Sequence[int | None]
 
 
 def numbers_in(data: Data, pair: Pair, report: Report) -> Numbers | None:
@@ -76,8 +76,8 @@ def _plain_rows(piece: bytes, parser: simdjson.Parser) -> Gaps | None:
     if piece[: max(first, 0)].strip(_BLANK) not in (b"", b","):
         return None
     try:
-        rows = parser.parse(b"".join((b"[", memoryview(piece)[max(first, 0) :], b"]")))
-        counts = list(map(len, rows))
+        rows = cast(simdjson.Array, parser.parse(b"".join((b"[", memoryview(piece)[max(first, 0) :], b"]"))))
+        counts = list(map(len, cast("Iterable[simdjson.Array]", rows)))
         numbers = _unboxed(rows)
     except (ValueError, TypeError, RuntimeError):
         return None
@@ -127,7 +127,7 @@ def _numbers(written: bytes, pair: Pair, report: Report) -> Numbers:
     """The comma-separated numbers in `written`."""
     try:
         if b"[" not in written:
-            return _unboxed(simdjson.Parser().parse(b"[%b]" % written))
+            return _unboxed(cast(simdjson.Array, simdjson.Parser().parse(b"[%b]" % written)))
     except (ValueError, TypeError, RuntimeError):  # such as null or 1.2.3: looked at one by one
         pass
     return _careful([_element(text) for text in written.split(b",")], pair, report)

@@ -181,7 +181,7 @@ def _add_statistics(
 
 
 def _add_requests(parse: _Parse, name: str, raw_path: str, detail: Detail) -> None:
-    place, count = detail.places["all"], detail.count
+    place, count = detail.places["all"], detail.requests
     parse.buffer.add_columns(
         _REQUEST, raw_path, np.full(count, place.offset), np.full(count, place.length),
         run_id=name, request_index=np.arange(count), **detail.columns,

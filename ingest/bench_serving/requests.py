@@ -40,12 +40,12 @@ class Detail(NamedTuple):
     places: Mapping[str, Place]
 
     @property
-    def count(self) -> int:
+    def requests(self) -> int:
         return len(self.is_succeeded)
 
     @property
     def failed(self) -> int:
-        return self.count - int(np.count_nonzero(self.is_succeeded))
+        return self.requests - int(np.count_nonzero(self.is_succeeded))
 
     def of_succeeded(self, column: str) -> pa.Array:
         return self.columns[column].filter(pa.array(self.is_succeeded))
@@ -131,7 +131,7 @@ def _described(metric: str, values: pa.Array) -> Iterator[tuple[str, float]]:
 
 def _sums(gaps: Gaps, count: int) -> Numbers:
     """The sum of each request's gaps, in their order; NaN where one of them is not known."""
-    return np.bincount(_owners(gaps), gaps.numbers, count)
+    return np.bincount(_owners(gaps), gaps.numbers, count).astype(np.float64, copy=False)
 
 
 def _owners(gaps: Gaps) -> NDArray[np.int64]:
@@ -152,11 +152,13 @@ def _padded(values: Sequence[float | None] | Numbers, count: int) -> Numbers:
 
 
 def _is_nothing(numbers: Numbers) -> NDArray[np.bool_]:
-    return np.isnan(numbers) | (numbers == 0)
+    is_nothing: NDArray[np.bool_] = np.isnan(numbers) | (numbers == 0)
+    return is_nothing
 
 
 def _is_whole(numbers: Numbers) -> NDArray[np.bool_]:
-    return (numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers))
+    is_whole: NDArray[np.bool_] = (numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers))
+    return is_whole
 
 
 def _whole(numbers: Numbers) -> pa.Array:

@@ -8,7 +8,7 @@ times are off by some microseconds (recomputed from saved exports to the last di
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -53,6 +53,10 @@ def request_rows(data: Data, report: Report, experiments: list[Experiment]) -> I
             report("no-requests", "the export has no experiments", 0, len(data), severity="error")
 
 
+def _reporter(report: Report, offset: int, length: int) -> Callable[[str, str], None]:
+    return lambda code, message: report(code, message, offset, length)
+
+
 def _requests(stream: JsonStream, report: Report, experiments: list[Experiment]) -> Iterator[Row]:
     experiment = experiments[-1]
     has_requests = False
@@ -61,7 +65,7 @@ def _requests(stream: JsonStream, report: Report, experiments: list[Experiment])
             start = stream.offset
             found = stream.value()
             if isinstance(found, dict):
-                record = Record(found, lambda code, message: report(code, message, start, stream.offset - start))
+                record = Record(found, _reporter(report, start, stream.offset - start))
                 experiment.mode, experiment.value = record.text("mode"), record.number("value")
             else:
                 report("not-an-object", f"experiment: {shown(found)}", start, stream.offset - start, severity="error")

@@ -138,7 +138,7 @@ def _computed(ordered: NDArray[Any], statistic: str) -> float | None:
     if statistic == "stddev":
         return standard_deviation(ordered, ddof=1)
     if statistic in ("min", "max"):
-        return ordered[0 if statistic == "min" else -1].item()
+        return float(ordered[0 if statistic == "min" else -1])
     return percentile(ordered, float(statistic[1:]))
 
 

@@ -30,8 +30,8 @@ _TEXTS = ("error_code", "error_msg")
 _NAMES_OF_STARTS = ("request_start_time", "start_time")  # of forks and later versions
 
 
-def _values() -> "dict[str, array[float]]":
-    return {key: array("d") for key in _NUMBERS} | {key: array("q") for key in _COUNTS}
+def _values() -> "dict[str, array[Any]]":
+    return {**{key: array("d") for key in _NUMBERS}, **{key: array("q") for key in _COUNTS}}
 
 
 @dataclass
@@ -71,12 +71,13 @@ def _columns_of_all(records: Records, detail: Detail) -> dict[str, Any] | None:
     stated = [name for name in _NAMES_OF_STARTS if any(records.has(name))]
     if stated and not all(records.has(stated[0])):
         return None
-    floats = {key: records.numbers(key) for key in _NUMBERS}
+    found = {key: records.numbers(key) for key in _NUMBERS}
     if stated:
-        floats["started_s"] = records.numbers(stated[0])
+        found["started_s"] = records.numbers(stated[0])
+    floats = {key: column for key, column in found.items() if column is not None}
     whole = {key: records.counts(key) for key in _COUNTS}
     codes, messages = (records.texts(key) for key in _TEXTS)
-    if codes is None or messages is None or any(column is None for column in (*floats.values(), *whole.values())):
+    if codes is None or messages is None or len(floats) < len(found) or any(column is None for column in whole.values()):
         return None
     failed = [index for index, code in enumerate(codes) if code is not None]
     latency = floats["end_to_end_latency_s"]

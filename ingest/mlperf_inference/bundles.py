@@ -6,9 +6,9 @@ Sections are matched by exact folder names first, then without regard to case: s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, TreeFile, Unclaimed
 
@@ -177,7 +177,7 @@ def _run_paths(files: Iterable[Found]) -> list[str]:
     return sorted({run.path for run in runs if run})
 
 
-def run_id(identity: dict, run_path: str, unknown_round: str = "?") -> str:
+def run_id(identity: Mapping[str, Any], run_path: str, unknown_round: str = "?") -> str:
     """The run's name: family, round (or what stands for it), then folder names verbatim."""
     names = (identity[part] for part in ("division", "submitter", "platform", "benchmark", "scenario"))
     return "/".join(("mlperf-inference", identity["round"] or unknown_round, *names, run_path))

@@ -10,7 +10,17 @@ from collections.abc import Iterator
 
 from warehouse.landing.json_text import Json, is_lost_number, json_number, json_text
 from warehouse.landing.text import (
-    MAX_KEY_CHARACTERS, Data, Entry, Line, Report, clean, decoded, is_non_finite, landed_text, lines, number_in,
+    MAX_KEY_CHARACTERS,
+    Data,
+    Entry,
+    Line,
+    Report,
+    clean,
+    decoded,
+    is_non_finite,
+    landed_text,
+    lines,
+    number_in,
 )
 
 from .text import text_entry
@@ -66,8 +76,8 @@ def _summary_pair(text: str, heading: str | None) -> tuple[str | None, str | Non
         if not key or (number_in(value) is None and not is_non_finite(value)):
             return heading or "*", text[1:].strip()
         # TTFT and TPOT paragraphs state estimates in the same words as the latency's own, which is another quantity.
-        of_tokens = heading is not None and heading.endswith(_EARLY_STOPPING)
-        return (heading.removesuffix(_EARLY_STOPPING) if of_tokens else "") + key, value
+        of_what = heading.removesuffix(_EARLY_STOPPING) if heading and heading.endswith(_EARLY_STOPPING) else ""
+        return of_what + key, value
     key, colon, value = (part.strip() for part in text.partition(":"))
     if colon and key:
         return key, value or None

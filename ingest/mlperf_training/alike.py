@@ -101,10 +101,11 @@ class Alike(NamedTuple):
     def _edge(self, rows: Ints, codes: Ints, first: Ints, side: int) -> Ints:
         """Where the values begin (`side` 0) or end (1)."""
         edges = [template.value[side] if template.value else None for template in self.templates]
-        holes = np.array([edge.number if edge else NOWHERE for edge in edges])[codes]
-        behind = np.array([edge.bytes if edge else 0 for edge in edges])[codes]
+        holes = np.array([place.number if place else NOWHERE for place in edges])[codes]
+        behind = np.array([place.bytes if place else 0 for place in edges])[codes]
         at_number = self.numbers.stops[first + np.maximum(holes, 0)]
-        return np.where(holes == NOWHERE, self.lines.starts[rows], at_number) + behind
+        edge: Ints = np.where(holes == NOWHERE, self.lines.starts[rows], at_number) + behind
+        return edge
 
     def stat_columns(self) -> dict[str, pa.Array]:
         stats = [stat for template in self.templates for stat in template.stats]

@@ -10,7 +10,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from warehouse.landing.numbers_at import (
-    Bools, Bytes, Ints, floats_at, has_open_point, is_digit, is_plain_number, places_where, texts_at,
+    Bools,
+    Bytes,
+    Ints,
+    floats_at,
+    has_open_point,
+    is_digit,
+    is_plain_number,
+    places_where,
+    texts_at,
 )
 
 from .lines import Lines
@@ -59,11 +67,13 @@ def numbers_in(lines: Lines) -> Numbers:
 
 def _may_begin(before: Bytes, byte: Bytes) -> Bools:
     stands: Bools = (before == ord(" ")) | (before == ord(":")) | (before == ord(",")) | (before == ord("["))
-    return stands & (is_digit(byte) | (byte == ord("-")))
+    begins: Bools = stands & (is_digit(byte) | (byte == ord("-")))
+    return begins
 
 
 def _may_end(byte: Bytes, behind: Bytes) -> Bools:
-    return is_digit(byte) & ((behind == ord(",")) | (behind == ord("}")) | (behind == ord("]")))
+    ends: Bools = is_digit(byte) & ((behind == ord(",")) | (behind == ord("}")) | (behind == ord("]")))
+    return ends
 
 
 def _is_all_in(lines: Lines, places: Ints) -> bool:
@@ -84,4 +94,5 @@ def _is_json(text: Bytes, starts: Ints, ends: Ints) -> Bools:
 
 
 def _is_open_point(byte: Bytes, behind: Bytes) -> Bools:
-    return (byte == ord(".")) & ~is_digit(behind)
+    is_open: Bools = (byte == ord(".")) & ~is_digit(behind)
+    return is_open

@@ -98,7 +98,8 @@ def template_of(texts: Sequence[bytes]) -> Template | None:
         return Template(
             key, text(columns["event_type"]), text(columns["status"]), text(columns["metric"]), text(columns["producer"]),
             None if value is None else (place(value[0]), place(value[1])),
-            *(hole(columns[name]) for name in ("time_ms", "value_number", "samples_count", "step", "epoch_num", "learning_rate")),
+            hole(columns["time_ms"]), hole(columns["value_number"]), hole(columns["samples_count"]), hole(columns["step"]),
+            hole(columns["epoch_num"]), hole(columns["learning_rate"]),
             tuple(stat(name, value, number) for name, value, number in stats),
         )
     except _Unfit:

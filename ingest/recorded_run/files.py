@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -81,7 +81,7 @@ def _typed(value: Any, type_: pa.DataType) -> Any:
         return finite(value) if is_number else None
     try:
         moment = datetime.fromisoformat(value)
-        return moment.astimezone(timezone.utc) if moment.tzinfo else None
+        return moment.astimezone(UTC) if moment.tzinfo else None
     except (TypeError, ValueError, OverflowError):
         return None
 

@@ -134,7 +134,7 @@ def _add_values(output: _Output, start: int, end: int) -> Indicator:
     # Since thoth-storages PR 1387 the key is `component`; before, and in Thoth's docs still, `framework`.
     name = _string(output, top.get("name"))
     component_key = next((key for key in ("component", "framework") if _string(output, top.get(key)) is not None), None)
-    component = _string(output, top.get(component_key))
+    component = _string(output, top[component_key]) if component_key else None
     for key, member in top.items():
         if key in ("@parameters", "@result"):
             _collect_section(output, key, member)
@@ -187,20 +187,26 @@ def _collect(output: _Output, kind: str, key: str, member: _Member, depth: int) 
 def _members(output: _Output, start: int) -> dict[str, _Member]:
     """The members of the object that begins at `start`, which is known to be valid JSON. Of a key given twice the last
     one counts, as in every JSON library, and an issue says so."""
-    text, found = output.text, {}
-    at = _SPACE.match(text, start + 1).end()
+    text = output.text
+    found: dict[str, _Member] = {}
+    at = _behind_space(text, start + 1)
     while text[at] != "}":
         if text[at] == ",":
-            at = _SPACE.match(text, at + 1).end()
+            at = _behind_space(text, at + 1)
         key_end = _SHAPE.raw_decode(text, at)[1]
-        value_start = _SPACE.match(text, _SPACE.match(text, key_end).end() + 1).end()
+        value_start = _behind_space(text, _behind_space(text, key_end) + 1)
         end = _SHAPE.raw_decode(text, value_start)[1]
         key = clean(json.loads(output.source(at, key_end)))
         if key in found:
             output.flag_duplicate(key, found[key])
         found[key] = _Member(key, at, value_start, end)
-        at = _SPACE.match(text, end).end()
+        at = _behind_space(text, end)
     return found
+
+
+def _behind_space(text: str, at: int) -> int:
+    blank = _SPACE.match(text, at)
+    return blank.end() if blank else at
 
 
 def _string(output: _Output, member: _Member | None) -> str | None:
@@ -223,11 +229,12 @@ def _add_value(
     output: _Output, kind: str, key: str, member: _Member, name: str | None, component: str | None
 ) -> float | None:
     """Add a row, and return its number."""
-    text: str | None = output.source(member.value_start, member.end)
-    value_type = _VALUE_TYPES.get(text[0]) or ("integer" if re.fullmatch(r"-?[0-9]+", text) else "float")
+    written = output.source(member.value_start, member.end)
+    value_type = _VALUE_TYPES.get(written[0]) or ("integer" if re.fullmatch(r"-?[0-9]+", written) else "float")
+    text: str | None = written
     number = None
     if value_type in ("integer", "float"):
-        number = finite(float(text))
+        number = finite(float(written))
         if number is None:
             output.flag("non-finite-value", f"{key} is not a finite number", member.start, member.end)
     elif value_type == "string":

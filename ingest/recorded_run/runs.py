@@ -14,7 +14,6 @@ from .indicator import Indicator
 from .tables import HOST_FIELDS, RUN_FIELDS, TABLES
 from .workload import workload_columns
 
-
 STATUSES = ("succeeded", "failed", "interrupted")
 
 
@@ -38,7 +37,8 @@ def add_run(
     if document.get("host_sampling_error") is not None:
         reject("host-sampling-failed", f"host sampling stopped early: {shown(document['host_sampling_error'])}")
     buffer.add("recorded_run", row_path, 0, bundle.manifest.by_path[row_path].bytes, run_id=run_id, **columns)
-    return columns["status"]
+    status: str | None = columns["status"]
+    return status
 
 
 def _checked_identity(columns: Mapping[str, Any], run: str, reject: Callable[[str, str], None]) -> dict[str, Any]:

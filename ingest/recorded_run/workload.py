@@ -23,7 +23,7 @@ def workload_documents(
     the command itself: else any two uses of a tool that prints JSON would be one workload.
     """
     script, argv = shared["script_sha256"], shared["argv"]
-    documents = {
+    documents: dict[str, dict[str, Any] | None] = {
         run: _indicator_document(indicator, script)
         for run, indicator in indicators.items()
         if indicator and indicator.name is not None and indicator.parameters is not None
@@ -37,6 +37,7 @@ def workload_documents(
 
 
 def _indicator_document(indicator: Indicator, script_sha256: str | None) -> dict[str, Any]:
+    assert indicator.parameters is not None
     # The seed is not part of a workload (DESIGN.md, Words).
     is_seed = re.compile(r"(.*_)?seed", re.IGNORECASE).fullmatch
     parameters = {key: value for key, value in indicator.parameters.items() if not is_seed(key)}
@@ -48,7 +49,7 @@ def _indicator_document(indicator: Indicator, script_sha256: str | None) -> dict
     }
 
 
-def _canonical(document: dict[str, Any]) -> str | None:
+def _canonical(document: dict[str, Any] | None) -> str | None:
     try:
         return rfc8785.dumps(document).decode()
     except (ValueError, RecursionError):  # a number that is not finite or beyond 2**53, a lone surrogate

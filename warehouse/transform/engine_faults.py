@@ -109,7 +109,7 @@ def statements_fault(text: str, place: str) -> WarehouseError:
 def _free_pivot(found: list[Token]) -> Token | None:
     """The first `pivot` that begins a statement or what is in brackets: it takes its columns from the data. A `pivot` after a
     table lists them."""
-    pairs = pairwise([None, *found])
+    pairs = zip([None, *found], found, strict=False)
     words = ("pivot", "pivot_wider")
     return next((token for before, token in pairs if token.text.lower() in words and (not before or before.text == "(")), None)
 

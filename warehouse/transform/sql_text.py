@@ -114,7 +114,7 @@ def canonical(sql: str) -> str:
     while found and found[-1].text == ";":
         found.pop()
     parts: list[str] = []
-    for before, token in pairwise([None, *found]):
+    for before, token in zip([None, *found], found, strict=False):
         if before:
             parts.append("\n" if before.text[-1] == "'" == token.text[0] else " ")
         lowered = token.text.translate(_LOWER) if token.kind == "word" else ""

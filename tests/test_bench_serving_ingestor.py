@@ -12,7 +12,8 @@ import pytest
 from landed import Rows, codes, drafts, landed, load, parsed, stored
 from samples import bench_serving as sample
 
-from warehouse.landing.contract import ISSUE_TABLE
+from warehouse.evidence.tree import list_tree
+from warehouse.landing.contract import ISSUE_TABLE, Unclaimed
 
 INGESTOR = load("bench_serving")
 told_by = importlib.import_module("landed_bench_serving.names").told_by
@@ -75,6 +76,19 @@ class TestRecognition:
         rows = landed(INGESTOR, tmp_path, tmp_path / "store")
         assert [run["repeat_number"] for run in rows["bench_serving_run"]] == [0, 1, 2]
         assert len({run["workload_spec_digest"] for run in rows["bench_serving_run"]}) == 1
+
+    def test_the_list_of_a_search_has_no_runs_of_its_own(self, tmp_path: Path) -> None:
+        base = tmp_path / "SERVE--max_num_seqs=4-BENCH--num_prompts=8"
+        records = [sample.vllm_record(sample.requests(8, n), False, request_rate=2.0**n, date=f"20260101-00000{n}") for n in range(2)]
+        for record in records:
+            sample.write(base / f"request_rate={record['request_rate']:.0f}" / "run=0.json", record, indent=4)
+            sample.write(base / f"request_rate={record['request_rate']:.0f}" / "summary.json", [record], indent=4)
+        sample.write(base / "SLA--p99_e2el_ms<=500.json", records, indent=4)
+        rows = landed(INGESTOR, tmp_path, tmp_path / "store")
+        assert [run["request_rate_per_s"] for run in rows["bench_serving_run"]] == [1.0, 2.0]
+        assert [item.path for item in INGESTOR.bundles(list_tree(tmp_path)) if isinstance(item, Unclaimed)] == [
+            "SERVE--max_num_seqs=4-BENCH--num_prompts=8/SLA--p99_e2el_ms<=500.json"
+        ]
 
     def test_the_same_bundle_wherever_the_tree_was_cut(self, tmp_path: Path) -> None:
         path = "vllm/runpod_h100sxm/Qwen3-8B/qwen_TP8_DP1_c10.json"

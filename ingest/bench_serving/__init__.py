@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
 from warehouse.landing.rows import landing_schema
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -91,7 +91,7 @@ class BenchServing:
     )
     tables = TABLES
 
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+    def bundles(self, tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
         from .bundles import cut
 
         return cut(tree)

@@ -12,7 +12,8 @@ import pytest
 from landed import Rows, codes, drafts, landed, load, parsed, stored
 from samples import bench_serving as sample
 
-from warehouse.landing.contract import ISSUE_TABLE
+from warehouse.evidence.tree import list_tree
+from warehouse.landing.contract import ISSUE_TABLE, Unclaimed
 
 INGESTOR = load("bench_serving")
 told_by = importlib.import_module("landed_bench_serving.names").told_by
@@ -38,6 +39,10 @@ class TestRecognition:
             (sample.sglang_record(REQUESTS), "sglang"),
             (sample.inferencex_record(), "inferencex"),
             (sample.inferencex_agg_record(), "inferencex_agg"),
+            (sample.inferencex_agentic_record(), "inferencex_agentic"),
+            (sample.inferencex_agentic_record(nested=False), "inferencex_agentic"),
+            (sample.pooling_record(REQUESTS), "vllm"),
+            (sample.embedding_record(REQUESTS), "sglang"),
         ],
     )
     @pytest.mark.parametrize("how", [{}, {"indent": 4}, {"sort_keys": True}])
@@ -71,6 +76,19 @@ class TestRecognition:
         rows = landed(INGESTOR, tmp_path, tmp_path / "store")
         assert [run["repeat_number"] for run in rows["bench_serving_run"]] == [0, 1, 2]
         assert len({run["workload_spec_digest"] for run in rows["bench_serving_run"]}) == 1
+
+    def test_the_list_of_a_search_has_no_runs_of_its_own(self, tmp_path: Path) -> None:
+        base = tmp_path / "SERVE--max_num_seqs=4-BENCH--num_prompts=8"
+        records = [sample.vllm_record(sample.requests(8, n), False, request_rate=2.0**n, date=f"20260101-00000{n}") for n in range(2)]
+        for record in records:
+            sample.write(base / f"request_rate={record['request_rate']:.0f}" / "run=0.json", record, indent=4)
+            sample.write(base / f"request_rate={record['request_rate']:.0f}" / "summary.json", [record], indent=4)
+        sample.write(base / "SLA--p99_e2el_ms<=500.json", records, indent=4)
+        rows = landed(INGESTOR, tmp_path, tmp_path / "store")
+        assert [run["request_rate_per_s"] for run in rows["bench_serving_run"]] == [1.0, 2.0]
+        assert [item.path for item in INGESTOR.bundles(list_tree(tmp_path)) if isinstance(item, Unclaimed)] == [
+            "SERVE--max_num_seqs=4-BENCH--num_prompts=8/SLA--p99_e2el_ms<=500.json"
+        ]
 
     def test_the_same_bundle_wherever_the_tree_was_cut(self, tmp_path: Path) -> None:
         path = "vllm/runpod_h100sxm/Qwen3-8B/qwen_TP8_DP1_c10.json"
@@ -119,6 +137,8 @@ class TestNames:
                     "max_concurrency": 32,
                 },
             ),
+            # InferenceX's names of split deployments: accelerators, not lengths.
+            ("results/concurrency_128_req_rate_inf_gpus_16_ctx_8_gen_8.json", {"max_concurrency": 128, "accelerator_count": 16}),
             ("x_dep16_conc4.json", {"data_parallel": 16, "expert_parallel": 16, "max_concurrency": 4}),
             ("tm-l40s/m/tm-l40sx2_in4096_c1.json", {
                 "system_name": "tm-l40s", "accelerator": "L40S", "accelerator_count": 2, "input_length": 4096, "max_concurrency": 1,
@@ -140,18 +160,55 @@ class TestNames:
         assert told == expected
 
 
+class TestTimes:
+    def test_what_is_stated_since_the_epoch_needs_no_zone(self, tmp_path: Path) -> None:
+        stated = {"benchmark_start_time_unix": 1786022594.990249, "benchmark_end_time_unix": 1786022910.25}
+        sample.write(tmp_path / "tree/a.json", sample.vllm_record(REQUESTS, date="20260806-132830", duration=315.2) | stated)
+        run = one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))
+        assert run["started_at"] == datetime(2026, 8, 6, 13, 23, 14, 990249, UTC) and run["is_zone_assumed"] is False
+        assert (run["ended_at"], run["ended_at_text"]) == (datetime(2026, 8, 6, 13, 28, 30, 250000, UTC), "20260806-132830")
+
+    @pytest.mark.parametrize("bad", [{"benchmark_start_time_unix": 9e99}, {"benchmark_start_time_unix": 0}, {"benchmark_end_time_unix": 5}])
+    def test_else_it_is_the_date(self, tmp_path: Path, bad: dict[str, float]) -> None:
+        sample.write(tmp_path / "tree/a.json", sample.vllm_record(REQUESTS) | bad)
+        run = one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))
+        assert (run["ended_at"], run["is_zone_assumed"]) == (datetime(2026, 4, 10, 8, 57, 15, tzinfo=UTC), True)
+
+
 class TestVllm:
+    def test_lengths_alone_are_no_broken_detail(self, tmp_path: Path) -> None:
+        record = sample.vllm_record(REQUESTS)
+        for name in ("ttfts", "itls", "errors", "start_times"):
+            del record[name]
+        sample.write(tmp_path / "tree/a.json", record)
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        assert codes(rows) == {} and [row["output_token_count"] for row in rows["bench_serving_request"]] == record["output_lens"]
+
+    def test_arrays_and_objects_land_as_values(self, tmp_path: Path) -> None:
+        more = {
+            "rps_change_events": [{"rps": 1, "timestamp": "2026-01-01T00:00:00"}], "spec_decode_per_position_acceptance_rates": [0.75, 0.5],
+            "generated_texts": ["x" * 3000, "y" * 3000], "cache_report": {"device": {"cached_tokens": 7}},
+        }
+        sample.write(tmp_path / "tree/a.json", sample.vllm_record(REQUESTS) | more)
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")["bench_serving_entry"]
+        found = {row["key"]: (row["value"], row["value_number"]) for row in rows}
+        assert found["spec_decode_per_position_acceptance_rates"] == ("[0.75, 0.5]", None)
+        assert json.loads(found["rps_change_events"][0]) == more["rps_change_events"]
+        assert found["generated_texts"] == (None, None) and found["cache_report/device/cached_tokens"] == ("7", 7)
+
     def test_every_value_leads_to_the_bytes_that_state_it(self, tmp_path: Path) -> None:
         record = sample.vllm_record(REQUESTS)
         path = sample.write(tmp_path / "tree/a.json", record, indent=2)
         rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
         data, lines = path.read_bytes(), path.read_bytes().splitlines()
         stated = [row for row in rows["bench_serving_entry"] if row["source"] == "result"]
-        assert {row["key"] for row in stated} == {key for key, value in record.items() if not isinstance(value, list)}
+        assert {row["key"] for row in stated} == {
+            key for key, value in record.items() if not isinstance(value, list) or key == "generated_texts"
+        }
         for row in stated:
             pair = data[row["raw_offset"] :][: row["raw_length"]]
             assert json.loads(b"{" + pair + b"}") == {row["key"]: record[row["key"]]}
-            assert pair in lines[row["line_number"] - 1]
+            assert pair.splitlines()[0] in lines[row["line_number"] - 1]
 
     def test_what_the_record_lacks_is_computed_as_numpy_does(self, tmp_path: Path) -> None:
         of = [*REQUESTS, sample.FAILED]

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from landed import ISSUE_TABLE, Subject, codes, place
-from samples.genai_perf import CSV, FOLDER, raw_request, summary, write, write_aiperf
+from samples.genai_perf import (
+    CSV, FOLDER, MEASURED, SENT, SYNTHETIC, WARM_UP, aiperf_of_phases, raw_request, summary, write, write_aiperf,
+)
 
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import Unclaimed
@@ -132,6 +134,83 @@ def test_the_statistics_that_aiperf_nests_are_those_of_the_run(tmp_path: Path) -
     assert rows["genai_perf_point"][0]["concurrency"] == 3
     found = {row["key"]: row["value_number"] for row in rows["genai_perf_entry"]}
     assert found["records/request_throughput/avg"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("phases", "load"),
+    [
+        ([WARM_UP, MEASURED], {"concurrency": 16, "request_count": 96, "arrival": "concurrency"}),
+        ([{**WARM_UP, "exclude_from_results": False}, MEASURED], {"concurrency": 16, "request_count": 96, "arrival": "concurrency"}),
+        ([{"name": "load", "kind": "profiling", "type": "poisson", "rate": 2.5}], {"request_rate": 2.5, "arrival": "poisson"}),
+    ],
+)
+def test_the_load_is_that_of_the_phase_that_is_measured(tmp_path: Path, phases: list[dict[str, Any]], load: dict[str, Any]) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "mine.json").write_text(json.dumps(aiperf_of_phases(phases, [SYNTHETIC])))
+    rows = GENAI_PERF.rows(tmp_path / "tree", tmp_path / "stored")
+    (point,), (run,) = rows["genai_perf_point"], rows["genai_perf_run"]
+    assert (point["concurrency"], point["request_rate_per_s"]) == (load.get("concurrency"), load.get("request_rate"))
+    assert codes(rows) == {} and json.loads(run["workload_document"]) == {
+        "tool": "aiperf", "model": "acme/7b", "endpoint_type": "chat", "streaming": "true", "isl": 512, "isl_stddev": 8, "osl": 128,
+        "num_prompts": 100, "dataset": "synthetic", **load,
+    }
+
+
+def test_of_several_measured_phases_none_is_the_load(tmp_path: Path) -> None:
+    two = [MEASURED, {**MEASURED, "name": "more", "kind": "profiling", "concurrency": 32}]
+    digests = set()
+    for index, phases in enumerate((two, two[:1], [two[0], {**two[1], "concurrency": 64}])):
+        (tmp_path / f"{index}").mkdir()
+        (tmp_path / f"{index}" / "mine.json").write_text(json.dumps(aiperf_of_phases(phases, [SYNTHETIC])))
+        rows = GENAI_PERF.rows(tmp_path / f"{index}", tmp_path / f"stored{index}")
+        assert rows["genai_perf_point"][0]["concurrency"] == (16 if len(phases) == 1 else None)
+        digests.add(rows["genai_perf_run"][0]["workload_spec_digest"])
+    assert len(digests) == 3
+
+
+def test_the_csv_of_aiperf_counts_without_a_unit(tmp_path: Path) -> None:
+    text = (
+        "Metric,avg,p99\nOutput Sequence Length,12.50,20.00\nRequest Latency (ms),300.50,601.00\n\nMetric,Value\n"
+        "Error Request Count,3.00\nRequest Count,96.00\nRequest Throughput (requests/sec),2.16\n"
+    )
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "profile_export_aiperf.csv").write_text(text)
+    rows = GENAI_PERF.rows(tmp_path / "tree", tmp_path / "stored")
+    units = {row["key"]: row["value"] for row in rows["genai_perf_entry"] if row["key"].endswith("/unit")}
+    assert codes(rows) == {} and units == {
+        "request_latency/unit": "ms", "error_request_count/unit": "count", "request_count/unit": "count",
+        "request_throughput/unit": "requests/sec",
+    }
+
+
+def test_statistics_of_a_window_are_no_run(tmp_path: Path) -> None:
+    folder = write_aiperf(tmp_path / "tree")
+    window = {"window_metadata": {"total_requests": 9}, "metrics": {"request_latency": {"unit": "ms", "avg": 1.5}}}
+    (folder / "profile_export_aiperf_steady_state.json").write_text(json.dumps(window))
+    assert [sorted(file.raw_path for file in draft.files) for draft in GENAI_PERF.drafts(folder)] == [
+        ["profile_export.jsonl", "profile_export_aiperf.json"],
+    ]
+
+
+def test_records_of_the_first_versions(tmp_path: Path) -> None:
+    def record(index: int, phase: str, metrics: dict[str, Any], error: dict[str, Any] | None = None) -> dict[str, Any]:
+        return {"metadata": {"turn_index": 0, "timestamp_ns": SENT + index, "credit_phase": phase}, "metrics": metrics, "error": error}
+
+    measured = {
+        "ttft": {"value": 1680.5, "unit": "ms"}, "request_latency": {"value": 7936.25, "unit": "ms"},
+        "max_response_timestamp": {"value": SENT + 7_936_250_000, "unit": "ns"}, "inter_token_latency": {"value": 32.5, "unit": "ms"},
+        "input_sequence_length": {"value": 550, "unit": "tokens"}, "output_sequence_length": {"value": 193, "unit": "tokens"},
+        "inter_chunk_latency": {"value": [134.5, 141.25], "unit": "ms"},
+    }
+    cancelled = {"code": 499, "type": "RequestCancellationError", "message": "cancelled"}
+    records = [record(0, "profiling", measured), record(1, "profiling", {}, cancelled), record(2, "warmup", measured)]
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "profile_export.jsonl").write_text("".join(json.dumps(item) + "\n" for item in records))
+    rows = GENAI_PERF.rows(tmp_path / "tree", tmp_path / "stored")
+    first, second = rows["genai_perf_record"]
+    assert (first["request_start_ns"], first["request_end_ns"], first["time_to_first_token_ms"]) == (SENT, SENT + 7_936_250_000, 1680.5)
+    assert (first["inter_token_latency_ms"], first["output_sequence_length"], first["error_type"]) == (32.5, 193, None)
+    assert (second["request_start_ns"], second["error_type"], second["time_to_first_token_ms"]) == (SENT + 1, "RequestCancellationError", None)
 
 
 def test_the_stated_times_are_recomputed_to_the_last_digit(serving_evidence: Path, tmp_path: Path) -> None:

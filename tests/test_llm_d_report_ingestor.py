@@ -61,3 +61,28 @@ def test_other_yaml_and_json_is_left(tmp_path: Path) -> None:
 def test_a_later_version_says_so(tmp_path: Path) -> None:
     rows = LLM_D.rows(sample.write(tmp_path / "tree", sample.new() | {"version": "0.9"}, "yaml"), tmp_path / "stored")
     assert codes(rows) == {"unknown-version": 1} and rows["llm_d_report_entry"]
+
+
+@pytest.mark.parametrize(
+    ("request_latency", "first_token", "unit"),
+    [
+        ({"units": "ms", "mean": 2.33}, {"units": "ms", "mean": 1006.2}, "s"),  # as older converters write it
+        ({"units": "s", "mean": 2.33}, {"units": "ms", "mean": 1006.2}, "s"),  # as they do since
+        ({"units": "ms", "mean": 2330.0}, {"units": "ms", "mean": 1006.2}, "ms"),  # as one may that converts
+        ({"units": "ms", "mean": 2.33}, {"units": "ms", "mean": 0.0}, None),  # not streamed: nothing tells
+        ({"units": "ms", "mean": 2.33}, None, None),
+    ],
+)
+def test_guidellm_s_request_latency_is_in_seconds_whatever_a_converter_calls_it(
+    tmp_path: Path, request_latency: dict[str, Any], first_token: dict[str, Any] | None, unit: str | None
+) -> None:
+    latency = {"request_latency": request_latency} | ({"time_to_first_token": first_token} if first_token else {})
+    for name, report in (("old", sample.old(**latency)), ("new", sample.new(**latency))):
+        load = report["scenario"]["load"]
+        load.get("standardized", load)["tool" if name == "new" else "name"] = "guidellm"
+        if not first_token and name == "new":
+            del report["results"]["request_performance"]["aggregate"]["latency"]["time_to_first_token"]
+        rows = LLM_D.rows(sample.write(tmp_path / name, report, "yaml"), tmp_path / f"{name}-stored")
+        (run,) = rows["llm_d_report_run"]
+        assert (run["load_tool"], run["request_latency_unit"]) == ("guidellm", unit)
+        assert codes(rows) == ({} if unit == request_latency["units"] else {"unit-contradicted": 1})

@@ -135,3 +135,14 @@ def test_all_real_runs_land_and_no_summary_disagrees_but_for_throughput(serving_
         assert bool(rows[ISSUE_TABLE]) == (worst > 1e-9), path.name
         if "replicate" in path.name:
             assert worst > 0.9 and rows[ISSUE_TABLE]
+
+
+def test_sampling_parameters_tell_workloads_apart(tmp_path: Path) -> None:
+    digests = set()
+    for index, changes in enumerate(({"additional_sampling_params": "{}"}, {"additional_sampling_params_temperature": 0.7},
+                                     {"additional_sampling_params_temperature": 0.2, "additional_sampling_params_stop_0": "x"})):
+        rows = LLMPERF.rows(write(tmp_path / f"{index}", **changes), tmp_path / f"stored{index}")
+        digests.add(rows["llmperf_run"][0]["workload_spec_digest"])
+    assert len(digests) == 3
+    document = json.loads(rows["llmperf_run"][0]["workload_document"])
+    assert document["additional_sampling_params"] == {"temperature": "0.2", "stop_0": "x"}

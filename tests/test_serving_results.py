@@ -54,6 +54,10 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     sample.write(tree / "sgl_h100/a_tp4_dp2.jsonl", sample.sglang_record(GOOD))
     sample.write(tree / "ix/ix_tep8_isl1024_osl128_conc16.json", sample.inferencex_record())
     sample.write(tree / "ix/agg_x.json", sample.inferencex_agg_record())
+    sample.write(tree / "ix/agentic_nested.json", sample.inferencex_agentic_record())
+    sample.write(tree / "ix/agentic_flat.json", sample.inferencex_agentic_record(nested=False))
+    sample.write(tree / "embed/pooling.json", sample.pooling_record(PARTLY))
+    sample.write(tree / "embed/silent.jsonl", sample.embedding_record(GOOD))
     warehouse = Warehouse(init_project(tmp_path_factory.mktemp("project") / "p"))
     add(warehouse, tree)
     assert warehouse.sql("select count(cost_per_request_usd) as n from serving_outcome_fact").to_pylist() == [{"n": 0}]
@@ -120,6 +124,34 @@ def test_inferencex_own_record_states_throughput_per_accelerator(warehouse: Ware
     assert (row["total_token_throughput_per_s"], row["output_token_throughput_per_s"]) == (12000, 10400)
     assert (row["ttft_mean_ms"], row["ttft_p99_ms"], row["jitter_ms"], row["status"]) == (250, 900, 4, "succeeded")
     assert (row["accelerator"], row["accelerator_count"], row["framework_version"]) == ("H200", 8, "0.11.0")
+
+
+@pytest.mark.parametrize("name", ["agentic_nested", "agentic_flat"])
+def test_what_inferencex_calls_itl_of_an_agentic_run_is_one_value_a_request(warehouse: Warehouse, name: str) -> None:
+    row = outcome(warehouse, name, "serving_outcome_fact")
+    assert (row["ttft_mean_ms"], row["ttft_p95_ms"], row["e2e_p90_ms"], row["tpot_mean_ms"], row["tpot_p90_ms"]) == (1500, 3000, 62500, 20, 30)
+    assert (row["itl_mean_ms"], row["itl_p95_ms"], row["jitter_ms"]) == (None, None, None)
+    assert (row["completed_count"], row["failed_count"], row["workload_point"], row["concurrency_point"]) == (480, None, "agentic-coding", 48)
+    assert (row["output_token_throughput_per_s"], row["total_token_throughput_per_s"]) == (300, 9300)
+    assert row["deployment_model"] == ("prefill 2 x TP4 EP4, decode 1 x TP8 PP1 EP1")
+    assert outcome(warehouse, name)["accelerator_count"] == 16
+    run = outcome(warehouse, name, "benchmark_run_fact")
+    assert (run["status"], run["duration_s"]) == ("succeeded", 600)
+
+
+@pytest.mark.parametrize(("name", "completed", "failed"), [("pooling", 30, 2), ("silent", 40, 0)])
+def test_requests_that_bring_no_tokens_succeed_where_the_record_counts_them(
+    warehouse: Warehouse, name: str, completed: int, failed: int
+) -> None:
+    row = outcome(warehouse, name, "serving_outcome_fact")
+    assert (row["completed_count"], row["failed_count"], row["error_rate"]) == (completed, failed, failed / (completed + failed))
+    assert (row["ttft_mean_ms"], row["tpot_mean_ms"], row["itl_p99_ms"], row["jitter_ms"]) == (None, None, None, None)
+    of = PARTLY if failed else GOOD
+    assert row["e2e_p99_ms"] == pytest.approx(np.percentile(sample.measures(of)["e2el"], 99) * 1e3)
+    requests = warehouse.sql(f"from request_fact where run_id like '%/{name}/%' order by request_index").to_pylist()
+    assert [request["status"] for request in requests] == ["succeeded"] * completed + ["failed"] * failed
+    assert [request["input_token_count"] for request in requests] == [request.input_length for request in of]
+    assert {request["ttft_ms"] for request in requests} == {request["e2e_ms"] for request in requests} == {None}
 
 
 @pytest.mark.parametrize(

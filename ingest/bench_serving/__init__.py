@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
 from warehouse.landing.rows import landing_schema
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -18,7 +18,7 @@ _TIME = pa.timestamp("us", tz="UTC")
 TABLES: Mapping[str, pa.Schema] = {
     "bench_serving_run": landing_schema(
         pa.field("run_id", pa.string(), nullable=False),
-        pa.field("format", pa.string(), nullable=False),  # vllm, sglang, inferencex or inferencex_agg
+        pa.field("format", pa.string(), nullable=False),  # vllm, sglang, inferencex, inferencex_agg or inferencex_agentic
         pa.field("is_whole", pa.bool_(), nullable=False),  # false: the record breaks off
         pa.field("started_at", _TIME),  # ended_at less the duration
         pa.field("ended_at", _TIME),
@@ -39,6 +39,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("data_parallel", pa.int64()),
         pa.field("pipeline_parallel", pa.int64()),
         pa.field("expert_parallel", pa.int64()),
+        pa.field("split_deployment", pa.string()),  # of a deployment that splits prefill and decode: how each is spread
         pa.field("system_name", pa.string()),
         pa.field("accelerator", pa.string()),
         pa.field("accelerator_count", pa.int64()),
@@ -82,15 +83,15 @@ class BenchServing:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "bench_serving"
-    version = 5
+    version = 6
     formats = (
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "SGLang bench_serving .jsonl, 0.3 to 0.5: aggregates and --output-details, several runs a file",
-        "InferenceX and InferenceMAX: the client's records in seconds, and agg_*.json",
+        "InferenceX and InferenceMAX: the client's records, also in seconds, and agg_*.json, of fixed lengths and agentic",
     )
     tables = TABLES
 
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
+    def bundles(self, tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
         from .bundles import cut
 
         return cut(tree)

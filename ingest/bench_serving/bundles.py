@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Report
 
@@ -16,18 +16,21 @@ from .records import records
 
 RESULT, CONSOLE, SUMMARY = "result", "console", "summary"
 _REPEAT = re.compile(r"run=\d{1,9}\.json")
+_SEARCH = "SLA--"  # `vllm bench sweep serve_sla` lists all runs of a search in it once more
 _COUNTED_BYTES = 1 << 20  # of a file whose runs are counted while cutting
 _LEVELS = 4  # folders above a file that may tell of it
 _CONSOLE_SUFFIXES = (".txt", ".log", ".out")
 _MEDIA_TYPES = {RESULT: "application/json", SUMMARY: "application/json", CONSOLE: "text/plain"}
 
 
-def cut(tree: Tree) -> Iterator[BundleDraft]:
+def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
     """One draft a result file, or a folder of repeats, in the order of their paths."""
     sweeps: dict[str, list[str]] = defaultdict(list)
     for path in _result_files(tree):
         folder, _, name = path.rpartition("/")
-        if _REPEAT.fullmatch(name):
+        if name.startswith(_SEARCH):
+            yield Unclaimed(path, "the runs of a search that a sweep made: they are read from their own files")
+        elif _REPEAT.fullmatch(name):
             sweeps[folder].append(path)
         else:
             yield _draft(tree, [path])

@@ -7,6 +7,8 @@ InferenceMAX/InferenceX; each has its own keys and units:
 - sglang: the same, with `e2e_latency` for `e2el`; the arguments and the server's state are in the record; it appends.
 - inferencex: vLLM's record without the suffix, then in seconds.
 - inferencex_agg: InferenceX's own record made of vLLM's (`utils/process_result.py`): seconds, throughputs per accelerator.
+- inferencex_agentic: the same made of AIPerf's (`process_agentic_result.py`), flat or by `request_metrics`. What it calls itl is
+  AIPerf's inter_token_latency: one value a request, the time per output token.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ _NUMBER_KEY = re.compile(
     r"|(?:random_)?(?:input|output)_len|sharegpt_output_len|isl|osl|random_range_ratio|num_prompts|request_rate|burstiness"
     r"|conc|concurrency|max_concurrency|max_concurrent_requests|max_output_tokens_per_s|duration|completed|good_completed|failed"
     r"|accept_length|run_number|num_(?:prefill|decode)_gpu|pcp_size|tp|dp|pp|ep|(?:server_info/)?[tdpe]p_size"
-    r"|(?:tensor|data|pipeline|expert)_parallel_size"
+    r"|(?:tensor|data|pipeline|expert)_parallel_size|benchmark_(?:start|end)_time_unix"
+    r"|num_requests_(?:total|successful)|(?:input|output|total)_tput_tps|duration_seconds"
+    r"|request_metrics/(?:latency/\w+/(?:mean|std|p[0-9.]+)|throughput/(?:\w+/tokens_per_second|duration_seconds))"
 )
 # Words that stand for a request rate: all at once, or as recorded.
 RATE_WORDS = frozenset({"inf", "infinity", "trace"})
@@ -55,6 +59,8 @@ def states_number(key: str) -> bool:
 
 def format_of(keys: Collection[str]) -> str | None:
     """The format of a record with these keys, or of one that begins with them; None when it is none of ours."""
+    if {"hw", "framework", "conc", "num_requests_successful"} <= set(keys):
+        return "inferencex_agentic"
     if {"hw", "tput_per_gpu", "framework"} <= set(keys) or {"hw", "framework", "conc", "precision"} <= set(keys):
         return "inferencex_agg"
     if len(_CLIENT_KEYS.intersection(keys)) < _ENOUGH_CLIENT_KEYS:

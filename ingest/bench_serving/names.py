@@ -37,6 +37,8 @@ _SETTINGS = {
     "max_concurrency": rf"(?:(?:conc|(?:max )?concurrency){_INTEGER}|c{_ATTACHED})",
     "repeat_number": r"run=(\d{1,9})",  # of a sweep, from 0
 }
+# InferenceX names a split deployment `gpus_16_ctx_8_gen_8`: accelerators in all, of prefill and of decode; `ctx` is no length.
+_SPLIT = re.compile(rf"{_START}gpus (?P<count>[1-9]\d{{0,4}}) ctx \d+ gen \d+{_END}")
 _PATTERNS = {name: re.compile(f"{_START}{pattern}{_END}") for name, pattern in _SETTINGS.items()}
 _FRAMEWORK = re.compile(rf"{_START}(vllm|sglang|tensorrt ?llm|trt ?llm|trt|lmdeploy|tgi){_END}")
 # A single letter says nothing by itself; beside a spelled-out setting it does.
@@ -112,6 +114,9 @@ def _add_accelerator(told: dict[str, Any], name: str) -> None:
 
 
 def _add_settings(told: dict[str, Any], name: str) -> None:
+    if split := _SPLIT.search(name):
+        told.setdefault("accelerator_count", int(split["count"]))
+        name = name.replace(split[0], " ")
     for setting, pattern in _PATTERNS.items():
         if (found := pattern.search(name)) and setting not in told:
             told[setting] = int(next(filter(None, found.groups())))

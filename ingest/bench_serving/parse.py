@@ -17,7 +17,7 @@ from warehouse.landing.entries import element_entry
 from warehouse.landing.json_text import Element, Json, json_number, json_pairs, json_text
 from warehouse.landing.records import ABSENT, shown
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Data, Entry, Report, is_non_finite, landed_text
+from warehouse.landing.text import Data, Entry, Report, clean, is_non_finite, landed_text
 
 from .agreement import disagreements
 from .bundles import CONSOLE, RESULT
@@ -30,6 +30,8 @@ from .run import identity_of, run_columns, run_id
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _ENTRY, _RUN, _REQUEST = "bench_serving_entry", "bench_serving_run", "bench_serving_request"
+_DEPTH = 6  # of the objects in a record
+_MAX_ARRAY_BYTES = 4096  # of an array that lands as text: those of a value for each request are longer
 _MAX_VALUE_BYTES = 4 << 20  # of a value that is no array: the server's state is some kilobytes
 
 
@@ -79,7 +81,8 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
             _RUN, raw_path, record.offset, record.stop - record.offset,
             run_id=name, format=kind, is_whole=record.is_whole, **columns,
         )
-        detail = detail_of(data, pairs, report)
+        completed = by_key.get("completed")
+        detail = detail_of(data, pairs, completed.number if completed else None, report)
         if detail:
             _add_statistics(parse, name, raw_path, by_key, detail, record, report)
             _add_requests(parse, name, raw_path, detail)
@@ -112,7 +115,7 @@ def _by_key(pairs: tuple[Pair, ...], report: Report) -> dict[str, Pair]:
 
 
 def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> Iterator[Entry]:
-    """The record's values, and those of the objects in it one level down, named `server_info/version`."""
+    """The record's values, and those of the objects in it, named `server_info/version`. Arrays are values."""
     for pair in pairs.values():
         place = (pair.offset, pair.stop - pair.offset, pair.line_number)
         first = data[pair.start : pair.start + 1]
@@ -121,13 +124,15 @@ def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> It
         if first in (b"[", b"{") and states_number(pair.key):
             report("not-a-number", pair.key[:120], *place)
         if first == b"[":
+            written = data[pair.start : pair.stop] if pair.stop - pair.start <= _MAX_ARRAY_BYTES else None
+            yield Entry(*place, pair.key, clean(written.decode(errors="surrogateescape")) if written else None, None)
             continue
         if pair.stop - pair.start > _MAX_VALUE_BYTES:
             report("value-too-large", f"{pair.key[:120]}: {pair.stop - pair.start} bytes", *place)
             continue
         if first == b"{":
             inner = data[pair.start : pair.stop]
-            for element in json_pairs(inner, report, start=(pair.start, pair.line_number)):
+            for element in json_pairs(inner, report, depth=_DEPTH, start=(pair.start, pair.line_number)):
                 offset, length, line_number, key, value = element
                 yield from _scalar(Element(offset, length, line_number, f"{pair.key}/{key}", value), report)
             continue
@@ -140,7 +145,7 @@ def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> It
 
 
 def _scalar(element: Element, report: Report) -> Iterator[Entry]:
-    """A pair's entry, none if its value is an array or object; what stands in a number's place and is none is told."""
+    """A pair's entry; what stands in a number's place and is none is told."""
     if element.value is None:  # as most of a server's arguments
         yield element_entry(element, report)
         return
@@ -153,8 +158,7 @@ def _scalar(element: Element, report: Report) -> Iterator[Entry]:
     is_missing = is_scalar and text.casefold() in ABSENT
     if states_number(key) and json_number(value) is None and not (is_missing or is_non_finite(text)):
         report("not-a-number", f"{key[:80]}: {shown(value)}", *place)
-    if is_scalar:
-        yield element_entry(element, report)
+    yield element_entry(element, report)
 
 
 def _add_entry(parse: _Parse, name: str, source: str, raw_path: str, entry: Entry) -> None:

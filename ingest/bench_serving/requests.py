@@ -20,7 +20,8 @@ from .arrays import Gaps, Numbers, gaps_in, numbers_in, texts_in
 from .records import Pair
 
 ARRAYS = ("input_lens", "output_lens", "ttfts", "itls", "start_times", "errors")
-_TOGETHER = ("input_lens", "output_lens", "ttfts", "itls", "errors")  # all versions write them, or none of them
+_TIMES = ("ttfts", "itls")
+_TOGETHER = ("input_lens", "output_lens", *_TIMES, "errors")  # written together, but for runs of which only lengths are kept
 _NUMBERS = ("input_lens", "output_lens", "ttfts", "start_times")
 PERCENTILES = (50, 90, 95, 99)
 
@@ -51,14 +52,14 @@ class Detail(NamedTuple):
         return self.columns[column].filter(pa.array(self.is_succeeded))
 
 
-def detail_of(data: Data, pairs: Mapping[str, Pair], report: Report) -> Detail | None:
-    """The requests in a record's arrays; None where it has none."""
+def detail_of(data: Data, pairs: Mapping[str, Pair], completed: float | None, report: Report) -> Detail | None:
+    """The requests in a record's arrays; None where it has none. `completed` is how many the record says succeeded."""
     places = {name: pairs[name] for name in ARRAYS if name in pairs}
-    if places and (absent := [name for name in _TOGETHER if name not in pairs]):
+    if any(name in pairs for name in _TIMES) and (absent := [name for name in _TOGETHER if name not in pairs]):
         place = next(iter(places.values()))
         message = f"a record of requests without {', '.join(absent)}"
         report("array-missing", message, place.offset, place.stop - place.offset, place.line_number)
-    if "ttfts" not in pairs and "output_lens" not in pairs:
+    if not {"ttfts", "output_lens", "errors"} & places.keys():  # nothing of how they ended
         return None
     read = {name: numbers_in(data, pairs[name], report) for name in _NUMBERS if name in pairs}
     found = {name: numbers for name, numbers in read.items() if numbers is not None}
@@ -78,16 +79,21 @@ def detail_of(data: Data, pairs: Mapping[str, Pair], report: Report) -> Detail |
     bytes_of["all"] = Place(offset, stop - offset)
     numbers = {name: _padded(found.get(name, []), count) for name in _NUMBERS}
     errors = [*(errors or ()), *[None] * (count - len(errors or ()))]
-    return _detail(numbers, errors, gaps or Gaps(np.empty(0), []), bytes_of)
+    return _detail(numbers, errors, completed, gaps or Gaps(np.empty(0), []), bytes_of)
 
 
-def _detail(numbers: Mapping[str, Numbers], errors: list[str | None], gaps: Gaps, places: Mapping[str, Place]) -> Detail:
+def _detail(
+    numbers: Mapping[str, Numbers], errors: list[str | None], completed: float | None, gaps: Gaps, places: Mapping[str, Place]
+) -> Detail:
     count = len(errors)
     ttft, output, start = numbers["ttfts"].copy(), numbers["output_lens"], numbers["start_times"]
-    # Failed where the client says so. Some failures have no words: then nothing was answered either.
+    # Failed where the client says so. Some failures have no words: then nothing was answered either. But neither is a request
+    # for an embedding, or one that ends at once: those succeeded, where the record counts them so.
     is_answered = ~(_is_nothing(output) & _is_nothing(ttft))
-    is_succeeded = is_answered & ~np.fromiter(map(bool, errors), np.bool_, count)
-    ttft[~is_succeeded & (ttft == 0)] = np.nan  # the field's first value: nothing was measured
+    is_succeeded = ~np.fromiter(map(bool, errors), np.bool_, count)
+    if completed != np.count_nonzero(is_succeeded):
+        is_succeeded &= is_answered
+    ttft[~(is_succeeded & is_answered) & (ttft == 0)] = np.nan  # the field's first value: nothing was measured
     gap_count = _padded(gaps.counts, count)
     gap_sum = _sums(gaps, count)
     tokens = np.where(_is_whole(output), output, np.nan)

@@ -15,7 +15,10 @@ from .names import Told, accelerator_in, accelerators_used
 
 Stated = Mapping[str, Entry]  # by key: of the record, or of the console
 
-_PREFIXES = {"vllm": "vllm-bench", "sglang": "sglang-bench", "inferencex": "inferencex", "inferencex_agg": "inferencex"}
+_PREFIXES = {
+    "vllm": "vllm-bench", "sglang": "sglang-bench", "inferencex": "inferencex", "inferencex_agg": "inferencex",
+    "inferencex_agentic": "inferencex",
+}
 _UNKNOWN = frozenset({"", "n/a", "na", "none", "null", "unknown"})
 _RAMP = ("ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")
 _VLLM_DATE = re.compile(r"\d{8}-\d{6}", re.ASCII)
@@ -90,7 +93,7 @@ def _load(stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
         "request_rate_per_s": rate,
         "burstiness": number(stated, "burstiness"),
         "protocol": text(stated, "endpoint_type", "backend") or text(console, "client/backend"),
-        "workload_point": f"isl{lengths['input_length']}/osl{lengths['output_length']}" if both else dataset or "all",
+        "workload_point": f"isl{lengths['input_length']}/osl{lengths['output_length']}" if both else dataset or text(stated, "scenario_type") or "all",
         "repeat_number": told.repeat_number if told.repeat_number is not None else whole(stated, "run_number"),
     }
 
@@ -110,11 +113,24 @@ def _deployment(stated: Stated, told: Told) -> dict[str, Any]:
     system = text(stated, "hw", "gpu", "gpu_type", "accelerator", "hardware")
     return {
         **sizes,
+        "split_deployment": _split_deployment(stated),
         "system_name": system or told.system_name,
         "accelerator": (accelerator_in(system) if system else None) or told.accelerator,
         "accelerator_count": used or told.accelerator_count,
         "decode_accelerator_count": split[1],
     }
+
+
+def _split_deployment(stated: Stated) -> str | None:
+    """How prefill and decode are spread, of a deployment that splits them: `prefill 2 x TP4 EP4, decode 1 x TP8`."""
+    parts = []
+    for role in ("prefill", "decode"):
+        sizes = [(short, whole(stated, f"{role}_{short.casefold()}")) for short in ("TP", "PP", "EP")]
+        spread = " ".join(f"{short}{size}" for short, size in sizes if size)
+        workers = whole(stated, f"{role}_num_workers")
+        if spread and workers:
+            parts.append(f"{role} {workers} x {spread}")
+    return ", ".join(parts) or None
 
 
 def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
@@ -125,7 +141,7 @@ def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[st
         framework = "vllm"
     elif kind == "sglang" and text(stated, "server_info/version"):
         framework = "sglang"
-    elif kind != "inferencex_agg" and framework not in _SERVERS:
+    elif not kind.startswith("inferencex_") and framework not in _SERVERS:
         framework = told.framework  # `openai` names a protocol
     image = text(stated, "image")
     return {
@@ -140,9 +156,17 @@ def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[st
 
 
 def _times(stated: Stated) -> dict[str, Any]:
-    """When a run ended, and from its duration when it began. Nothing but the text, where it is no moment."""
+    """When a run ended, and from its duration when it began. Nothing but the text, where it is no moment. InferenceX's client
+    states both since the epoch, too: then no zone is assumed."""
     date, seconds = text(stated, "date"), number(stated, "duration")
     columns: dict[str, Any] = {"ended_at_text": date}
+    began, ended = (number(stated, f"benchmark_{which}_time_unix") for which in ("start", "end"))
+    if began and not ended and seconds is not None:
+        ended = began + seconds
+    with suppress(ValueError, OverflowError, OSError):
+        if began and ended and 0 < began <= ended:
+            moments = [datetime.fromtimestamp(since_epoch, UTC) for since_epoch in (began, ended)]
+            return columns | {"started_at": moments[0], "ended_at": moments[1], "is_zone_assumed": False}
     with suppress(ValueError, OverflowError):
         moment = _moment(date or "")
         ended_at = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -171,6 +195,8 @@ def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stat
     if written := text(stated, "request_rate"):
         is_unlimited = written.casefold() in ("inf", "infinity")
         document["request_rate"] = rate if rate is not None else "inf" if is_unlimited else written  # such as trace
+    if scenario := text(stated, "scenario_type"):
+        document["scenario"] = scenario
     # A ramp of vLLM's client stands beside a rate of `inf`.
     document |= {key: written for key in _RAMP if (written := text(stated, key))}
     ratio = number(stated, "random_range_ratio")

@@ -65,11 +65,11 @@ class GenaiPerf:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "genai_perf"
-    version = 5
+    version = 6
     formats = (
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",
-        "AIPerf's JSON since 0.1 (or CSV) and its records, a request a line",
+        "AIPerf's JSON since 0.1 (or CSV), schema 1.0 to 1.3, and its records, a request a line",
     )
     tables = TABLES
 

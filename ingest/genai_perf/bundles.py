@@ -22,10 +22,10 @@ _STATISTIC = re.compile(
     rb'"(?:request_throughput|request_latency|request_count|time_to_first_token|error_request_count)"\s*:\s*\{[^{}]*"unit"\s*:'
 )
 _SUMMARY_SIGNS = (b'"unit"', b'"input_config"')
-_NO_SUMMARY = re.compile(rb'\s*\{\s*"timeslices"\s*:')  # AIPerf's statistics of parts of a run
+_NO_SUMMARY = re.compile(rb'\s*\{\s*"(?:timeslices|window_metadata)"\s*:')  # AIPerf's statistics of parts of a run
 _CSV_STATISTIC = re.compile(rb'^"?(?:Request Throughput|Request Latency|Time to First Token)\b', re.IGNORECASE | re.MULTILINE)
 _RAW = re.compile(rb'"experiments"\s*:\s*\[\s*\{\s*"(?:experiment|requests|window_boundaries)"\s*:')
-_REQUEST_MARKS = (b'"metadata"', b'"request_start_ns"')
+_REQUEST_MARK = re.compile(rb'"metadata"\s*:\s*\{[^{}]*"(?:request_start_ns|credit_phase)"\s*:')
 _RECORD_MARK = b'"metrics"'
 _PROFILE_FILE = re.compile(rb'"profile_export_file"\s*:\s*"(?:[^"]*/)?([^"/]+)"')
 _MEDIA_TYPES = {"json": "application/json", "jsonl": "application/jsonl", "csv": "text/csv"}
@@ -66,7 +66,7 @@ def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
         if not start.startswith(b"{"):
             return None
         if suffix == "jsonl":
-            if not all(mark in head for mark in _REQUEST_MARKS):
+            if not _REQUEST_MARK.search(head):
                 return None
             is_record = _RECORD_MARK in head
             return _File(path, "records", stem) if is_record else Unclaimed(path, "AIPerf's raw requests: its records are read")

@@ -1,4 +1,5 @@
-"""The CSV export, for runs that have no JSON: two decimals, and a unit in brackets after each name.
+"""The CSV export, for runs that have no JSON: two decimals, and a unit in brackets after each name. Of single values AIPerf
+leaves it out where it is a count (`MetricsCsvExporter._format_metric_name`), genai-perf never.
 
 Its tables follow one another, each below its own header. Those of the GPUs, whose rows are not of the run alone, are not read.
 """
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from warehouse.landing.records import ABSENT
 from warehouse.landing.text import Data, Entry, Report, clean, decoded, is_non_finite, landed_text, lines, number_in
 
+_COUNT = "count"
+_SINGLE = ["avg"]  # the header of single values
 _LABEL = re.compile(r"(.+?)(?:\s*\(([^()]*)\))?")
 
 
@@ -42,8 +45,9 @@ def csv_entries(data: Data, report: Report) -> Iterator[Entry]:
             continue
         name = clean(re.sub(r"\W+", "_", label[1].strip().lower()))[:120]
         place = (line.offset, len(line.data), line.number)
-        if label[2]:
-            yield Entry(*place, f"{name}/unit", clean(label[2])[:80], None)
+        unit = label[2] or (_COUNT if header == _SINGLE else None)
+        if unit:
+            yield Entry(*place, f"{name}/unit", clean(unit)[:80], None)
         for statistic, cell in zip(header, cells[1:], strict=True):
             number = number_in(cell.replace(",", ""))
             if is_non_finite(cell.strip()):

@@ -1,4 +1,5 @@
-"""AIPerf's records: a JSON object a line, one a request; each metric states its unit.
+"""AIPerf's records: a JSON object a line, one a request; each metric states its unit. The first versions have other names for
+the phase, the moments and the time to the first token.
 
 They are read many at a time, by columns, where all that a batch states is of the kinds that the tool writes; one by one
 where it is not.
@@ -46,7 +47,8 @@ def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, An
                 report.at(code, message, line, "error")
 
             record = Record(found, flag)
-            if record.within("metadata").text("benchmark_phase") != _WARM_UP:
+            metadata = record.within("metadata")
+            if (metadata.text("benchmark_phase") or metadata.text("credit_phase")) != _WARM_UP:
                 yield line, {"request_index": index, **_columns(record)}
                 index += 1
 
@@ -55,7 +57,7 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
     """What `_columns` gives for each of the records; None where one of them is to be looked at by itself."""
     records = several.records
     phases = records.texts("metadata", "benchmark_phase")
-    if len(records) == 1 or phases is None:
+    if len(records) == 1 or phases is None or not all(records.has("metadata", "benchmark_phase")):
         return None
     columns: dict[str, Any] = {key: records.counts("metadata", key) for key in _MOMENTS}
     for key in _TIMES:
@@ -91,8 +93,11 @@ def _milliseconds(records: Records, key: str) -> pa.Array | None:
 def _columns(record: Record) -> dict[str, Any]:
     metadata = record.within("metadata")
     columns: dict[str, Any] = {key: metadata.count(key) for key in _MOMENTS} | _error(record)
+    if "timestamp_ns" in metadata.values and _MOMENTS[0] not in metadata.values:
+        columns[_MOMENTS[0]] = metadata.count("timestamp_ns")
+        columns[_MOMENTS[1]] = record.within("metrics", "max_response_timestamp").count("value")
     for key in _TIMES:
-        metric = record.within("metrics", key)
+        metric = record.within("metrics", key if key != _TIMES[0] or key in record.within("metrics").values else "ttft")
         columns[f"{key}_ms"] = milliseconds(metric, "value", key)
     for key in _LENGTHS:
         columns[key] = record.within("metrics", key).count("value")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from warehouse.landing.records import Record
 
 # As models/reference/serving_unit.sql has them.
@@ -10,6 +12,8 @@ RATES = frozenset({"requests/sec", "tokens/sec", "per sec", "requests/s", "token
 # The statistics that the facts are made of, and of what kind they are.
 TIMES = ("time_to_first_token", "request_latency", "inter_token_latency", "inter_chunk_latency")
 THROUGHPUTS = ("request_throughput", "output_token_throughput", "total_token_throughput")
+# Tokens and counts, of which the tools' CSV states no unit.
+COUNTED = re.compile(r"(?:\w+_)?(?:count|length|tokens)|http_chunks_\w+")
 
 
 def milliseconds(metric: Record, key: str, name: str) -> float | None:
@@ -25,7 +29,7 @@ def milliseconds(metric: Record, key: str, name: str) -> float | None:
 
 
 def is_known(name: str, unit: str | None) -> bool:
-    """Whether the unit of a statistic that the facts are made of can be converted."""
+    """Whether the unit of a statistic can be converted, or need not be, as the facts are not made of it."""
     if name in TIMES:
         return unit in MILLISECONDS
     return name not in THROUGHPUTS or unit in RATES

@@ -19,6 +19,8 @@ TABLES: Mapping[str, pa.Schema] = {
     "llm_d_report_run": landing_schema(
         _RUN_ID,
         pa.field("report_version", pa.string()),
+        pa.field("load_tool", pa.string()),  # that made the load, such as inference-perf or guidellm
+        pa.field("request_latency_unit", pa.string()),  # as stated; of GuideLLM's, which unit it is in; NULL: not known
         pa.field("workload_point", pa.string(), nullable=False),
         pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
         pa.field("workload_spec_digest", pa.string(), nullable=False),
@@ -47,7 +49,7 @@ class LlmDReport:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "llm_d_report"
-    version = 1
+    version = 2
     formats = ("llm-d benchmark report 0.1 (YAML or JSON)", "llm-d benchmark report 0.2 and 0.2.1 (YAML or JSON)")
     tables = TABLES
 

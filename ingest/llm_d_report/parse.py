@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -29,6 +29,7 @@ _KNOWN_UNITS = {
     "throughput": frozenset({"tokens/s", "queries/s", "requests/s"}),
 }
 _MEDIA_RATES = frozenset({"images/s", "videos/s", "audios/s"})  # known, and in no fact
+_GUIDELLM = "guidellm"
 _VERSIONS = ("0.1", "0.2", "0.2.1")
 # The workload: what was asked, in both versions' words. Hosts, users, identifiers and time are not in it.
 _WORKLOAD_PREFIXES = ("scenario/load/standardized/", "scenario/load/args/", "scenario/load/name", "scenario/load/type")
@@ -63,10 +64,11 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[st
     for index, (element, columns) in enumerate(stack):
         buffer.add("llm_d_report_engine", raw_path, element.offset, element.length, run_id=run, engine_index=index, **columns)
     workload = _workload(found, sorted({columns["model"] for _, columns in stack if columns["model"]}))
-    version = entries.get("version")
+    version, tool = entries.get("version"), _load_tool(entries)
     buffer.add(
         "llm_d_report_run", raw_path, 0, bundle.manifest.by_path[raw_path].bytes,
         run_id=run, report_version=version.value if version else None, workload_point=_point(entries),
+        load_tool=tool, request_latency_unit=_request_latency_unit(entries, tool, report),
         workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
     )
     yield from buffer.rest()
@@ -95,6 +97,40 @@ def _check_units(entries: Mapping[str, Entry], report: Report) -> None:
             report("unknown-unit", f"{name}: {entry.value}", entry.offset, entry.length, entry.line_number, "error")
         elif statistic == "mean" and f"{prefix}units" not in entries:
             report("unknown-unit", f"{name} states none", entry.offset, entry.length, entry.line_number, "error")
+
+
+def _load_tool(entries: Mapping[str, Entry]) -> str | None:
+    keys = ("scenario/load/standardized/tool", "scenario/load/name")
+    return next((value for key in keys if key in entries and (value := entries[key].value)), None)
+
+
+def _request_latency_unit(entries: Mapping[str, Entry], tool: str | None, report: Report) -> str | None:
+    """The unit that request_latency is in. GuideLLM's own is in seconds; older converters hand it on as it is and call it ms,
+    newer ones call it s (llm-d-benchmark, test_native_to_br_guidellm.py). No request is answered before its first token:
+    where the time to that is the longer one, the label is that error; where it is not known, nobody can tell."""
+    latency, first = (_means(entries, name) for name in ("request_latency", "time_to_first_token"))
+    if latency.unit is None or latency.mean is None or tool is None or tool.casefold() != _GUIDELLM or latency.unit.value != "ms":
+        return latency.unit.value if latency.unit else None
+    known = first.mean.number if first.mean and first.unit and first.unit.value == "ms" else None
+    if known and latency.mean.number is not None and latency.mean.number >= known:
+        return "ms"
+    unit = "s" if known else None
+    told = f"taken as s: the first token came after {first.mean.value} ms" if known and first.mean else "ms or s: not known"
+    message = f"request_latency of GuideLLM is {latency.mean.value} ms; {told}"
+    report("unit-contradicted", message, latency.unit.offset, latency.unit.length, latency.unit.line_number)
+    return unit
+
+
+class _Stated(NamedTuple):
+    unit: Entry | None
+    mean: Entry | None
+
+
+def _means(entries: Mapping[str, Entry], name: str) -> _Stated:
+    """A latency's unit and mean, as either version places them."""
+    new, old = f"results/request_performance/aggregate/latency/{name}", f"metrics/latency/{name}"
+    latency = new if f"{new}/units" in entries else old
+    return _Stated(entries.get(f"{latency}/units"), entries.get(f"{latency}/mean"))
 
 
 def _point(entries: Mapping[str, Entry]) -> str:

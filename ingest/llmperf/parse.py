@@ -28,6 +28,7 @@ from .requests import Detail, request_rows
 _WORKLOAD_NUMBERS = (
     "mean_input_tokens", "stddev_input_tokens", "mean_output_tokens", "stddev_output_tokens", "num_concurrent_requests",
 )
+_SAMPLING = "additional_sampling_params_"
 _COUNTS = ("results_num_requests_started", "results_number_errors", "results_num_completed_requests")
 _SUMMED = {"mean": None, "stddev": 1}  # and the delta degrees of freedom
 _STATISTIC = re.compile(r"results_(.+)_(?:quantiles_(p\d+)|(mean|min|max|stddev))")
@@ -103,6 +104,10 @@ def _workload(entries: Mapping[str, Entry]) -> dict[str, object]:
     parameters = entries.get("additional_sampling_params")
     if parameters is not None and parameters.value not in (None, "{}"):
         workload["additional_sampling_params"] = parameters.value
+    # The tool flattens them as it does its results, but for none.
+    flat = {key.removeprefix(_SAMPLING): entry.value for key, entry in entries.items() if key.startswith(_SAMPLING)}
+    if flat:
+        workload["additional_sampling_params"] = flat
     return workload
 
 

@@ -131,6 +131,54 @@ def inferencex_agg_record(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def pooling_record(of: list[Request], **changes: Any) -> dict[str, Any]:
+    """vLLM's record of requests for embeddings: they have an end and no tokens, and the detail is their lengths and errors."""
+    good = [request for request in of if not request.error]
+    duration = 12.5
+    return {
+        "date": "20260801-101500", "endpoint_type": "openai-embeddings", "backend": "openai-embeddings", "label": None,
+        "model_id": "acme/embed", "tokenizer_id": "acme/embed", "num_prompts": len(of), "request_rate": "inf", "burstiness": 1.0,
+        "max_concurrency": 8, "duration": duration, "completed": len(good),
+        "total_input_tokens": sum(request.input_length for request in good), "total_input_sequences": len(good),
+        "request_throughput": len(good) / duration, "input_sequence_throughput": len(good) / duration,
+        "total_token_throughput": sum(request.input_length for request in good) / duration,
+        "input_lens": [request.input_length for request in of], "errors": [request.error for request in of],
+    } | {f"{name}_e2el_ms": value for name, value in statistics(measures(of)["e2el"]).items()} | changes
+
+
+def embedding_record(of: list[Request], **changes: Any) -> dict[str, Any]:
+    """SGLang's of the same: the arrays of any run, with zeros for what there is not."""
+    silent = {"output_lens": [0] * len(of), "ttfts": [0.0] * len(of), "itls": [[]] * len(of), "generated_texts": [""] * len(of)}
+    zeros = {f"{name}_{metric}_ms": 0.0 for metric in ("ttft", "tpot", "itl") for name in ("mean", "median", "std", "p99")}
+    return sglang_record(of) | {"backend": "sglang-embedding", "total_output_tokens": 0} | silent | zeros | changes
+
+
+def inferencex_agentic_record(nested: bool = True, **changes: Any) -> dict[str, Any]:
+    """What InferenceX makes of an agentic run of AIPerf: seconds, by statistic or flat. `itl` and `tpot` are one thing."""
+    deployment = {
+        "is_multinode": True, "tp": 12, "ep": 4, "dp_attention": "false", "prefill_num_workers": 2, "prefill_tp": 4, "prefill_ep": 4,
+        "num_prefill_gpu": 8, "decode_num_workers": 1, "decode_tp": 8, "decode_pp": 1, "decode_ep": 1, "num_decode_gpu": 8,
+    }
+    latency = {
+        "ttft": {"mean": 1.5, "p50": 1.25, "p90": 2.5, "p95": 3.0, "std": 0.5}, "e2el": {"mean": 30.0, "p90": 62.5, "std": 4.0},
+        "itl": {"mean": 0.02, "p90": 0.03, "p95": 0.04, "std": 0.005}, "tpot": {"mean": 0.02, "p90": 0.03, "p95": 0.04, "std": 0.005},
+    }
+    record = {
+        "hw": "gb200-nv", "conc": 48, "image": "lmsysorg/sglang:v0.5.9", "model": "acme/coder", "infmax_model_prefix": "coder",
+        "framework": "sglang", "precision": "fp4", "spec_decoding": "mtp", "disagg": True, "scenario_type": "agentic-coding",
+        **deployment, "num_requests_total": 500, "num_requests_successful": 480,
+    }
+    if not nested:
+        flat = {f"{name}_{metric}": value for metric, stated in latency.items() for name, value in stated.items()}
+        rates = {"input_tput_tps": 9000.0, "output_tput_tps": 300.0, "total_tput_tps": 9300.0, "duration_seconds": 600.0}
+        return record | flat | rates | {"tput_per_gpu": 581.25, "output_tput_per_gpu": 18.75} | changes
+    throughput = {
+        "input": {"tokens_per_second": 9000.0}, "output": {"tokens_per_second": 300.0}, "total": {"tokens_per_second": 9300.0},
+        "duration_seconds": 600.0, "per_gpu": {"total_tput_tps": 581.25},
+    }
+    return record | {"request_metrics": {"latency": latency, "throughput": throughput}, "warnings": ["no server log"]} | changes
+
+
 def arrays(of: list[Request]) -> dict[str, list[Any]]:
     return {
         "input_lens": [request.input_length for request in of], "output_lens": [request.output_length for request in of],
@@ -164,3 +212,4 @@ def write_results(folder: Path) -> None:
     write(folder / "sglang" / "tp4.jsonl", "".join(json.dumps(record) + "\n" for record in appended))
     write(folder / "inferencex" / "result.json", inferencex_record(), indent=2)
     write(folder / "inferencex" / "agg_result.json", inferencex_agg_record(), indent=2)
+    write(folder / "inferencex" / "agentic.json", inferencex_agentic_record(), indent=2)

@@ -90,8 +90,29 @@ def write_aiperf(folder: Path) -> Path:
     return folder
 
 
+def aiperf_of_phases(phases: list[dict[str, Any]], datasets: list[dict[str, Any]]) -> dict[str, Any]:
+    """A summary of AIPerf 0.10, whose configuration lists phases and datasets."""
+    return {
+        "schema_version": "1.3", "aiperf_version": "0.10.0", "benchmark_id": "108f93f90b09",
+        "request_latency": {**_statistic("ms", 300.5), "count": 96, "sum": 28848.0}, "request_count": {"unit": "requests", "avg": 96.0},
+        "benchmark_duration": {"unit": "sec", "avg": 44.5},
+        "input_config": {
+            "models": {"items": [{"name": "acme/7b"}]}, "endpoint": {"urls": ["http://localhost:8000"], "type": "chat", "streaming": True},
+            "datasets": datasets, "phases": phases,
+        },
+        "was_cancelled": False, "error_summary": [], "start_time": "2026-07-03T05:21:36.274997", "end_time": "2026-07-03T05:22:20.808822",
+    }
+
+
+WARM_UP = {"name": "warmup", "type": "concurrency", "exclude_from_results": True, "requests": 16, "concurrency": 99}
+MEASURED = {"name": "profiling", "type": "concurrency", "requests": 96, "concurrency": 16}
+SYNTHETIC = {"name": "main", "type": "synthetic", "entries": 100, "random_seed": 42, "prompts": {"isl": {"mean": 512, "stddev": 8}, "osl": 128}}
+
+
 def write_all(top: Path) -> None:
     """A run of each tool and version, and one of which only the CSV is left."""
+    (top / "phases").mkdir(parents=True)
+    (top / "phases" / "profile_export_aiperf.json").write_text(json.dumps(aiperf_of_phases([WARM_UP, MEASURED], [SYNTHETIC])))
     write(top / "whole")
     write_aiperf(top / "aiperf")
     (top / "alone").mkdir()

@@ -1,23 +1,23 @@
 /*
 description: >
   One row per run of vLLM's client or a fork: what its record states, in one unit. Keys end in `_ms`, but for InferenceX,
-  which states seconds without a suffix. What a record does not state is taken from its requests, where it has them. A
+  which states seconds without a suffix. What InferenceX's agentic records call itl is AIPerf's inter_token_latency, one value
+  a request: no time between tokens, and not here; their tpot is the same. What a record does not state is taken from its requests, where it has them. A
   latency of zero is none: the clients write it where there was nothing to measure.
 grain: [run_id, artifact_manifest_digest]
 */
-with number as (
+with stated as (
     select
         entry.run_id,
         entry.artifact_manifest_digest,
         entry.source,
-        entry.key,
-        regexp_extract(entry.key, '^(mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|e2e|e2e_latency)(?:_ms)?$', 1) as statistic,
-        regexp_extract(entry.key, '^(?:mean|median|std|p[0-9.]+)_(ttft|tpot|itl|e2e)(?:l|_latency)?(?:_ms)?$', 1) as metric,
-        entry.value_number,
+        run.format,
         case
-            when ends_with(entry.key, '_ms') then entry.value_number
-            when starts_with(run.format, 'inferencex') then entry.value_number * 1000
-        end as value_ms
+            when run.format = 'inferencex_agentic'
+                then regexp_replace(entry.key, '^request_metrics/latency/([a-z0-9]+)/([a-z0-9.]+)$', '\2_\1')
+            else entry.key
+        end as key,
+        entry.value_number
     from bench_serving_entry as entry
     inner join bench_serving_run as run
         on
@@ -26,6 +26,23 @@ with number as (
     where
         entry.source in ('result', 'requests')
         and entry.value_number is not null
+),
+
+number as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        source,
+        key,
+        regexp_extract(key, '^(mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|e2e|e2e_latency)(?:_ms)?$', 1) as statistic,
+        regexp_extract(key, '^(?:mean|median|std|p[0-9.]+)_(ttft|tpot|itl|e2e)(?:l|_latency)?(?:_ms)?$', 1) as metric,
+        value_number,
+        case
+            when ends_with(key, '_ms') then value_number
+            when format = 'inferencex_agentic' and ends_with(key, '_itl') then null
+            when starts_with(format, 'inferencex') then value_number * 1000
+        end as value_ms
+    from stated
 ),
 
 measured as (
@@ -44,16 +61,22 @@ measured as (
 select
     run_id,
     artifact_manifest_digest,
-    max(value_number) filter (where source = 'result' and key = 'duration') as duration_s,
-    max(value_number) filter (where source = 'result' and key = 'completed') as completed_count,
+    max(value_number) filter (where source = 'result' and key in ('duration', 'duration_seconds', 'request_metrics/throughput/duration_seconds')) as duration_s,
+    max(value_number) filter (where source = 'result' and key in ('completed', 'num_requests_successful')) as completed_count,
     coalesce(
         max(value_number) filter (where source = 'result' and key = 'failed'),
         max(value_number) filter (where source = 'requests' and key = 'failed')
     ) as failed_count,
     max(value_number) filter (where source = 'result' and key in ('request_throughput', 'request_inthroughput')) as request_throughput_per_s,
     max(value_number) filter (where source = 'result' and key = 'input_throughput') as input_token_throughput_per_s,
-    max(value_number) filter (where source = 'result' and key = 'output_throughput') as output_token_throughput_per_s,
-    max(value_number) filter (where source = 'result' and key in ('total_token_throughput', 'total_throughput')) as total_token_throughput_per_s,
+    max(value_number) filter (
+        where source = 'result' and key in ('output_throughput', 'output_tput_tps', 'request_metrics/throughput/output/tokens_per_second')
+    ) as output_token_throughput_per_s,
+    max(value_number) filter (
+        where
+            source = 'result'
+            and key in ('total_token_throughput', 'total_throughput', 'total_tput_tps', 'request_metrics/throughput/total/tokens_per_second')
+    ) as total_token_throughput_per_s,
     max(value_number) filter (where source = 'result' and key = 'tput_per_gpu') as total_token_throughput_per_accelerator,
     max(value_number) filter (where source = 'result' and key = 'output_tput_per_gpu') as output_token_throughput_per_accelerator,
     coalesce(

@@ -48,9 +48,9 @@ select
     run.workload_point,
     run.max_concurrency as concurrency_point,
     run.request_rate_per_s,
-    nullif(concat_ws(
+    coalesce(run.split_deployment, nullif(concat_ws(
         ' ', 'TP' || run.tensor_parallel, 'DP' || run.data_parallel, 'PP' || run.pipeline_parallel, 'EP' || run.expert_parallel
-    ), '') as deployment_model,
+    ), '')) as deployment_model,
     metric.completed_count::bigint as completed_count,
     metric.failed_count::bigint as failed_count,
     case

@@ -1,5 +1,7 @@
 /*
-description: One row per report that describes engines, their accelerators over all replicas. The model is NULL where they differ.
+description: >
+  One row per report that describes engines, their accelerators over all replicas. The model is NULL where they differ. A
+  count of 0 is what a converter writes that does not know it.
 grain: [run_id, artifact_manifest_digest]
 feeds: hardware_topology
 */
@@ -8,7 +10,7 @@ select
     artifact_manifest_digest,
     case when count(distinct accelerator) = 1 then min(accelerator) end as gpu_model,
     case
-        when count(*) = count(accelerator_count) then sum(accelerator_count * coalesce(replicas, 1))::bigint
+        when count(*) = count(nullif(accelerator_count, 0)) then sum(accelerator_count * coalesce(replicas, 1))::bigint
     end as gpu_count,
     case when count(distinct accelerator_memory) = 1 then min(accelerator_memory) || ' GB' end as gpu_memory
 from llm_d_report_engine

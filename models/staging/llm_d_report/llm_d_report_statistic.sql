@@ -1,7 +1,8 @@
 /*
 description: >
   One row per statistic of a report's latencies and throughputs, converted by the unit that stands beside it: times to ms, rates to
-  1/s. One whose unit is not stated or not known is not here.
+  1/s. One whose unit is not stated or not known is not here. Of GuideLLM's, request_latency has the unit that it is in, which
+  older converters state wrong, and time_per_output_token is not here: it has the first token in it.
 grain: [run_id, artifact_manifest_digest, metric, statistic]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -25,16 +26,24 @@ with stated as (
 
 unit as (
     select
-        run_id,
-        artifact_manifest_digest,
-        metric,
-        max(value) as unit
+        stated.run_id,
+        stated.artifact_manifest_digest,
+        stated.metric,
+        case
+            when stated.metric = 'request_latency' then max(run.request_latency_unit)
+            when stated.metric != 'time_per_output_token' or coalesce(lower(max(run.load_tool)), '') != 'guidellm'
+                then max(stated.value)
+        end as unit
     from stated
-    where statistic = 'units'
+    inner join llm_d_report_run as run
+        on
+            run.run_id = stated.run_id
+            and run.artifact_manifest_digest = stated.artifact_manifest_digest
+    where stated.statistic = 'units'
     group by
-        run_id,
-        artifact_manifest_digest,
-        metric
+        stated.run_id,
+        stated.artifact_manifest_digest,
+        stated.metric
 )
 
 select

@@ -10,7 +10,17 @@ from typing import Any
 import pytest
 from landed import ISSUE_TABLE, Subject, codes, place
 from samples.genai_perf import (
-    CSV, FOLDER, MEASURED, SENT, SYNTHETIC, WARM_UP, aiperf_of_phases, raw_request, summary, write, write_aiperf,
+    CSV,
+    FOLDER,
+    MEASURED,
+    SENT,
+    SYNTHETIC,
+    WARM_UP,
+    aiperf_of_phases,
+    raw_request,
+    summary,
+    write,
+    write_aiperf,
 )
 
 from warehouse.evidence.tree import list_tree

@@ -93,7 +93,9 @@ def _load(stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
         "request_rate_per_s": rate,
         "burstiness": number(stated, "burstiness"),
         "protocol": text(stated, "endpoint_type", "backend") or text(console, "client/backend"),
-        "workload_point": f"isl{lengths['input_length']}/osl{lengths['output_length']}" if both else dataset or text(stated, "scenario_type") or "all",
+        "workload_point": (
+            f"isl{lengths['input_length']}/osl{lengths['output_length']}" if both else dataset or text(stated, "scenario_type") or "all"
+        ),
         "repeat_number": told.repeat_number if told.repeat_number is not None else whole(stated, "run_number"),
     }
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from landed import ISSUE_TABLE, Subject, codes, place
-from samples.inference_perf import MANIFEST, REPORT, request, write
+from samples.inference_perf import MANIFEST, REPORT, request, stage, write
 
 INFERENCE_PERF = Subject("inference_perf")
 
@@ -22,6 +22,25 @@ def test_one_run_with_what_tells_of_it(tmp_path: Path) -> None:
         "batch-size/results/summary_lifecycle_metrics.json": "lifecycle",
     }
     assert draft.identity == {"experiment": "batch-size"}
+
+
+def test_what_an_adapter_served_is_a_part_of_its_run_and_no_point(tmp_path: Path) -> None:
+    tree = write(tmp_path / "tree")
+    results = tree / "batch-size" / "results"
+    for name in ("adapter_sql-lora_stage_0", "adapter_sql-lora"):
+        (results / f"{name}_lifecycle_metrics.json").write_text(json.dumps(stage(0.5, 1)))
+    (tree / "mine").mkdir()  # a prefix of the user's own, in which the word stands
+    (tree / "mine" / "big_adapter_run_stage_0_lifecycle_metrics.json").write_text(json.dumps(stage(0.5, 1)))
+    draft, other = INFERENCE_PERF.drafts(tree)
+    assert [file.role for file in other.files] == ["lifecycle"]
+    assert [file.raw_path for file in draft.files if file.role == "adapter"] == [
+        "batch-size/results/adapter_sql-lora_lifecycle_metrics.json", "batch-size/results/adapter_sql-lora_stage_0_lifecycle_metrics.json",
+    ]
+    rows = INFERENCE_PERF.rows(tree / "batch-size", tmp_path / "stored")
+    assert codes(rows) == {}
+    assert [row["point"] for row in rows["inference_perf_point"]] == ["stage_0", "stage_1"]
+    counts = {row["point"]: row["value_number"] for row in rows["inference_perf_entry"] if row["key"] == "successes/count"}
+    assert counts["adapter_sql-lora"] == counts["adapter_sql-lora_stage_0"] == 1 and counts["stage_0"] == 2
 
 
 def test_the_cut_does_not_matter(tmp_path: Path) -> None:

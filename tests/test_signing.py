@@ -23,7 +23,7 @@ from warehouse.claims.rollup import build
 from warehouse.claims.verification import verify_all, verify_number
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.decisions import RETRACTION, decide
-from warehouse.evidence.keys import SigningKey, load_signing_key, make_key
+from warehouse.evidence.keys import SigningKey, load_signing_key, make_key, read_public_key
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.signatures import evidence_subject, sign
@@ -40,14 +40,18 @@ SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].perfor
 @pytest.fixture(autouse=True)
 def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, SigningKey]:
     """The keys `nightly` and `stranger`, in a configuration folder of the test's own."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "conf"))
+    return made_keys(tmp_path, monkeypatch)
+
+
+def made_keys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, SigningKey]:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "conf"))
     for name in ("nightly", "stranger"):
-        make_key(tmp_path / "conf" / "wh" / "keys" / f"{name}.pem")
+        make_key(folder / "conf" / "wh" / "keys" / f"{name}.pem")
     return {name: load_signing_key(name) for name in ("nightly", "stranger")}
 
 
-def key_file(tmp_path: Path, name: str) -> Path:
-    return tmp_path / "conf" / "wh" / "keys" / f"{name}.pem.pub"
+def key_file(folder: Path, name: str) -> Path:
+    return folder / "conf" / "wh" / "keys" / f"{name}.pem.pub"
 
 
 @pytest.fixture
@@ -366,24 +370,33 @@ def test_ingest_and_publish_sign(project: Project, wh: Wh, tmp_path: Path) -> No
 # --- packets -----------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def packing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a packet of a number whose evidence, publication and decision on a run `nightly` signed, and its evidence a
+    stranger too; and the keys."""
+    folder = tmp_path_factory.mktemp("packing")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        keys = made_keys(folder, monkeypatch)
+        project = trust_key(init_project(folder / "project"), "nightly", keys["nightly"].public.text)
+        take_in(project, mlperf_inference.write_submission(folder / "evidence"))
+        sign_bundles(project, keys["nightly"])
+        sign_bundles(project, keys["stranger"])
+        decide(open_store(project).objects, RETRACTION, "another run", "the clock was wrong", key=keys["nightly"])
+        build(project)
+        publish(project, "mlperf_inference_results", keys["nightly"])
+        assert write_packet(project, SERVER, folder / "packet.tar").state == "verified"
+    return folder
+
+
 @pytest.fixture
-def packed(tmp_path: Path, keys: dict[str, SigningKey]) -> Path:
-    """A packet of a number whose evidence, publication and decision on a run `nightly` signed, and its evidence a stranger too."""
-    project = trust_key(init_project(tmp_path / "packing"), "nightly", keys["nightly"].public.text)
-    take_in(project, mlperf_inference.write_submission(tmp_path / "evidence"))
-    sign_bundles(project, keys["nightly"])
-    sign_bundles(project, keys["stranger"])
-    decide(open_store(project).objects, RETRACTION, "another run", "the clock was wrong", key=keys["nightly"])
-    build(project)
-    publish(project, "mlperf_inference_results", keys["nightly"])
-    assert write_packet(project, SERVER, tmp_path / "packet.tar").state == "verified"
-    return tmp_path / "packet.tar"
+def packed(packing: Path) -> Path:
+    return packing / "packet.tar"
 
 
 def test_a_packet_carries_signatures_and_says_which_keys_were_trusted(
-    packed: Path, keys: dict[str, SigningKey], tmp_path: Path, wh_on: WhOn, monkeypatch: pytest.MonkeyPatch
+    packing: Path, packed: Path, tmp_path: Path, wh_on: WhOn
 ) -> None:
-    nightly = keys["nightly"].public
+    nightly = read_public_key(key_file(packing, "nightly"))
     with tarfile.open(packed) as archive:
         signatures = [name for name in archive.getnames() if name.startswith("signatures/")]
         stream = archive.extractfile("keys.json")
@@ -398,12 +411,12 @@ def test_a_packet_carries_signatures_and_says_which_keys_were_trusted(
     )
     elsewhere = init_project(tmp_path / "elsewhere")
     assert "trusted keys: none" in wh_on(elsewhere, "verify", str(packed))[1]
-    given = str(key_file(tmp_path, "nightly"))
+    given = str(key_file(packing, "nightly"))
     status, out, _ = wh_on(elsewhere, "verify", str(packed), "--trust", given)
     assert status == 0 and f"publication valid ({given}); trusted keys: {given} {nightly.key_id[:12]}" in out
     trust_key(elsewhere, "partner", nightly.text)
     assert "1 bundle valid (partner), 1 decision valid (partner), publication valid (partner)" in wh_on(elsewhere, "verify", str(packed))[1]
-    other = str(key_file(tmp_path, "stranger"))
+    other = str(key_file(packing, "stranger"))
     assert "untrusted key" in wh_on(elsewhere, "verify", str(packed), "--trust", other)[1]  # instead of the project's
 
 

@@ -17,6 +17,8 @@ _REPORT = re.compile(
     r"\.(?:json|ya?ml)",
     re.IGNORECASE,
 )
+# Of a run with several LoRA adapters, what each of them served: parts of what the other reports say.
+_ADAPTER = re.compile(r"(?P<prefix>.*?)(?P<point>adapter_.+)_lifecycle_metrics\.(?:json|ya?ml)", re.IGNORECASE)
 _DATA_SUFFIXES = (".json", ".yaml", ".yml")
 _LIFECYCLE = re.compile(rb'(?:^|[{,\s])"?load_summary"?\s*:')
 _CONFIG = re.compile(rb"^(?:load|server|api)\s*:", re.MULTILINE)
@@ -48,6 +50,12 @@ def report_of(name: str) -> Report | None:
     return Report(point, "requests" if point == "per_request" else kind)
 
 
+def adapter_of(name: str) -> str | None:
+    """What a report on an adapter is of, by its name: the adapter, or the adapter and a stage."""
+    match = _ADAPTER.fullmatch(name)
+    return match["point"] if match else None
+
+
 def cut(tree: Tree) -> Iterator[BundleDraft]:
     """One draft a run, in the order of its folder and prefix."""
     runs: dict[_Run, list[tuple[str, str]]] = defaultdict(list)
@@ -59,7 +67,10 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
         if not name.casefold().endswith(".json"):
             yaml_files[folder].append(path)
         match = _REPORT.fullmatch(name)
-        if match is not None:
+        adapter = _adapter_match(tree, folder, name)
+        if adapter is not None:
+            runs[_Run(folder, adapter["prefix"])].append((path, "adapter"))
+        elif match is not None:
             if _is_report(tree, path, match["kind"].casefold(), match["point"].casefold()):
                 report = report_of(name)
                 assert report
@@ -68,6 +79,13 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
             runs[_Run(folder, f"/{name}")].append((path, "lifecycle"))
     for run in sorted(runs):
         yield _draft(tree, run, runs[run], yaml_files)
+
+
+def _adapter_match(tree: Tree, folder: str, name: str) -> re.Match[str] | None:
+    """The name of a report on an adapter: its run's summary lies beside it. Else the word is of the user's prefix."""
+    match = _ADAPTER.fullmatch(name)
+    beside = (f"{match['prefix']}summary_lifecycle_metrics{suffix}" for suffix in _DATA_SUFFIXES) if match else ()
+    return match if any((f"{folder}/{other}" if folder else other) in tree.files for other in beside) else None
 
 
 def _head(tree: Tree, path: str, limit: int = 4096) -> bytes:

@@ -19,7 +19,7 @@ from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Entry, Report
 from warehouse.landing.yaml_text import yaml_documents, yaml_pairs
 
-from .bundles import report_of, run_id
+from .bundles import adapter_of, report_of, run_id
 from .manifests import servers
 from .requests import request_rows
 
@@ -63,7 +63,7 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
             requests.append(file.raw_path)
         elif file.role == "manifest":
             _manifest(parse, file.raw_path)
-        elif file.role in ("lifecycle", "prometheus", "session_lifecycle", "config"):
+        elif file.role in ("lifecycle", "prometheus", "session_lifecycle", "adapter", "config"):
             _report(parse, file.raw_path, file.role)
     starts = array("d")
     for raw_path in requests:
@@ -76,8 +76,9 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
 def _report(parse: _Parse, raw_path: str, role: str) -> None:
     report = Report(parse.buffer, raw_path, parse.run)
     data = document(parse.bundle, raw_path, report)
-    named = report_of(raw_path.rpartition("/")[2])
-    point = None if role == "config" else named.point if named else "lifecycle"
+    name = raw_path.rpartition("/")[2]
+    named = report_of(name)
+    point = None if role == "config" else adapter_of(name) if role == "adapter" else named.point if named else "lifecycle"
     is_json = raw_path.casefold().endswith(".json")
     pairs = json_pairs if is_json else yaml_pairs
     if data and not is_json and not data.endswith(b"\n"):

@@ -83,6 +83,7 @@ from inference_perf_entry
 where
     point is not null
     and point != 'summary'
+    and source != 'adapter'
 group by
     run_id,
     artifact_manifest_digest,

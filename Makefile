@@ -44,7 +44,7 @@ bench-store: .venv/installed-test
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)
 	@touch $@
 
-.venv/installed: requirements.txt pyproject.toml
+.venv/installed: requirements.txt pyproject.toml hatch_build.py $(wildcard native/*)
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

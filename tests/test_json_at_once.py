@@ -16,9 +16,9 @@ import pytest
 from landed import Subject
 from samples import bench_serving, genai_perf, guidellm, inference_perf, llmperf
 
-from warehouse.landing import json_lines, json_stream, json_text
+from warehouse.landing import json_lines, json_scan, json_stream, json_text
 from warehouse.landing import text as line_text
-from warehouse.landing.json_elements import brackets_in, whole_elements
+from warehouse.landing.json_scan import Found, elements
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Report
@@ -58,6 +58,10 @@ def _read(data: bytes, read: Read) -> tuple[str, list[dict[str, Any]]]:
     return "\n".join(found), [row for _, batch in buffer.rest() for row in batch.to_pylist()]
 
 
+def _nothing(*_: object) -> Found:
+    return Found(None, True)
+
+
 def _elements(data: bytes, report: Report) -> Iterator[Any]:
     with JsonStream(data, report) as stream:
         for pair in stream.pairs():
@@ -82,15 +86,15 @@ def test_elements(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
         data = _damaged(text.encode(), chance)
         asked: list[bool] = []
 
-        def told(piece: bytes, expected: Any, asked: list[bool] = asked) -> Any:
-            found = whole_elements(piece, expected)
-            asked.append(found is not None)
+        def told(data: bytes, start: int, size: int, offset: int, asked: list[bool] = asked) -> Found:
+            found = elements(data, start, size, offset)
+            asked.append(found.elements is not None)
             return found
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(json_stream, "whole_elements", told)
+            patch.setattr(json_scan, "elements", told)
             at_once = _read(data, _elements)
-            patch.setattr(json_stream, "whole_elements", lambda *_: None)
+            patch.setattr(json_scan, "elements", _nothing)
             assert at_once == _read(data, _elements), data
         taken += any(asked)
     assert taken > 60
@@ -104,7 +108,7 @@ def test_lines(monkeypatch: pytest.MonkeyPatch) -> None:
         data = _damaged(text.encode(), chance)
         at_once = _read(data, _lines)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(json_lines, "line_records", lambda *_: None)
+            patch.setattr(json_scan, "line_records", lambda *_: None)
             assert at_once == _read(data, _lines), data
 
 
@@ -127,43 +131,51 @@ def test_pairs() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b'{"a": 1, "a": 2}', b'{"a": {"b": 1, "b": 2}}', b'{"a": 1}, {"b": [{"c": 1, "c": 1}]}', b'{"a": ":", "a": 1}', b"7, {}",
-        b'{"a": 1} "}{" {"b": 2}', b"", b"]", b'{"a": 1', b'{"a": NaN}', b'{"a": 1e999}', b'{"a": 01}', b'{"a": "\xff"}',
+        b'{"a": 1, "a": 2}', b'{"a": {"b": 1, "b": 2}}', b'{"b": [{"c": 1, "c": 1}]}', b'{"a": ":", "a": 1}', b"7, {}",
+        b"", b"]", b'{"a": 1', b'{"a": NaN}', b'{"a": 1e999}', b'{"a": 01}', rb'{"f\\": 1}', b'{"a": -0}', b'{"a": "\\ud800"}',
+        b'{"a": 9223372036854775808}', b'{"a": 1.}', b'{"a": .5}', b'{"a": nul}', b'{"a": "\x01"}', b'{"a": 1,}', b"[1,]", b"[1 2]",
         b'{"\\u0061": 1, "a": 2}', b"[" * 200 + b"]" * 200,
         b"[1, " + b"[" * 200 + b"]" * 201, b'{"a" : 1, "a"\n: 2}',
         rb'{"x": "\":", "a\\": 1, "a\\": 2}', b'{"x": " : ", "y": [1, {"a": 1, "a": 2}]}',
     ],
 )
 def test_what_is_not_plain_is_left_to_care(data: bytes) -> None:
-    assert whole_elements(data) is None
+    assert elements(data, 0, len(data), 0).elements is None
+
+
+@pytest.mark.parametrize(
+    ("data", "stop", "is_odd"),
+    [
+        (b'{"a": 1}, {"b": [{"c": 1, "c": 1}]}', 8, True), (b'{"a": 1} "}{" {"b": 2}', 8, False), (b'{"a": 1}, {"a": ', 8, False),
+        (b'{"a": 1}, 7', 8, True), (b'{"a": 1},', 8, False), (b'[{"a": 1}, {"a": 2}], [{"a": ["x"], "a": 2}]', 20, True),
+    ],
+)
+def test_elements_before_what_is_not_plain_are_taken(data: bytes, stop: int, is_odd: bool) -> None:
+    found = elements(data, 0, len(data), 0)
+    assert found.elements is not None and (found.elements.stop, found.is_odd) == (stop, is_odd)
 
 
 @pytest.mark.parametrize(
     "record",
     [
-        rb'{"a": ": b", "c" : ":", "d"  : " :", "e": {"a": "\": ", "f\\": 1}}',
+        rb'{"a": ": b", "c" : ":", "d"  : " :", "e": {"a": "\": ", "f": 1}}',
         rb'{"a": "\\\":", "b": ["a", {"b": 2}, [], {}], ":": ""}',
         rb'{"a": "data: {\"a\": 1, \"a\": 2}", "b": [1, 2.5, true], "c": [null, [["\\"]]]}',
     ],
 )
 def test_colons_in_texts_are_no_keys(record: bytes) -> None:
-    found = whole_elements(b"%b, %b]" % (record, record))
+    data = b"%b, %b]" % (record, record)
+    found = elements(data, 0, len(data), 0).elements
     assert found is not None and found.records.values() == [json.loads(record)] * 2
 
 
 def test_places_are_those_of_the_whole_elements() -> None:
     data = rb'{"a": "}\\"} , [{"b": ":\"]"}],{ } , {"c": 1'
-    found = whole_elements(data)
+    found = elements(data, 0, len(data), 0).elements
     assert found is not None and [data[offset : offset + length] for offset, length, _ in found] == [
         rb'{"a": "}\\"}', rb'[{"b": ":\"]"}]', b"{ }"
     ]
     assert found.records.values() == [{"a": "}\\"}, [{"b": ':"]'}], {}]
-
-
-def test_a_text_that_is_cut_is_where_to_go_on() -> None:
-    assert brackets_in(b'["a", "b').stop == 6
-    assert brackets_in(b'"abc\\').stop == 0
-    assert brackets_in(b'["a", "b"]').stop == 10
 
 
 def _write_serving(folder: Path) -> None:
@@ -175,11 +187,11 @@ def _write_serving(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("family", "write", "careful"),
     [
-        ("llmperf", lambda folder: llmperf.write(folder, llmperf.REQUESTS * 40), "json_stream.whole_elements"),
-        ("inference_perf", inference_perf.write, "json_stream.whole_elements"),
-        ("guidellm", guidellm.write, "json_stream.whole_elements"),
-        ("genai_perf", genai_perf.write, "json_stream.whole_elements"),
-        ("genai_perf", genai_perf.write_aiperf, "json_lines.line_records"),
+        ("llmperf", lambda folder: llmperf.write(folder, llmperf.REQUESTS * 40), "json_scan.elements"),
+        ("inference_perf", inference_perf.write, "json_scan.elements"),
+        ("guidellm", guidellm.write, "json_scan.elements"),
+        ("genai_perf", genai_perf.write, "json_scan.elements"),
+        ("genai_perf", genai_perf.write_aiperf, "json_scan.line_records"),
         ("bench_serving", _write_serving, "arrays._plain_rows"),
     ],
 )
@@ -202,5 +214,5 @@ def test_rows_of_a_family(
         bundle = subject.stored(draft, tmp_path / "stored" / str(number), {file.raw_path: data})
         at_once = subject.parsed(bundle)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, name, lambda *_: None)
+            patch.setattr(module, name, _nothing if name == "elements" else lambda *_: None)
             assert repr(at_once) == repr(subject.parsed(bundle))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import mmap
 from collections.abc import Iterable
 from io import BufferedReader
 from pathlib import Path
@@ -45,7 +46,7 @@ def file_hasher() -> "hashlib._Hash":
     return hashlib.sha256()
 
 
-def bytes_digest(data: bytes | memoryview) -> str:
+def bytes_digest(data: bytes | memoryview | mmap.mmap) -> str:
     """sha256 of bytes, 64 hex characters."""
     return hashlib.sha256(data).hexdigest()
 

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warehouse.landing.json_elements import brackets_in
 from warehouse.landing.json_text import Json
 from warehouse.landing.text import Data, Report, clean, count_of
+
+from .brackets import brackets_in
 
 MAX_PAIRS = 2_000  # of one record; real ones have under a hundred
 _WINDOW = 1 << 20

@@ -8,15 +8,18 @@ times are off by some microseconds (recomputed from saved exports to the last di
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
 
+from warehouse.landing.json_records import Elements
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.records import Flag, Record, shown
 from warehouse.landing.text import Data, Report
+
+_SENT, _TIMES, _OUTPUTS = "timestamp", "response_timestamps", "response_outputs"
 
 
 @dataclass
@@ -71,37 +74,46 @@ def _requests(stream: JsonStream, report: Report, experiments: list[Experiment])
                 report("not-an-object", f"experiment: {shown(found)}", start, stream.offset - start, severity="error")
         elif pair.key == "requests" and stream.kind() == "[":
             has_requests = True
-            for offset, length, request in stream.values():
-                if not isinstance(request, dict):
-                    report("not-an-object", shown(request), offset, length, stream.line_number(offset), "error")
-                    continue
+            for several in stream.batches():
+                for offset, length, request in _requests_of(several):
+                    if not isinstance(request, dict):
+                        report("not-an-object", shown(request), offset, length, stream.line_number(offset), "error")
+                        continue
 
-                def flag(code: str, message: str, start: int = offset, size: int = length) -> None:
-                    report(code, message, start, size, stream.line_number(start), "error")
+                    def flag(code: str, message: str, start: int = offset, size: int = length) -> None:
+                        report(code, message, start, size, stream.line_number(start), "error")
 
-                yield Row(len(experiments) - 1, offset, length, _columns(Record(request, flag), experiment))
+                    yield Row(len(experiments) - 1, offset, length, _columns(Record(request, flag), experiment))
     if not has_requests:
         start = experiment.offset
         report("no-requests", "the experiment has none", start, stream.offset - start, stream.line_number(start), "error")
 
 
+def _requests_of(several: Elements) -> Iterator[tuple[int, int, Any]]:
+    """(offset, length, value) of each request: of its responses no more is decoded than is looked at."""
+    records = several.records
+    sent, times, outputs = records.column(_SENT), records.arrays(_TIMES), records.arrays(_OUTPUTS)
+    if sent is None or times is None or outputs is None:
+        return iter(several)
+    values = ({_SENT: each[0], _TIMES: each[1], _OUTPUTS: each[2]} for each in zip(sent, times, outputs, strict=True))
+    return zip(several.offsets.tolist(), several.lengths.tolist(), values, strict=True)
+
+
 def _columns(record: Record, experiment: Experiment) -> dict[str, Any]:
-    times, outputs = record.values.get("response_timestamps"), record.values.get("response_outputs")
-    times = times if isinstance(times, list) else []
-    outputs = outputs if isinstance(outputs, list) else []
+    times, outputs = (_sequence(record.values.get(key)) for key in (_TIMES, _OUTPUTS))
     if len(times) != len(outputs):
         record.flag("responses-and-times-differ", f"{len(outputs)} responses, {len(times)} times")
-    outputs = outputs[: len(times)]
-    first = next((index for index, output in enumerate(outputs) if _has_content(_text(output), record.flag)), None)
-    last = next((index for index in range(len(outputs) - 1, -1, -1) if not _is_end(_text(outputs[index]))), None)
-    sent = record.count("timestamp")
+    count = min(len(outputs), len(times))
+    first = next((index for index in range(count) if _has_content(_text(outputs[index]), record.flag)), None)
+    last = next((index for index in range(count - 1, -1, -1) if not _is_end(_text(outputs[index]))), None)
+    sent = record.count(_SENT)
     columns = {
         "request_index": experiment.requests,
         "timestamp_ns": sent,
         "first_content_ns": _time(record, times, first),
         "last_response_ns": _time(record, times, last) if first is not None else None,
         "response_gaps": last - first if first is not None and last is not None else None,
-        **_usage([_text(output) for output in outputs[-3:]], record.flag),
+        **_usage([_text(output) for output in outputs[max(0, count - 3) : count]], record.flag),
     }
     experiment.requests += 1
     if sent is not None and columns["first_content_ns"] is not None and columns["last_response_ns"] is not None:
@@ -110,10 +122,13 @@ def _columns(record: Record, experiment: Experiment) -> dict[str, Any]:
     return columns
 
 
-def _time(record: Record, times: list[Any], index: int | None) -> int | None:
-    if index is None:
-        return None
-    return Record({"response_timestamps": times[index]}, record.flag).count("response_timestamps")
+def _sequence(value: Any) -> Sequence[Any]:
+    """An array's elements; none of anything else."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else []
+
+
+def _time(record: Record, times: Sequence[Any], index: int | None) -> int | None:
+    return None if index is None else Record({_TIMES: times[index]}, record.flag).count(_TIMES)
 
 
 def _text(output: Any) -> str:

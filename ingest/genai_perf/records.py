@@ -57,7 +57,7 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
     """What `_columns` gives for each of the records; None where one of them is to be looked at by itself."""
     records = several.records
     phases = records.texts("metadata", "benchmark_phase")
-    if len(records) == 1 or phases is None or not all(records.has("metadata", "benchmark_phase")):
+    if len(records) == 1 or phases is None or not records.has("metadata", "benchmark_phase").all():
         return None
     columns: dict[str, Any] = {key: records.counts("metadata", key) for key in _MOMENTS}
     for key in _TIMES:

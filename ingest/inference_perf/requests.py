@@ -53,10 +53,10 @@ def _columns_of_all(records: Records, starts: "array[float]") -> dict[str, Any] 
     if len(records) == 1:
         return None
     metrics = "info", "response_metrics"
-    ends = _ends_of_all(_stated(records, (*metrics, _TIMES), ("info", _TIMES)))
+    ends = _ends_of_all(records, (*metrics, _TIMES), ("info", _TIMES))
     begun, ended = records.numbers("start_time"), records.numbers("end_time")
-    asked = counts(_stated(records, ("info", "request_metrics", "text", "input_tokens"), ("info", "input_tokens")))
-    answered = counts(_stated(records, (*metrics, "output_tokens"), ("info", "output_tokens")))
+    asked = _counts(records, ("info", "request_metrics", "text", "input_tokens"), ("info", "input_tokens"))
+    answered = _counts(records, (*metrics, "output_tokens"), ("info", "output_tokens"))
     if ends is None or begun is None or ended is None or asked is None or answered is None:
         return None
     starts.frombytes(begun[~np.isnan(begun)].tobytes())
@@ -70,17 +70,30 @@ def _columns_of_all(records: Records, starts: "array[float]") -> dict[str, Any] 
     }
 
 
+def _counts(records: Records, first: tuple[str, ...], second: tuple[str, ...]) -> Any | None:
+    """As newer reports place them, else as older ones do; None where one is to be looked at by itself."""
+    is_new = records.has(*first)
+    if is_new.all() or not is_new.any():
+        return records.counts(*(first if is_new.all() else second))
+    return counts(_stated(records, first, second))
+
+
 def _stated(records: Records, first: tuple[str, ...], second: tuple[str, ...]) -> list[Any] | None:
     """As newer reports place it, else as older ones do."""
     new, is_new = records.column(*first), records.has(*first)
-    if new is None or all(is_new):
+    if new is None or is_new.all():
         return new
     old = records.column(*second) or ()
-    return [one if is_one else other for one, is_one, other in zip(new, is_new, old, strict=True)]
+    return [one if is_one else other for one, is_one, other in zip(new, is_new.tolist(), old, strict=True)]
 
 
-def _ends_of_all(times: list[Any] | None) -> dict[str, Any] | None:
+def _ends_of_all(records: Records, first_path: tuple[str, ...], second_path: tuple[str, ...]) -> dict[str, Any] | None:
     """What `_ends` gives of each; None where one is to be looked at by itself."""
+    is_new = records.has(*first_path)
+    ends = records.ends(*(first_path if is_new.all() else second_path)) if is_new.all() or not is_new.any() else None
+    if ends is not None:
+        return {"first_token_s": as_column(ends.first), "last_token_s": as_column(ends.last), "token_times": ends.counts}
+    times = _stated(records, first_path, second_path)
     if times is None:
         return None
     parts = list(map(_ends_and_count, times))

@@ -68,8 +68,8 @@ def _columns_of_all(records: Records, detail: Detail) -> dict[str, Any] | None:
     """What `_columns` gives for each of the records; None where one of them is to be looked at by itself."""
     if len(records) == 1:
         return None
-    stated = [name for name in _NAMES_OF_STARTS if any(records.has(name))]
-    if stated and not all(records.has(stated[0])):
+    stated = [name for name in _NAMES_OF_STARTS if records.has(name).any()]
+    if stated and not records.has(stated[0]).all():
         return None
     found = {key: records.numbers(key) for key in _NUMBERS}
     if stated:
@@ -79,7 +79,7 @@ def _columns_of_all(records: Records, detail: Detail) -> dict[str, Any] | None:
     codes, messages = (records.texts(key) for key in _TEXTS)
     if codes is None or messages is None or len(floats) < len(found) or any(column is None for column in whole.values()):
         return None
-    failed = [index for index, code in enumerate(codes) if code is not None]
+    failed = [index for index, code in enumerate(codes) if code is not None] if records.stated(_TEXTS[0]).any() else []
     latency = floats["end_to_end_latency_s"]
     unanswered = [index for index in failed if not latency[index] or np.isnan(latency[index])]
     if unanswered:

@@ -14,7 +14,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from warehouse.digest import bytes_digest, open_file_digest
+from warehouse.digest import bytes_digest
 from warehouse.digest import canonical_json as canonical_json  # for ingestors
 from warehouse.digest import workload_spec_digest as workload_spec_digest  # for ingestors
 from warehouse.errors import ExitCode, WarehouseError, printable
@@ -80,12 +80,12 @@ class Bundle:
         again, a file that nobody has touched since is not hashed again."""
         with self._opened(raw_path) as stream:
             state = _state(stream)
-            if self._mapped.get(raw_path) != state:
-                self._verify(raw_path, open_file_digest(stream))
-                self._mapped[raw_path] = state
-            if os.fstat(stream.fileno()).st_size == 0:
-                return b""
-            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            is_empty = os.fstat(stream.fileno()).st_size == 0
+            mapped = b"" if is_empty else mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        if self._mapped.get(raw_path) != state:
+            self._verify(raw_path, bytes_digest(mapped))  # of the very pages that are parsed
+            self._mapped[raw_path] = state
+        return mapped
 
     def _opened(self, raw_path: str) -> BufferedReader:
         try:

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from warehouse.landing.json_elements import line_records
+from warehouse.landing import json_scan
 from warehouse.landing.json_records import Decoded, Records
-from warehouse.landing.json_templates import Templates
 from warehouse.landing.json_text import whole_number
 from warehouse.landing.numbers_at import Ints
 from warehouse.landing.text import Data, Line, Piece, Report, decoded, lines, pieces
@@ -44,13 +43,12 @@ class Lines:
 def json_lines(data: Data, report: Report) -> Iterator[Lines]:
     """The lines that are not blank, with their values: some at a time where they are plain, else one, whose NaN and
     infinities are floats."""
-    templates = Templates()
     for piece in pieces(data, report):
-        found = _at_once(data, piece, templates)
+        found = _at_once(data, piece)
         yield from [found] if found else _one_by_one(data, piece, report)
 
 
-def _at_once(data: Data, piece: Piece, templates: Templates) -> Lines | None:
+def _at_once(data: Data, piece: Piece) -> Lines | None:
     """The lines of a piece, if all of them are plain."""
     text, starts = piece.text, piece.starts
     stops = piece.ends - (text[piece.ends - 1] == _RETURN)
@@ -58,7 +56,7 @@ def _at_once(data: Data, piece: Piece, templates: Templates) -> Lines | None:
         return None
     if (text[starts] > _ASCII).any():  # a byte order mark, which the library steps over
         return None
-    records = line_records(piece.data, starts, stops, templates)
+    records = json_scan.line_records(piece.data, starts, stops)
     if records is None:
         return None
     numbers = np.arange(piece.number, piece.number + len(starts))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,6 +16,32 @@ from warehouse.landing import columns
 
 ABSENT: Final = msgspec.UNSET  # in a raw column: the key is not there
 Path = tuple[str, ...]  # of keys, from a record to what stands in it
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Elements of an array that follow one another: offsets and lengths in bytes, and what they are. Iterating gives offset,
+    length and value of each."""
+
+    offsets: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    records: "Records"
+
+    def __iter__(self) -> Iterator[tuple[int, int, Any]]:
+        return zip(self.offsets.tolist(), self.lengths.tolist(), self.records.values(), strict=True)
+
+    @property
+    def stop(self) -> int:
+        """The byte after the last one."""
+        return int(self.offsets[-1] + self.lengths[-1])
+
+
+class Ends(NamedTuple):
+    """Of arrays of numbers, the first and the last, NaN where there is none, and how many there are."""
+
+    first: NDArray[np.float64]
+    last: NDArray[np.float64]
+    counts: NDArray[np.int64]
 
 
 class Records(ABC):
@@ -38,9 +65,13 @@ class Records(ABC):
             return found
         return [None if value is ABSENT else value for value in found]
 
-    def has(self, *path: str) -> list[bool]:
-        """Whether each has the key at the end of a path, whatever stands there."""
-        return [value is not ABSENT for value in self.raw_column(path) or ()]
+    def has(self, *path: str) -> NDArray[np.bool_]:
+        """Whether each has the key at the end of a path, whatever stands there; of nothing, where not all are objects."""
+        return np.array([value is not ABSENT for value in self.raw_column(path) or ()], np.bool_)
+
+    def stated(self, *path: str) -> NDArray[np.bool_]:
+        """Whether each has something else than null there; of nothing, where not all are objects."""
+        return np.array([value is not None for value in self.column(*path) or ()], np.bool_)
 
     def numbers(self, *path: str) -> NDArray[np.float64] | None:
         """`columns.numbers` of a column."""
@@ -53,6 +84,16 @@ class Records(ABC):
     def texts(self, *path: str) -> list[str | None] | None:
         """`columns.texts` of a column."""
         return columns.texts(self.column(*path))
+
+    def ends(self, *path: str) -> Ends | None:
+        """The ends of the arrays of numbers at a path; None where something else is there, or that is not known."""
+        return None
+
+
+    def arrays(self, *path: str) -> list[Sequence[Any]] | None:
+        """The elements of the arrays at a path, which may be decoded when they are asked for; None where one is no array."""
+        found = self.column(*path)
+        return None if found is None or any(not isinstance(value, list) for value in found) else found
 
 
 class Decoded(Records):
@@ -77,38 +118,3 @@ class Decoded(Records):
                 above = self._columns[path[: depth - 1]]
                 self._columns[path[:depth]] = [value.get(key, ABSENT) if type(value) is dict else ABSENT for value in above]
         return self._columns[path]
-
-
-class Mixed(Records):
-    """Records of which some were read in one way and some in another: `order` has, for each, its place in the parts one after
-    the other."""
-
-    def __init__(self, parts: Sequence[Records], order: NDArray[np.int64]) -> None:
-        self._parts, self._order = parts, order
-
-    def __len__(self) -> int:
-        return len(self._order)
-
-    def values(self) -> list[Any]:
-        return self._ordered([part.values() for part in self._parts])
-
-    def raw_column(self, path: Path) -> list[Any] | None:
-        found = [part.raw_column(path) for part in self._parts]
-        return None if any(part is None for part in found) else self._ordered(found)
-
-    def numbers(self, *path: str) -> NDArray[np.float64] | None:
-        found = [part.numbers(*path) for part in self._parts]
-        stated = [part for part in found if part is not None]
-        return np.concatenate(stated)[self._order] if len(stated) == len(found) else None
-
-    def counts(self, *path: str) -> pa.Array | None:
-        found = [part.counts(*path) for part in self._parts]
-        return None if any(part is None for part in found) else pa.concat_arrays(found).take(pa.array(self._order))
-
-    def texts(self, *path: str) -> list[str | None] | None:
-        found = [part.texts(*path) for part in self._parts]
-        return None if any(part is None for part in found) else self._ordered(found)
-
-    def _ordered(self, parts: list[Any]) -> list[Any]:
-        found = [value for part in parts for value in part]
-        return [found[place] for place in self._order.tolist()]

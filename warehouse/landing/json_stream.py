@@ -22,17 +22,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warehouse.landing.json_elements import Elements, whole_elements
-from warehouse.landing.json_records import Decoded
-from warehouse.landing.json_templates import Templates
-from warehouse.landing.json_text import whole_number
+from warehouse.landing import json_scan
+from warehouse.landing.json_records import Decoded, Elements
+from warehouse.landing.json_text import noted_object, whole_number
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
 _WINDOW_BYTES = 4 << 20
-_PIECE_BYTES = 32 << 10  # of an array that is looked at first: it may end soon
+_PIECE_BYTES = 128 << 10  # of an array that is looked at first: it may end soon
+_GROWTH = 16
 _LARGEST_PIECE_BYTES = 2 << 20  # of half the size, what is done once a piece takes a tenth of the time
 _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
+_ASCII_BLANK = re.compile(rb"[ \t\n\r]*")
 # What stands between the brackets of a value that is stepped over: one match takes all of it.
 _BETWEEN = re.compile(r'(?:[ \t\n\r\ufeff,:]++|"[^"\\\x00-\x1f]*+")*+')
 
@@ -53,17 +54,16 @@ class JsonStream:
 
     def __init__(self, data: Data, report: Report) -> None:
         self._data, self._report = data, report
-        self._base, self._text, self._position = 0, "", 0  # the window: its first byte, its text, the cursor in it
-        self._bytes = b""  # the window's up to what is no UTF-8, as long as several elements may be taken from them at once
-        self._is_ascii = True
+        self._base, self._position = 0, 0  # the window's first byte, and the cursor in its text
+        self._bytes, self._is_ascii = b"", True  # the window's, up to what is no UTF-8
+        self._characters: str | None = None  # its text, once somebody wants it
         self._told = -1  # the last place that was told of because it is no UTF-8
         self._counted, self._counted_bytes = 0, 0  # characters of the window whose bytes have been counted
         self._line = (0, 1)  # an offset and its line number, to count on from
         self._duplicates: list[str] = []
         # Not by a method: the cycle would keep each file's windows until the garbage collector comes.
-        self._decoder = json.JSONDecoder(object_pairs_hook=partial(_object, self._duplicates), parse_int=whole_number)
+        self._decoder = json.JSONDecoder(object_pairs_hook=partial(noted_object, self._duplicates), parse_int=whole_number)
         self._pending = False  # a value stands at the cursor that nobody has taken
-        self._templates = Templates()  # of the elements of arrays
 
     def __enter__(self) -> "JsonStream":
         self._fill(0, _WINDOW_BYTES)
@@ -88,6 +88,8 @@ class JsonStream:
     @property
     def offset(self) -> int:
         """The cursor, in bytes from the start of `data`."""
+        if self._is_ascii:
+            return self._base + self._position
         between = self._text[self._counted : self._position]
         self._counted_bytes += len(between) if between.isascii() else len(between.encode(errors="surrogateescape"))
         self._counted = self._position
@@ -163,12 +165,11 @@ class JsonStream:
         as `elements` and `value` give them, where something is odd."""
         size = _PIECE_BYTES
         for offset in self.elements():
-            while (several := self._several(offset, size)) is None and self._bytes:
-                size *= 2
+            several = self._several(offset, size)
+            size = min(_GROWTH * size, _LARGEST_PIECE_BYTES)
             if several is None:
                 value = self.value()
                 several = Elements(np.array([offset]), np.array([self.offset - offset]), Decoded([value]))
-            size = min(4 * size, _LARGEST_PIECE_BYTES)
             yield several
 
     def value(self) -> Any:
@@ -185,23 +186,26 @@ class JsonStream:
         return found
 
     def _several(self, offset: int, size: int) -> Elements | None:
-        """The elements from the cursor on that the next `size` bytes hold, and the cursor after them. None where they are
-        not plain or none is whole; once that is so for all of the window, its bytes are gone."""
-        start = offset - self._base
-        piece = self._bytes[start : start + size]
-        found = whole_elements(piece, self._templates)
-        if found is None:
+        """The elements from the cursor on that the next `size` bytes hold, or more where that is less than one, and the cursor
+        after them. None where the first is not plain, or is larger than a window."""
+        while True:
+            start = offset - self._base
+            found = json_scan.elements(self._bytes, start, size, offset)
+            if found.elements is not None:
+                break
+            if found.is_odd:
+                return None
             if start + size < len(self._bytes):
+                size *= 2
+            elif start and not self._is_last:
+                self._fill(offset, _WINDOW_BYTES)  # the window's end cuts the element
+            else:
                 return None
-            if not start or self._is_last:
-                self._bytes = b""
-                return None
-            self._fill(offset, _WINDOW_BYTES)  # the window's end cuts the element
-            return self._several(offset, size)
-        self._position += found.stop if self._is_ascii else len(piece[: found.stop].decode())
-        self._counted, self._counted_bytes = self._position, start + found.stop
+        taken = found.elements.stop - offset
+        self._position += taken if self._is_ascii else len(self._bytes[start : start + taken].decode())
+        self._counted, self._counted_bytes = self._position, start + taken
         self._pending = False
-        return Elements(found.offsets + offset, found.lengths, found.records)
+        return found.elements
 
     def skip(self) -> None:
         """Step over the value at the cursor, however large, without holding it."""
@@ -246,6 +250,12 @@ class JsonStream:
             self._fill(self.offset, size)
 
     @property
+    def _text(self) -> str:
+        if self._characters is None:
+            self._characters = self._bytes.decode()
+        return self._characters
+
+    @property
     def _is_last(self) -> bool:
         return self._stop >= len(self._data)
 
@@ -253,12 +263,12 @@ class JsonStream:
         """Move the window to `offset`, which becomes the cursor."""
         self._stop = min(offset + size, len(self._data))
         part = bytes(self._data[offset : self._stop])
-        self._bytes, self._is_ascii = part, part.isascii()
+        self._bytes, self._is_ascii, self._characters = part, part.isascii(), None
         try:
-            self._text = part.decode()
+            self._characters = None if self._is_ascii else part.decode()
         except UnicodeDecodeError as error:
             self._bytes = part[: error.start]
-            self._text = part.decode(errors="surrogateescape")
+            self._characters = part.decode(errors="surrogateescape")
             place = offset + error.start
             # Else the window's end cuts a character, or another window has told of it.
             if (error.end < len(part) or self._is_last) and place > self._told:
@@ -269,11 +279,12 @@ class JsonStream:
     def _next(self) -> str:
         """The next character that is not blank; the cursor is put on it. Empty at the end."""
         while True:
-            blank = _BLANK.match(self._text, self._position)
+            blank = _ASCII_BLANK.match(self._bytes, self._position) if self._is_ascii else _BLANK.match(self._text, self._position)
             assert blank
             self._position = blank.end()
-            if self._position < len(self._text) or self._is_last:
-                return self._text[self._position : self._position + 1]
+            if self._position < len(self._bytes if self._is_ascii else self._text) or self._is_last:
+                place = slice(self._position, self._position + 1)
+                return self._bytes[place].decode() if self._is_ascii else self._text[place]
             self._fill(self.offset, _WINDOW_BYTES)
 
     def _step(self) -> None:
@@ -285,12 +296,3 @@ class JsonStream:
         if mark not in marks:
             raise BrokenJson(f"expected {' or '.join(marks)}")
         return mark
-
-
-def _object(duplicates: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A decoded object; keys of it that stand twice are added to `duplicates`."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        duplicates += sorted({name for name in names if names.count(name) > 1})
-    return found

@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report, clean, landed_text, number_in
@@ -43,17 +44,19 @@ class Json:
     def __init__(self) -> None:
         self.duplicates: list[str] = []
         self._decoder = json.JSONDecoder(
-            object_pairs_hook=self._object, parse_float=_Written, parse_constant=_Written
+            object_pairs_hook=partial(noted_object, self.duplicates), parse_float=_Written, parse_constant=_Written
         )
         self.value = self._decoder.decode
         self.value_at = self._decoder.raw_decode
 
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            self.duplicates += sorted({name for name in names if names.count(name) > 1})
-        return found
+
+def noted_object(duplicates: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A decoded object; keys of it that stand twice are added to `duplicates`."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        duplicates += sorted({name for name in names if names.count(name) > 1})
+    return found
 
 
 def json_text(value: Any) -> str | None:

@@ -12,21 +12,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from warehouse.landing import json_lines, json_stream
+from warehouse.landing import json_lines, json_scan, json_stream
 from warehouse.landing import text as line_text
 from warehouse.landing.columns import never
-from warehouse.landing.json_alike import Alike, alike
-from warehouse.landing.json_records import Decoded, Mixed, Records
+from warehouse.landing.json_records import Decoded, Ends, Records
+from warehouse.landing.json_scan import Found, Scanned
 from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.json_template import template_of
-from warehouse.landing.json_templates import Templates
 from warehouse.landing.records import Record
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Report
 
 _PATHS = [
     (), ("a",), ("a", "n"), ("a", "i"), ("a", "big"), ("a", "o"), ("a", "o", "t"), ("a", "o", "u"), ("s",), ("z",), ("l",),
-    ("w",), ("b",), ("e",), ("e", "k"), ("absent",), ("a", "n", "absent"),
+    ("w",), ("b",), ("e",), ("e", "k"), ("g",), ("absent",), ("a", "n", "absent"),
 ]
 
 
@@ -38,7 +36,7 @@ def _record(index: int, chance: random.Random) -> dict[str, Any]:
             "o": {"t": "ms", "u": f"id: {index} {{[é"},
         },
         "s": chance.choice([None, -1.5]), "z": -0.0, "l": [1, 2.5, None], "w": chance.choice(["", "x"]),
-        "b": chance.choice([True, None]), "e": None,
+        "b": chance.choice([True, None]), "g": [chance.random() for _ in range(chance.randrange(3))], "e": None,
     }
 
 
@@ -134,11 +132,31 @@ def _shown(column: Any) -> Any:
 def _check_columns(records: Records) -> None:
     decoded = Decoded(records.values())
     for path in _PATHS:
-        for read in (Records.has, Records.column, Records.numbers, Records.counts, Records.texts):
+        for read in (Records.has, Records.stated, Records.column, Records.numbers, Records.counts, Records.texts):
             found, expected = (_shown(getattr(each, read.__name__)(*path)) for each in (records, decoded))
             if read is Records.counts and expected == "None" != found:  # floats that are whole: each by itself is a count, too
                 expected = [Record({"": value}, never).count("") for value in decoded.column(*path) or ()]
             assert found == expected, (path, read.__name__)
+        column = decoded.column(*path)
+        arrays = records.arrays(*path)
+        assert (arrays is None) == (decoded.arrays(*path) is None)
+        if arrays is not None:
+            assert [repr(list(array)) for array in arrays] == list(map(repr, column or ()))
+        _check_ends(records.ends(*path), column)
+
+
+def _check_ends(found: Ends | None, column: list[Any] | None) -> None:
+    if found is None:
+        return
+    for place, array in enumerate(column or ()):
+        assert found.counts[place] == len(array)
+        for value, end in ((found.first[place], array[:1]), (found.last[place], array[-1:])):
+            assert repr(float(value)) == repr(float(end[0]) if end else float("nan"))
+
+
+def _read_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_scan, "elements", lambda *_: Found(None, True))
+    monkeypatch.setattr(json_scan, "line_records", lambda *_: None)
 
 
 @pytest.fixture(autouse=True)
@@ -153,7 +171,7 @@ def test_good_records_are_read_by_columns(are_lines: bool) -> None:
     batches, values, issues = _read(_documents(None, are_lines), are_lines)
     chance = random.Random(1)
     assert [value[-1] for value in values] == [repr(_record(index, chance)) for index in range(90)]
-    assert not issues and sum(len(each) for each in batches if isinstance(each, Alike)) > 60
+    assert not issues and sum(len(each) for each in batches if isinstance(each, Scanned)) > 60
     for each in batches:
         _check_columns(each)
     assert any(each.numbers("a", "n") is not None and each.texts("a", "o", "t") == ["ms"] * len(each) for each in batches)
@@ -166,9 +184,8 @@ def test_what_is_odd_among_them_is_read_as_it_is_one_by_one(odd: str, are_lines:
     batches, *found = _read(data, are_lines)
     for each in batches:
         _check_columns(each)
-    assert any(isinstance(each, Alike) for each in batches)
-    monkeypatch.setattr(json_stream, "whole_elements", lambda *_: None)
-    monkeypatch.setattr(json_lines, "line_records", lambda *_: None)
+    assert any(isinstance(each, Scanned) for each in batches)
+    _read_with_care(monkeypatch)
     one_by_one, *expected = _read(data, are_lines)
     assert all(len(each) == 1 for each in one_by_one)
     assert found == expected
@@ -195,8 +212,7 @@ def test_invalid_utf8_among_them(are_lines: bool, monkeypatch: pytest.MonkeyPatc
     place = data.index("é".encode(), len(data) // 2)
     data = data[:place] + b"\xff" + data[place + 2 :]
     _, *found = _read(data, are_lines)
-    monkeypatch.setattr(json_stream, "whole_elements", lambda *_: None)
-    monkeypatch.setattr(json_lines, "line_records", lambda *_: None)
+    _read_with_care(monkeypatch)
     assert found == list(_read(data, are_lines)[1:]) and found[1][0]["code"] == "invalid-utf8"
 
 
@@ -210,42 +226,6 @@ def test_records_of_several_kinds_are_read_together(monkeypatch: pytest.MonkeyPa
     values = [chance.choice(kinds)(index) for index in range(600)]
     batches, found, issues = _read("\n".join(json.dumps(value, ensure_ascii=False) for value in values).encode(), are_lines=True)
     assert [value[-1] for value in found] == list(map(repr, values)) and not issues
-    assert sum(isinstance(each, Mixed) for each in batches) > 3
+    assert sum(isinstance(each, Scanned) and len(each) > 1 for each in batches) > 3
     for each in batches:
         _check_columns(each)
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        b"[1, 2]", b'{"a": "\\n"}', b'{"a": ","}', b'{"a": 1, "b": {}}', b"{}", b'{"a": 1, "a": 2}',
-        b'{"a": ' * 200 + b"1" + b"}" * 200,
-    ],
-)
-def test_some_records_are_no_template(record: bytes) -> None:
-    assert template_of(record) is None
-
-
-def test_texts_that_look_like_the_template_are_not_taken_for_it() -> None:
-    template = template_of(b'{"a": "x", "b": 1}')
-    assert template is not None
-    for written, is_like in (
-        (b'{"a": "y", "b": 2}', True), (b'{"a": "", "b": "", "b": 2}', False), (b'{"a": "", "b": 1"}', False),
-    ):
-        commas = np.flatnonzero(np.frombuffer(written, np.uint8) == ord(","))
-        found = alike(written, commas, np.array([0]), np.array([len(written)]), 0, template)
-        assert (found is not None) == is_like
-
-
-def test_a_text_that_was_always_the_same_and_changes() -> None:
-    templates = Templates()
-    templates.learn([b'{"n": 0, "t": "a", "e": null}'])
-    taken = []
-    for text in "aaabcdef":
-        data = b"\n".join(b'{"n": %d, "t": "%b", "e": null}' % (number, text.encode()) for number in range(10, 20))
-        stops = np.flatnonzero(np.frombuffer(data + b"\n", np.uint8) == ord("\n"))
-        found = templates.of_lines(data, np.append(0, stops[:-1] + 1), stops)
-        assert found is not None and found.texts("t") == [text] * 10 and found.column("e") == [None] * 10
-        assert found.values() == [{"n": number, "t": text, "e": None} for number in range(10, 20)]
-        taken.append(found)
-    assert len(taken) == 8

@@ -249,7 +249,7 @@ def line(figure: Figure) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=float, default=100, help="how many times the archive's size (default: 100)")
+    parser.add_argument("--times", type=float, default=100, help="how many times the size of the archive that has the format (default: 100)")
     parser.add_argument("--only", help="formats whose name has this in it")
     parser.add_argument("--folder", type=Path, help="where to work; three times the evidence must fit (default: temporary)")
     parser.add_argument("--json", action="store_true")

@@ -17,6 +17,7 @@ typedef struct {
     size_t object, place;
 } memory;
 
+#define SCAN_VERSION 1 /* raised with every change of what is called here: code and library must be of one */
 #define MOST_STEPS 16
 #define NOWHERE SIZE_MAX
 
@@ -24,6 +25,10 @@ static tape *new_tape(const uint8_t *data, size_t size) {
     tape *scanned = calloc(1, sizeof *scanned);
     if (scanned) *scanned = (tape){.data = data, .size = size};
     return scanned;
+}
+
+int scan_version(void) {
+    return SCAN_VERSION;
 }
 
 void scan_free(tape *scanned) {

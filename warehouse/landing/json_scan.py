@@ -1,7 +1,7 @@
 """JSON records that are plain beyond doubt, many at a time: scanned by compiled code (`native/`), read by columns, without an
 object for each value.
 
-Plain is standard JSON that all readers take for the same: see `native/tape.rs`. Of anything else nothing is said here; who asks
+Plain is standard JSON that all readers take for the same: see `native/tape.h`. Of anything else nothing is said here; who asks
 goes on with care, value by value, and comes to the same rows.
 """
 
@@ -23,7 +23,8 @@ from warehouse.landing.json_records import ABSENT, Elements, Ends, Path, Records
 from warehouse.landing.numbers_at import Bools, Floats, Ints, floats_at, parts_of
 
 _ABSENT, _NULL, _TRUE, _FALSE, _INTEGER, _FLOAT = range(6)  # of `kind` in native/tape.h
-LIBRARY = "_json_scan.so"
+_LIBRARY = "_json_scan.so"
+_VERSION = 1  # SCAN_VERSION of native/columns.c
 _ALL_SAME = 2  # of scan_column
 _EXACT = 2**53  # integers that a double holds
 
@@ -36,6 +37,7 @@ class _Path(Structure):
 
 _COLUMN: Final = [c_void_p, POINTER(_Path)]
 _SIGNATURES: Final[dict[str, tuple[Any, list[Any]]]] = {
+    "scan_version": (c_int, []),
     "scan_elements": (c_void_p, [c_void_p, c_size_t]),
     "scan_lines": (c_void_p, [c_void_p, c_size_t, c_void_p, c_void_p, c_size_t]),
     "scan_free": (None, [c_void_p]),
@@ -53,12 +55,14 @@ _SIGNATURES: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 def _loaded() -> ctypes.CDLL:
     try:
-        native = ctypes.CDLL(str(FilePath(__file__).with_name(LIBRARY)))
-    except OSError as error:
-        raise ImportError(f"{error}: it is built when the package is installed (make .venv/installed)") from error
-    for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(native, name)
-        function.restype, function.argtypes = result, arguments
+        native = ctypes.CDLL(str(FilePath(__file__).with_name(_LIBRARY)))
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(native, name)
+            function.restype, function.argtypes = result, arguments
+        if native.scan_version() != _VERSION:
+            raise OSError(f"{_LIBRARY} is of another version")
+    except (OSError, AttributeError) as error:
+        raise ImportError(f"{error}: it is built when the package is installed (pip install)") from error
     return native
 
 
@@ -253,6 +257,8 @@ def elements(data: bytes, start: int, size: int, offset: int) -> Found:
     UTF-8; `offset` is where the first one is in the document."""
     part = _Part(data, start, start + size)
     handle = _native.scan_elements(part.address, part.size)
+    if not handle:
+        raise MemoryError
     records, is_odd = Scanned(part, handle), _native.scan_is_odd(handle)
     starts, stops = records.places()
     return Found(Elements(starts + offset, stops - starts, records) if len(records) else None, is_odd)

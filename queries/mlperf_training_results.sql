@@ -25,7 +25,7 @@ columns:
   instance_scale: {type: bigint, description: "Of weak scaling: accelerators that each model was trained on; nodes, where they have none"}
   official_minutes: {type: double, unit: min, description: "The result: mean of the runs used, times the scaling factor; of weak scaling, time to train them all"}
   unscaled_minutes: {type: double, unit: min, description: "Mean of the runs used; of weak scaling, time to train them all"}
-  scaling_factor: {type: double, description: "Factor of scaling.json; 1 without one, and for weak scaling"}
+  scaling_factor: {type: double, description: "Factor of scaling.json; 1 without one, and for weak scaling; NULL: it cannot be read, and no official result is known"}
   run_count: {type: bigint, description: "Runs started"}
   required_run_count: {type: bigint, description: "Runs that the rules ask for; NULL: not known"}
   succeeded_count: {type: bigint, description: "Runs that reached the target"}
@@ -88,7 +88,7 @@ result as (
             when min(instance_accelerator_count) = 0 then min(instance_node_count)
             else min(instance_accelerator_count)
         end as instance_scale,
-        case when min(scaling_mode) = 'weak' then 1 else coalesce(min(scaling_factor), 1) end as scaling_factor,
+        case when min(scaling_mode) = 'weak' then 1 else min(scaling_factor) end as scaling_factor,
         count(*) as run_count,
         min(required_run_count) as required_run_count,
         count(time_to_train_ms) as succeeded_count,

@@ -228,6 +228,32 @@ class TestNccl:
         assert points(rows, "placement", "time_us")[2:] == [("out_of_place", 200.25)]
         assert codes(rows) == {"truncated-row": 1, "unfinished-line": 1} and outcomes(rows)[0][1] == "failed"
 
+    @pytest.mark.parametrize("words", range(5, 13))
+    def test_a_cut_row_puts_nothing_into_another_column(self, tmp_path: Path, words: int) -> None:
+        row = ["    33554432", "    8388608", "   float", "   sum", "    -1", "  900.5", "   37.26", "   65.21", "      0", "  910.5", "   36.85", "   64.49", "      0"]
+        lines = [*sample.nccl_section().partition("# Out of bounds")[0].splitlines(), "".join(row[:words]), "slurmstepd: error: *** STEP 1.0 CANCELLED DUE TO TIME LIMIT ***", ""]
+        rows = of_log(tmp_path, "\n".join(lines))
+        told = "malformed-row" if words < 9 else "truncated-row"
+        kept = [("out_of_place", 33554432, 900.5, 37.26, 65.21, 0)] if words >= 9 else []
+        assert points(rows, "placement", "message_bytes", "time_us", "alg_bandwidth_gb_per_s", "bus_bandwidth_gb_per_s", "wrong_count")[4:] == kept
+        assert codes(rows)[told] == 1 and outcomes(rows)[0][1] == "failed"
+
+    def test_the_number_in_which_a_file_ends_is_not_known(self, tmp_path: Path) -> None:
+        text = sample.nccl_section()
+        cut = text[: text.index("# Avg bus bandwidth")] + "# Avg bus bandwidth    : 4"
+        rows = of_log(tmp_path, cut)
+        assert outcomes(rows)[0][1] == "failed" and entries(rows, 1)["Avg bus bandwidth"] is None
+        whole = of_log(tmp_path / "whole", cut + "\n")
+        assert outcomes(whole)[0][1] == "measured" and entries(whole, 1)["Avg bus bandwidth"] == "4"
+
+    def test_processes_that_are_all_rank_0_are_no_measurement(self, tmp_path: Path) -> None:
+        ranks = [f"#  Rank  {rank} Group  0 Pid {pid} on {host} device  {rank} [0x0{rank}] NVIDIA H800" for pid, host in ((798, "hw14"), (812, "hw15")) for rank in (0, 1)]
+        lines = [line for line in sample.nccl_section().splitlines() if not line.startswith("#  Rank")]
+        place = next(index for index, line in enumerate(lines) if line.startswith("# Using devices")) + 1
+        rows = of_log(tmp_path, "\n".join([*lines[:place], *ranks, *lines[place:], ""]))
+        assert [(row["number"], row["node_name"]) for row in rows["fabric_check_endpoint"]] == [(0, "hw14"), (1, "hw14")]
+        assert outcomes(rows)[0][1:] == ("failed", "several processes are rank 0") and codes(rows) == {"repeated-rank": 2}
+
     def test_a_host_that_begins_with_a_digit_is_no_row(self, tmp_path: Path) -> None:
         warning = "10.0.0.1:77:88 [0] misc/socket.cc:48 NCCL WARN socketStartConnect: Connect to 10.0.0.2 failed"
         rows = of_log(tmp_path, sample.nccl_section(average=None, error=warning))

@@ -73,7 +73,10 @@ def test_bytes_that_are_no_text_are_told_of_once(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("data", "code", "whole"),
     [
-        (b'{"a": [1, 2', "malformed-json", [1, 2]),
+        (b'{"a": [1, 2', "malformed-json", [1]),  # of 25, say
+        (b'{"a": [1, 2.', "malformed-json", [1]),
+        (b'{"a": [1, 2.5E+', "malformed-json", [1]),
+        (b'{"a": [1, 2 ', "malformed-json", [1, 2]),
         (b'{"a": [1, 2]', "malformed-json", [1, 2]),
         (b'{"a": [1, 2]} x', "malformed-json", [1, 2]),
         (b'{"a": [1, }', "malformed-json", [1]),

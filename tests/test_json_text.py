@@ -71,5 +71,13 @@ def test_what_is_not_json_is_told_with_its_place(data: bytes, issues: list) -> N
     assert report.found == issues
 
 
+@pytest.mark.parametrize("cut", ["1", "1.", "1.5", "1.5e", "1e+", "-1"])
+def test_a_number_in_which_the_text_ends_may_have_been_longer(cut: str) -> None:
+    issues = Issues()
+    assert [entry.key for entry in json_entries(b'{"a": 5, "b": ' + cut.encode(), issues)] == ["a"]
+    assert issues.found == [("malformed-json", 14, 1)]
+    assert [entry.key for entry in json_entries(b'{"a": 5, "b": true', Issues())] == ["a", "b"]
+
+
 def test_what_stands_before_a_break_is_kept() -> None:
     assert [entry.key for entry in json_entries(b'{"a": 1, "b": {"c": 2, "d": tru', Issues(), depth=2)] == ["a", "b/c"]

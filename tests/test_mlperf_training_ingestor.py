@@ -202,6 +202,14 @@ class TestRows:
         start = row["raw_offset"]
         assert path.read_bytes()[start : start + row["raw_length"]] == b'"cuda_version": "12.8"'
 
+    @pytest.mark.parametrize("text, code", [("", "no-scaling-factor"), ('{"factor": 1.5}', "no-scaling-factor"), ('{"scaling_factor": 1.0', "no-scaling-factor"), ('{"scaling_factor": 0}', "not-a-number")])
+    def test_a_scaling_file_without_a_factor_says_that_it_is_not_known(self, tmp_path: Path, text: str, code: str) -> None:
+        folder = sample.write_set(tmp_path / "tree", [sample.Run()], scaling_factor=1.5)
+        (folder / "scaling.json").write_text(text)
+        rows = rows_of(tmp_path / "tree", tmp_path / "store")
+        (entry,) = [row for row in rows["mlperf_training_entry"] if row["source"] == "scaling" and row["key"] == "scaling_factor"]
+        assert not entry["value_number"] and code in {row["code"] for row in rows[ISSUE_TABLE]}
+
     def test_the_path_is_right_and_other_words_are_told(self, tmp_path: Path) -> None:
         folder = sample.write_set(tmp_path, [sample.Run()])
         log = folder / "result_0.txt"

@@ -39,6 +39,11 @@ _NUMBER_KEY = re.compile(
     r"|num_requests_(?:total|successful)|(?:input|output|total)_tput_tps|duration_seconds"
     r"|request_metrics/(?:latency/\w+/(?:mean|std|p[0-9.]+)|throughput/(?:\w+/tokens_per_second|duration_seconds))"
 )
+_COUNT_KEY = re.compile(
+    r"completed|good_completed|failed|num_prompts|num_requests_(?:total|successful)"
+    r"|total_(?:input|output)(?:_tokens|_text_tokens|_vision_tokens)?(?:_retokenized)?"
+)
+MOST_COUNTED = 2**53  # what a double holds exactly; nobody counts so far
 # Words that stand for a request rate: all at once, or as recorded.
 RATE_WORDS = frozenset({"inf", "infinity", "trace"})
 
@@ -55,6 +60,11 @@ def is_list(head: bytes) -> bool:
 def states_number(key: str) -> bool:
     """Whether a record's key states a number, whatever its format; of an object's key, named `server_info/tp_size`, too."""
     return _NUMBER_KEY.fullmatch(key) is not None
+
+
+def states_count(key: str) -> bool:
+    """Whether a record's key counts requests or tokens."""
+    return _COUNT_KEY.fullmatch(key) is not None
 
 
 def format_of(keys: Collection[str]) -> str | None:

@@ -145,6 +145,8 @@ class _Walk:
         scalar = _SCALAR.match(self._data, start)
         if not scalar:
             raise ValueError("expected a value")
+        if scalar.end() == len(self._data):
+            raise ValueError("the file ends with a value, which may not be whole")
         return scalar.end()
 
     def _string_stop(self, start: int) -> int:

@@ -24,6 +24,7 @@ _MEASURES = {
     "error": "max_error", "#wrong": "wrong_count", "i_min": "latency_min", "i_max": "latency_max", "i_p99": "latency_p99",
 }
 _BLANK_HALF = re.compile(r"\s{25,}")  # an out-of-place half that was not run
+_BLANK_LEFT = re.compile(r"\s*(?:\S+\s+){2}\S+(?:\s+\S+)?\s{9,}\S")  # an operator or root that is blank: cells have six places
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Section:
     error: str | None = None
     reduced_to: str | None = None
     has_header: bool = False
+    ranks: dict[int, str] = field(default_factory=dict)  # as the log states them
     is_concluded: bool = False
     waiting: list[Row] = field(default_factory=list)  # until the test's name is known
     kinds: dict[str, set[str]] = field(default_factory=lambda: {"type": set(), "redop": set(), "root": set()})
@@ -77,7 +79,11 @@ def table_row(section: Section, told: Told, report: Report) -> Rows:
         _start(section.check, f"{words[-2]} {words[-1]}")
         words = words[:-2]
     whole, half = len(section.measures), len(section.measures) // 2
-    count = next((size for size in (whole, half) if size and 3 <= len(words) - size <= len(section.left)), None)
+    most = len(section.left)
+    if half and most + half < len(words) < most + whole and section.measures[:half] == section.measures[half:]:
+        words = words[: most + half]  # cut within the second half: the first one is whole
+    fewest = 3 if _BLANK_LEFT.match(told.text) else most  # else words that are missing are those of a cut row's end
+    count = next((size for size in (whole, half) if size and fewest <= len(words) - size <= most), None)
     if count is None or integer_in(words[0]) is None:
         report.at("malformed-row", told.text[:200], told.line, "error")
         return

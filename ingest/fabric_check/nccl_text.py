@@ -14,7 +14,7 @@ from warehouse.landing.text import Data, Line, Report, clean, number_in
 
 from .check import Check, Row, Rows, at, end, endpoint, entry, integer_in, is_missing, is_row_like, test
 from .nccl_table import Section, read_columns, table_row
-from .streams import Told, told_lines
+from .streams import Told, is_cut, told_lines
 
 MARK = re.compile(rb"#\s*(?:nThreads?:?\s+\d+\s+nGpus|nccl-tests version\s|Collective test starting:)")
 
@@ -70,7 +70,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
             elif ERROR.search(told.text):
                 report.at("error-outside-of-a-test", told.text[:300], told.line)
             continue
-        found = list(_line(section, told, report))
+        found = list(_line(section, _whole(told, data), report))
         if section.check.test is None and section.has_header:
             section.check.test = command or test_named(file_name)
         if section.check.test is None and not section.has_header:
@@ -81,6 +81,13 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         yield from found
     for section in sections.values():
         yield from _finished(section)
+
+
+def _whole(told: Told, data: Data) -> Told:
+    """A line without a number that the file ends in: it may have been longer."""
+    *_, last = told.text.split() or [""]
+    is_whole = number_in(last) is None or not is_cut(data, told.line)
+    return told if is_whole else told._replace(text=told.text.removesuffix(last).rstrip())
 
 
 def test_named(file_name: str) -> str | None:
@@ -129,9 +136,15 @@ def _line(section: Section, told: Told, report: Report) -> Rows:
 def _comment(section: Section, told: Told, report: Report) -> Rows:
     text, check, line = told.text, section.check, told.line
     if match := _RANK.match(text):
+        if (number := int(match[1][:9])) in section.ranks:
+            report.at("repeated-rank", text[:200], line, "error")
+            if section.ranks[number] != text:  # processes without MPI, each of which has a rank 0: whose a row is nothing says
+                section.complaint = section.complaint or f"several processes are rank {number}"
+            return
+        section.ranks[number] = text
         check.rank_count = (check.rank_count or 0) + 1
         yield endpoint(
-            check, line, "rank", int(match[1][:9]), node_name=clean(match[2])[:256], device=int(match[3][:9]),
+            check, line, "rank", number, node_name=clean(match[2])[:256], device=int(match[3][:9]),
             bus_id=clean(match[4])[:256] or None, model=clean(match[5]).strip()[:256] or None,
         )
     elif match := _VERSION.match(text):

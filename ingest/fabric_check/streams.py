@@ -40,3 +40,8 @@ def told_lines(
         prefix = _PREFIX.match(text)
         assert prefix
         yield Told(line, prefix["tag"] or "", text[prefix.end() :].strip())
+
+
+def is_cut(data: Data, line: Line) -> bool:
+    """Whether the file ends within the last word of this line: a number there may have been longer."""
+    return line.offset + len(line.data) == len(data) and not line.data[-1:].isspace()

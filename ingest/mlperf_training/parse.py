@@ -78,15 +78,22 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
 
 def _document(bundle: Bundle, buffer: RowBuffer, raw_path: str, source: str, identity: Mapping[str, Any]) -> None:
     report = Report(buffer, raw_path, None)
-    for entry in _entries(bundle.read(raw_path), report):
+    data = bundle.read(raw_path)
+    has_factor = False
+    for entry in _entries(data, report):
         buffer.add(
             "mlperf_training_entry", raw_path, entry.offset, entry.length,
             source=source, key=entry.key, value=entry.value, value_number=entry.number, line_number=entry.line_number,
         )
         if source == "system" and entry.key == "submitter":
             _check_identity("submitter", entry.value, (entry.offset, entry.length, entry.line_number), identity, report)
-        elif source == "scaling" and entry.key == "scaling_factor" and not (entry.number and entry.number > 0):
-            report("not-a-number", f"scaling_factor: {entry.value}", entry.offset, entry.length, entry.line_number, "error")
+        elif source == "scaling" and entry.key == "scaling_factor":
+            has_factor = True
+            if not (entry.number and entry.number > 0):
+                report("not-a-number", f"scaling_factor: {entry.value}", entry.offset, entry.length, entry.line_number, "error")
+    if source == "scaling" and not has_factor:  # the result was to be scaled, nobody knows by what
+        report("no-scaling-factor", "the file says no scaling_factor", 0, len(data), 1, "error")
+        buffer.add("mlperf_training_entry", raw_path, 0, len(data), source=source, key="scaling_factor", line_number=1)
 
 
 def _entries(data: bytes, report: Report) -> Iterator[Entry]:

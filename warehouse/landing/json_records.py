@@ -89,7 +89,6 @@ class Records(ABC):
         """The ends of the arrays of numbers at a path; None where something else is there, or that is not known."""
         return None
 
-
     def arrays(self, *path: str) -> list[Sequence[Any]] | None:
         """The elements of the arrays at a path, which may be decoded when they are asked for; None where one is no array."""
         found = self.column(*path)

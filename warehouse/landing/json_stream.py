@@ -24,7 +24,7 @@ import numpy as np
 
 from warehouse.landing import json_scan
 from warehouse.landing.json_records import Decoded, Elements
-from warehouse.landing.json_text import noted_object, whole_number
+from warehouse.landing.json_text import CUT_NUMBER, is_cut_number, noted_object, whole_number
 from warehouse.landing.text import Data, Report, clean
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
@@ -238,6 +238,8 @@ class JsonStream:
                 found, end = self._decoder.raw_decode(self._text, self._position)
                 # A number that ends with the window may go on after it; so may what is decoded of 1.5e+ or 1. there.
                 if end + len("e+") < len(self._text) or self._is_last:
+                    if is_cut_number(found, self._text, end):
+                        raise BrokenJson(CUT_NUMBER)
                     self._position = end
                     return found
             except json.JSONDecodeError as error:

@@ -23,6 +23,8 @@ _PLAIN_PAIR = re.compile(
     r"""(?:("[^"\\\x00-\x1f]*+")|(-?(?:0|[1-9][0-9]{0,300}+))"""
     r"""|(-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++(?:[eE][+-]?[0-9]++)?|[eE][+-]?[0-9]++))|(null|true|false))(?=[\s\ufeff,}])"""
 )
+_REST_OF_CUT = re.compile(r"(?:\.|[eE][+-]?)?\Z")
+CUT_NUMBER = "the text ends with a number, which may not be whole"
 _LITERALS = {"null": None, "true": True, "false": False}
 
 
@@ -57,6 +59,12 @@ def noted_object(duplicates: list[str], pairs: list[tuple[str, Any]]) -> dict[st
         names = [name for name, _ in pairs]
         duplicates += sorted({name for name in names if names.count(name) > 1})
     return found
+
+
+def is_cut_number(value: Any, text: str, stop: int) -> bool:
+    """Whether `text` ends within a number: with the one that `stop` is behind, or what such a number goes on with. It may have been
+    longer, so what is there is no value."""
+    return _REST_OF_CUT.match(text, stop) is not None and isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def json_text(value: Any) -> str | None:
@@ -240,7 +248,10 @@ class _Walk:
 
     def _value(self) -> Any:
         self._next()
-        value, self._position = self._decoder.value_at(self._text, self._position)
+        value, stop = self._decoder.value_at(self._text, self._position)
+        if is_cut_number(value, self._text, stop):
+            raise ValueError(CUT_NUMBER)
+        self._position = stop
         return value
 
     def _opened(self, opening: str, closing: str) -> bool:

@@ -21,7 +21,7 @@ columns:
   instance_accelerator_count: {type: bigint, description: "Accelerators that a weak run's model was trained on; NULL: all"}
   framework: {type: varchar, description: "Framework string"}
   global_batch_size: {type: double, description: "Samples per optimiser step"}
-  scaling_factor: {type: double, description: "What the RCP checker multiplies the result with; NULL: nothing"}
+  scaling_factor: {type: double, description: "What the RCP checker multiplies the result with: 1 without a scaling.json; NULL: one is there, and says no factor that can be read"}
   run_start_ms: {type: bigint, unit: ms, description: "First run_start, of the Unix epoch"}
   run_stop_ms: {type: bigint, unit: ms, description: "First run_stop, of the Unix epoch"}
   time_to_train_ms: {type: bigint, unit: ms, description: "run_stop - run_start of a run that succeeded, else NULL"}
@@ -47,7 +47,7 @@ select
     end as instance_accelerator_count,
     system.framework,
     batch.value_number as global_batch_size,
-    system.scaling_factor,
+    case when system.artifact_manifest_digest is null then 1 else system.scaling_factor end as scaling_factor,
     clock.run_start_ms,
     clock.run_stop_ms,
     case

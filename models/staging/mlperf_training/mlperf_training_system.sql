@@ -4,7 +4,7 @@ description: >
 grain: [artifact_manifest_digest]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  scaling_factor: {type: double, description: "What the RCP checker multiplies the result with; NULL: nothing"}
+  scaling_factor: {type: double, description: "What the RCP checker multiplies the result with: 1 without a scaling.json; NULL: one is there, and says no factor that can be read"}
   system_name: {type: varchar, description: "System name"}
   availability: {type: varchar, description: "Availability as written"}
   division: {type: varchar, description: "Division"}
@@ -44,7 +44,10 @@ with statement as (
 
 select
     artifact_manifest_digest,
-    max(value_number) filter (where source = 'scaling' and key = 'scaling_factor' and value_number > 0) as scaling_factor,
+    case
+        when count(*) filter (where source = 'scaling') = 0 then 1
+        else max(value_number) filter (where source = 'scaling' and key = 'scaling_factor' and value_number > 0)
+    end as scaling_factor,
     max(stated) filter (where source = 'system' and key = 'system_name') as system_name,
     max(stated) filter (where source = 'system' and key = 'status') as availability,
     max(stated) filter (where source = 'system' and key = 'division') as division,

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -372,7 +373,58 @@ class TestCampaign:
         assert (place.raw_path, place.cluster) == (kept, cluster)
 
 
+def together(*logs: str) -> str:
+    """Logs of several tasks, line by line, as `srun --label` writes them."""
+    lines = [[f"{task}: {line}" for line in log.splitlines()] for task, log in enumerate(logs)]
+    return "".join(f"{line}\n" for several in zip_longest(*lines) for line in several if line is not None)
+
+
+class TestTasksInOneLog:
+    """What a launcher tells apart is told apart, with every tool."""
+
+    def test_nvbandwidth(self, tmp_path: Path) -> None:
+        rows = of_log(tmp_path, together(sample.NVBANDWIDTH.replace("\nDevice 0", "\nhost-a\nDevice 0"), sample.NVBANDWIDTH.replace("55.50", "11.50").replace("\nDevice 0", "\nhost-b\nDevice 0")))
+        assert [run["nodes"] for run in rows["fabric_check_run"]] == ["host-a", "host-b"] and codes(rows) == {}
+        first = [(row["run_id"], row["bandwidth"]) for row in rows["fabric_check_point"] if row["test_index"] == 1 and row["target"] == "GPU 0"]
+        assert first == [(run["run_id"], rate) for run, rate in zip(rows["fabric_check_run"], (55.5, 11.5), strict=True)]
+
+    def test_perftest(self, tmp_path: Path) -> None:
+        fast, slow = sample.WRITE_BW.format(unit="Gb/sec", peak="110.5"), sample.WRITE_BW.format(unit="Gb/sec", peak="50.5").replace("100.00", "50.00")
+        rows = of_log(tmp_path, together(fast, slow))
+        assert outcomes(rows) == [("ib_write_bw", "measured", None)] * 2 and codes(rows) == {}
+        assert points(rows, "bandwidth", "bandwidth_peak") == [(100.0, 110.5), (50.0, 50.5)]
+
+    def test_gpu_burn(self, tmp_path: Path) -> None:
+        good = sample.GPU_BURN.replace("FAULTY", "OK").replace("7  (WARNING!)", "0").replace("aaaa", "cccc").replace("\r", "\n")
+        rows = of_log(tmp_path, "a script's word\n" + together(sample.GPU_BURN.replace("\r", "\n"), good))
+        assert outcomes(rows) == [("gpu_burn", "failed", "GPU 1: FAULTY"), ("gpu_burn", "measured", None)]
+        assert len({row["run_id"] for row in rows["fabric_check_point"]}) == 2 and len(rows["fabric_check_point"]) == 4
+
+    @pytest.mark.parametrize("again", [sample.GPU_BURN, "Burning for 60 seconds.\n" + sample.GPU_BURN, "GPU 0: OK"])
+    def test_gpu_burn_one_run_after_another(self, tmp_path: Path, again: str) -> None:
+        rows = of_log(tmp_path, "Burning for 60 seconds.\n" + sample.GPU_BURN + again)
+        assert len(rows["fabric_check_run"]) == (1 if again == "GPU 0: OK" else 2)
+        assert len(rows["fabric_check_point"]) == 2 * len(rows["fabric_check_run"])
+
+    def test_a_run_that_was_stopped_is_over_with_the_next(self, tmp_path: Path) -> None:
+        burning = "Burning for 60 seconds.\n"
+        rows = of_log(tmp_path, burning + sample.GPU_BURN.partition("Killing")[0].replace("7  (WARNING!)", "0") + burning + sample.GPU_BURN)
+        assert [reason for _, _, reason in outcomes(rows)] == ["the log ends before the verdict", "GPU 1: FAULTY"]
+
+
 class TestOtherTools:
+    def test_perftest_that_breaks_off_in_its_table_has_failed(self, tmp_path: Path) -> None:
+        error = "Failed status 12: wr_id 0 syndrom 0x81"
+        text = sample.WRITE_BW.format(unit="Gb/sec", peak="110.5").rstrip().rstrip("-").rstrip()
+        rows = of_log(tmp_path, f"{text}\n Completion with error at client\n {error}\nscnt=128, ccnt=0\n")
+        assert outcomes(rows) == [("ib_write_bw", "failed", "Completion with error at client")]
+        assert points(rows, "message_bytes", "bandwidth", "status") == [(65536, 100.0, "measured")]
+
+    def test_perftest_a_number_in_which_the_file_ends_is_not_known(self, tmp_path: Path) -> None:
+        text = sample.WRITE_BW.format(unit="Gb/sec", peak="110.5")
+        rows = of_log(tmp_path, text[: text.index("100.00") + 2])
+        assert points(rows, "bandwidth", "bandwidth_peak") == [(None, 110.5)] and codes(rows) == {"truncated-row": 1, "unfinished-line": 1}
+
     @pytest.mark.parametrize("unit", ["MB/sec", "MiB/sec", "Gb/sec"])
     def test_perftest_lands_the_unit_of_the_header(self, tmp_path: Path, unit: str) -> None:
         rows = of_log(tmp_path, sample.WRITE_BW.format(unit=unit, peak="0.00"))

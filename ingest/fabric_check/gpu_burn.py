@@ -22,6 +22,7 @@ _BURNING = re.compile(r"Burning for (\d+) seconds")
 _DEVICE = re.compile(r"Initialized device \d+ .*using (FLOATS|DOUBLES)(, using Tensor Cores)?")
 _PROGRESS = re.compile(r"\d+(?:\.\d+)?%\s+proc'd: ")
 _WORK = re.compile(r"(-?\d+) \((-?[\d.]+|-?inf|-?nan) Gflop/s\)")
+_OWN = re.compile(r"GPU \d{1,6}: |Tested \d+ GPUs:|Burning for \d|Initialized device \d|\d%\s+proc'd: ")
 _ERROR = re.compile(r"No CUDA devices|No clients are alive|Couldn't init a GPU test|Could not|Error", re.ASCII)
 _NOT_FINITE = re.compile(r"\b(?:nan|inf(?:inity)?)\b|\d{300}|\de\d", re.IGNORECASE)
 # A line of progress may be the whole run: only its end is read.
@@ -52,15 +53,28 @@ class _State:
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
-    """The check of a log."""
-    state: _State | None = None
+    """The checks of a log: one an execution of gpu_burn."""
+    states: dict[str, _State] = {}  # of each process that a launcher tells apart
     for told in told_lines(data, report, longest=MAX_LINE_BYTES):
-        if state is None:
-            state = _State(Check("gpu_burn", "gpu_burn", told.line.offset))
+        state = states.get(told.tag)
+        if state is None and not (_OWN.search(told.text) or not states and _ERROR.search(told.text)):
+            continue  # of a script
+        if state is None or _begins(told.text, state):
+            if state is not None:
+                yield from _finished(state)
+            state = states[told.tag] = _State(Check("gpu_burn", "gpu_burn", told.line.offset))
         yield from _line(state, told, report)
         state.check.cover(*at(told.line))
-    if state is not None:
+    for state in states.values():
         yield from _finished(state)
+
+
+def _begins(text: str, state: _State) -> bool:
+    """Whether a line begins another run than the one under way: with it the last one is over, or was stopped."""
+    if _BURNING.search(text):
+        return "seconds" in state.check.parameters or state.progress is not None
+    has_verdict = any(gpu.verdict for gpu in state.gpus.values())
+    return has_verdict and bool(_GPU.fullmatch(text) or _DEVICE.search(text[-_TAIL:]) or _PROGRESS.search(text))
 
 
 def _line(state: _State, told: Told, report: Report) -> Rows:
@@ -74,7 +88,7 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
         state.gpus.setdefault(int(match[1]), _Gpu()).verdict = match[2]
         yield entry(check, told.line, f"GPU {int(match[1])}", match[2], 1)
     elif _PROGRESS.search(text):
-        _progress(state, told.line, report)
+        _progress(state, told, report)
     elif match := _BURNING.search(text):
         check.parameters["seconds"] = integer_in(match[1])
     elif _ERROR.search(text):
@@ -85,8 +99,9 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
         check.parameters |= {"precision": match[1].casefold(), "tensor_cores": match[2] is not None}
 
 
-def _progress(state: _State, line: Line, report: Report) -> None:
+def _progress(state: _State, told: Told, report: Report) -> None:
     """Take the last complete progress of a line, and the errors of all that is read."""
+    line = told.line
     begin = max(0, len(line.data) - _TAIL)
     text = line.data[begin:].decode("latin-1")
     starts = [match.start() for match in _PROGRESS.finditer(text)]
@@ -100,7 +115,7 @@ def _progress(state: _State, line: Line, report: Report) -> None:
         found = _WORK.findall(work)
         if not found or not rest or len(found) != work.count("(") or _NOT_FINITE.search(text[start:stop]):
             report.at("malformed-progress", text[start:stop].strip()[:200], line)
-        if not found or not rest:
+        if not found or not rest or (told.is_cut and stop == len(text)):
             continue  # cut off
         length = len(text[start:stop].rstrip())
         state.progress = Line(line.number, line.offset + begin + start, line.data[begin + start : begin + start + length])

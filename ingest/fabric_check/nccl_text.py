@@ -14,7 +14,7 @@ from warehouse.landing.text import Data, Line, Report, clean, number_in
 
 from .check import Check, Row, Rows, at, end, endpoint, entry, integer_in, is_missing, is_row_like, test
 from .nccl_table import Section, read_columns, table_row
-from .streams import Told, is_cut, told_lines
+from .streams import Told, told_lines
 
 MARK = re.compile(rb"#\s*(?:nThreads?:?\s+\d+\s+nGpus|nccl-tests version\s|Collective test starting:)")
 
@@ -70,7 +70,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
             elif ERROR.search(told.text):
                 report.at("error-outside-of-a-test", told.text[:300], told.line)
             continue
-        found = list(_line(section, _whole(told, data), report))
+        found = list(_line(section, told, report))
         if section.check.test is None and section.has_header:
             section.check.test = command or test_named(file_name)
         if section.check.test is None and not section.has_header:
@@ -81,13 +81,6 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         yield from found
     for section in sections.values():
         yield from _finished(section)
-
-
-def _whole(told: Told, data: Data) -> Told:
-    """A line without a number that the file ends in: it may have been longer."""
-    *_, last = told.text.split() or [""]
-    is_whole = number_in(last) is None or not is_cut(data, told.line)
-    return told if is_whole else told._replace(text=told.text.removesuffix(last).rstrip())
 
 
 def test_named(file_name: str) -> str | None:

@@ -60,17 +60,20 @@ class _State:
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
     """The checks of a log: one an execution of nvbandwidth."""
-    state: _State | None = None
+    states: dict[str, _State] = {}  # of each process that a launcher tells apart
     for told in told_lines(data, report):
+        state = states.get(told.tag)
         if told.text.startswith("nvbandwidth Version:"):
             if state is not None:
                 yield from _finished(state)
-            state = _State(Check("nvbandwidth", "nvbandwidth", told.line.offset))
+            state = states[told.tag] = _State(Check("nvbandwidth", "nvbandwidth", told.line.offset))
             state.check.tool_version = clean(told.text.partition(":")[2].strip())[:256] or None
             state.check.cover(*at(told.line))
         elif state is not None:
             yield from _line(state, told, report)
-    if state is not None:
+        elif states and _ERROR.search(told.text):
+            report.at("error-outside-of-a-test", told.text[:300], told.line)
+    for state in states.values():
         yield from _finished(state)
 
 

@@ -49,25 +49,29 @@ class _Section:
     sizes: list[int] = field(default_factory=list)
     is_waiting: bool = False
     error: str | None = None
+    broke: str | None = None  # the error that came when the table had begun
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
     """The checks of a log."""
-    section: _Section | None = None
-    is_waiting = False
+    sections: dict[str, _Section] = {}  # of each process that a launcher tells apart
+    waiting: set[str] = set()
     for told in told_lines(data, report):
+        section = sections.get(told.tag)
         if title := _TITLE.search(told.text):
             # The other side of a loopback prints the same title before the table begins.
             if section is None or section.points or section.title != title[0]:
                 if section is not None:
                     yield from _finished(section)
-                section = _Section(_check(title, told), title[0], is_waiting=is_waiting)
-                is_waiting = False
+                sections[told.tag] = _Section(_check(title, told), title[0], is_waiting=told.tag in waiting)
+                waiting.discard(told.tag)
         elif "Waiting for client" in told.text:
-            is_waiting = True
+            waiting.add(told.tag)
         elif section is not None:
             yield from _line(section, told, report)
-    if section is not None:
+        elif sections and _ERROR.search(told.text):
+            report.at("error-outside-of-a-test", told.text[:300], told.line)
+    for section in sections.values():
         yield from _finished(section)
 
 
@@ -101,6 +105,8 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
         return
     elif _ERROR.search(text):
         section.error = section.error or text
+        if section.columns:
+            section.broke = section.broke or text
         check.cover(*at(told.line))
     elif is_row_like(text) or section.columns and len(text.split()) == len(section.columns):
         report.at("malformed-row", text[:200], told.line, "error")
@@ -156,8 +162,9 @@ def _table_row(section: _Section, told: Told, report: Report) -> Rows:
 def _finished(section: _Section) -> Rows:
     check = section.check
     check.parameters["sizes"] = sorted(section.sizes)
-    if section.points:
-        check.status, status, reason = "succeeded", "measured", None
+    reason: str | None = None
+    if section.points and section.broke is None:
+        check.status, status = "succeeded", "measured"
     elif section.error is not None or not section.is_waiting:
         reason = section.error or "the log has no results"
         check.fail(reason)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warehouse.landing.text import Data, Line, Report, decoded, lines
+from warehouse.landing.text import Data, Line, Report, decoded, lines, number_in
 
 _TIME = r"(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]?\s+)?"
 _TAG = r"(?P<tag>\[(?:[\w.@-]+@)?\d+,\d+\](?:<std(?:out|err)>)?:?|\[\d+\](?=\s)|\d+:(?=\s|$))?"
@@ -19,17 +19,20 @@ MAX_LINE_BYTES = 64 << 10  # no tool here writes longer lines, but for gpu_burn,
 
 
 class Told(NamedTuple):
-    """A line of one process: `text` is what it wrote, `tag` says which process where the launcher does."""
+    """A line of one process: `text` is what it wrote, `tag` says which process where the launcher does. `is_cut`: the file ends
+    within a number of it, which may have been longer; `text` is without that."""
 
     line: Line
     tag: str
     text: str
+    is_cut: bool = False
 
 
 def told_lines(
     data: Data, report: Report, *, noise: bytes | None = None, longest: int = MAX_LINE_BYTES
 ) -> Iterator[Told]:
-    """The lines without their prefixes; those that hold `noise` are left out unread, those above `longest` bytes reported."""
+    """The lines without their prefixes, but for blank ones; those that hold `noise` are left out unread, those above `longest`
+    bytes reported."""
     for line in lines(data, report):
         if noise is not None and noise in line.data:
             continue
@@ -39,9 +42,12 @@ def told_lines(
         text = decoded(line, report)
         prefix = _PREFIX.match(text)
         assert prefix
-        yield Told(line, prefix["tag"] or "", text[prefix.end() :].strip())
-
-
-def is_cut(data: Data, line: Line) -> bool:
-    """Whether the file ends within the last word of this line: a number there may have been longer."""
-    return line.offset + len(line.data) == len(data) and not line.data[-1:].isspace()
+        told = text[prefix.end() :].strip()
+        if not told:
+            continue
+        tag = (prefix["tag"] or "").partition("<")[0].rstrip(":")
+        last = told.split()[-1]
+        if line.offset + len(line.data) < len(data) or line.data[-1:].isspace() or number_in(last) is None:
+            yield Told(line, tag, told)
+        else:
+            yield Told(line, tag, told.removesuffix(last).rstrip(), True)

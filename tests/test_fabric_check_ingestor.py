@@ -622,6 +622,16 @@ class TestOtherTools:
         ]
         assert rows["fabric_check_run"][0]["started_at"] == datetime(2021, 7, 20, 6, 41, 18, tzinfo=UTC)
 
+    @pytest.mark.parametrize(("text", "name"), [(sample.IPERF3, "iperf.json"), (sample.FIO_JSON, "fio.json"), (sample.NVBANDWIDTH_JSON, "nv.json")])
+    def test_documents_that_a_tool_appends_are_a_run_each(self, tmp_path: Path, text: str, name: str) -> None:
+        document = json.dumps(json.loads(text), indent=2) + "\n"
+        one, three = of_log(tmp_path / "one", document, name), of_log(tmp_path / "three", document + "a notice\n" + document + document, name)
+        assert len(three["fabric_check_run"]) == 3 * len(one["fabric_check_run"]) == 3 and codes(three) == Counter({code: 3 * count for code, count in codes(one).items()})
+        offsets = [row["raw_offset"] for row in three["fabric_check_run"]]
+        assert offsets == [0, len(document) + 9, 2 * len(document) + 9]
+        several = [(row["raw_offset"], row["bandwidth"]) for row in three["fabric_check_point"]]
+        assert several == [(row["raw_offset"] + offset, row["bandwidth"]) for offset in offsets for row in one["fabric_check_point"]]
+
     def test_iperf3_as_a_stream_of_events_is_the_same_test(self, tmp_path: Path) -> None:
         document = json.loads(sample.IPERF3)
         events = [("start", document["start"]), ("interval", {"sum": {"bits_per_second": 1.0}}), ("end", document["end"])]

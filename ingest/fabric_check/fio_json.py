@@ -17,7 +17,7 @@ from warehouse.landing.records import Record
 from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, entry, point, test
-from .json_tree import Document, by_key, text
+from .json_tree import Document, by_key, documents, text
 
 MARK = re.compile(rb'"fio version"\s*:')
 
@@ -31,8 +31,12 @@ _LATENCIES = {"latency_mean": "mean", "latency_min": "min", "latency_max": "max"
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
-    """The check of a document."""
-    document = Document(data, report)
+    """The checks of a file: one a document."""
+    for document in documents(data, report):
+        yield from _check(document)
+
+
+def _check(document: Document) -> Rows:
     check = Check("fio", "fio", *at(document.whole))
     found = by_key(document.pairs())
     version = found.get("fio version")

@@ -15,7 +15,7 @@ from warehouse.landing.json_text import Element, json_text
 from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, entry, point, test
-from .json_tree import Document, by_key, text
+from .json_tree import Document, by_key, documents, text
 
 MARK = re.compile(rb'"version"\s*:\s*"iperf 3|"start"\s*:\s*\{\s*"connected"\s*:')
 
@@ -30,8 +30,12 @@ _SIDES = {"sender": "sent", "receiver": "received", "udp": None}
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
-    """The check of a document."""
-    document = Document(data, report)
+    """The checks of a file: one a document."""
+    for document in documents(data, report):
+        yield from _check(document)
+
+
+def _check(document: Document) -> Rows:
     check = Check("iperf3", "iperf3", *at(document.whole))
     found = _events(document) if _EVENT.match(document.data) else by_key(document.pairs())
     begun = by_key(document.inside(found["start"])) if "start" in found else {}

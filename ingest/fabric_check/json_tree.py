@@ -9,26 +9,37 @@ from typing import Any
 
 from warehouse.landing.json_text import Element, json_elements, json_pairs, json_text
 from warehouse.landing.records import Record, shown
-from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Line, Report, clean, lines
+from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Line, Report, clean, count_of, lines
 
 MAX_DOCUMENT_BYTES = 32 << 20  # a document is held whole: a tool's result is some kilobytes
 _OPENING = re.compile(rb"^[^\S\n]*\{", re.MULTILINE)
+_CLOSING = re.compile(rb"^\}[^\S\n]*\n", re.MULTILINE)  # of a document that is indented, as these tools write theirs
 _KEY = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*', re.DOTALL)
 
 
-class Document:
-    """A JSON object in a file, after whatever text a tool wrote before it."""
+def documents(data: Data, report: Report) -> Iterator["Document"]:
+    """The documents of a file, one at least: `iperf3 --logfile` and `>>` append theirs."""
+    start, line_number = 0, 1
+    while (closing := _CLOSING.search(data, start)) and _OPENING.search(data, closing.end()):
+        yield Document(data, report, start, closing.end(), line_number)
+        line_number += count_of(b"\n", data, start, closing.end())
+        start = closing.end()
+    yield Document(data, report, start, len(data), line_number)
 
-    def __init__(self, data: Data, report: Report) -> None:
+
+class Document:
+    """A JSON object in a part of a file that begins with a line, after whatever text a tool wrote before it."""
+
+    def __init__(self, data: Data, report: Report, start: int, stop: int, line_number: int) -> None:
         self._report = report
-        opening = _OPENING.search(data)
-        self.start = opening.end() - 1 if opening else 0
+        opening = _OPENING.search(data, start, stop)
+        self.start = opening.end() - 1 if opening else start
         self.data = b""
-        if len(data) - self.start > MAX_DOCUMENT_BYTES:
-            report("document-too-large", f"{len(data)} bytes", severity="error")
+        if stop - self.start > MAX_DOCUMENT_BYTES:
+            report("document-too-large", f"{stop - self.start} bytes", severity="error")
         else:
-            self.data = bytes(data[self.start :])
-        self._first_line = data[: self.start].count(b"\n") + 1
+            self.data = bytes(data[self.start : stop])
+        self._first_line = line_number + count_of(b"\n", data, start, self.start)
 
     @property
     def whole(self) -> Line:

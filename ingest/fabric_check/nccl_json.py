@@ -15,7 +15,7 @@ from warehouse.landing.records import Record
 from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, endpoint, entry, is_missing, point, test
-from .json_tree import Document, by_key, text
+from .json_tree import Document, by_key, documents, text
 
 MARK = re.compile(rb'"nccl_version"\s*:\s*\d+\s*,\s*"config"\s*:|^\s*\{"version":\d+,"start_time":', re.MULTILINE)
 
@@ -30,8 +30,12 @@ _PER_ITERATION = {
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
-    """The check of a document."""
-    document = Document(data, report)
+    """The checks of a file: one a document."""
+    for document in documents(data, report):
+        yield from _check(document)
+
+
+def _check(document: Document) -> Rows:
     found = by_key(document.pairs())
     document.expect(found, ("version", "start_time", "end_time", "nccl_version", "config", "results", "average_bus_bandwidth", "out_of_bounds"))
     check = Check("nccl-tests", _program(found.get("args")), *at(document.whole))

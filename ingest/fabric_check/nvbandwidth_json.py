@@ -10,7 +10,7 @@ from warehouse.landing.json_text import Element, json_text
 from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, endpoint, entry, point, table_number, test
-from .json_tree import Document, by_key, text
+from .json_tree import Document, by_key, documents, text
 from .matrix import cell_columns, is_cell_expected, matrix_of, parts_of
 
 MARK = re.compile(rb'^\s*\{\s*"nvbandwidth"\s*:', re.MULTILINE)
@@ -22,8 +22,12 @@ _STATUSES = {"Passed": "measured", "Waived": "waived", "Error": "failed", "Not F
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
-    """The check of a document."""
-    document = Document(data, report)
+    """The checks of a file: one a document."""
+    for document in documents(data, report):
+        yield from _check(document, report)
+
+
+def _check(document: Document, report: Report) -> Rows:
     check = Check("nvbandwidth", "nvbandwidth", *at(document.whole))
     root = by_key(document.pairs()).get("nvbandwidth")
     found = by_key(document.inside(root)) if root else {}

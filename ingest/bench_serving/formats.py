@@ -43,7 +43,6 @@ _COUNT_KEY = re.compile(
     r"completed|good_completed|failed|num_prompts|num_requests_(?:total|successful)"
     r"|total_(?:input|output)(?:_tokens|_text_tokens|_vision_tokens)?(?:_retokenized)?"
 )
-MOST_COUNTED = 2**53  # what a double holds exactly; nobody counts so far
 # Words that stand for a request rate: all at once, or as recorded.
 RATE_WORDS = frozenset({"inf", "infinity", "trace"})
 

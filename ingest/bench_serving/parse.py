@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.entries import element_entry
+from warehouse.landing.entries import element_entry, possible
 from warehouse.landing.json_text import Element, Json, json_number, json_pairs, json_text
 from warehouse.landing.records import ABSENT, shown
 from warehouse.landing.rows import RowBuffer
@@ -22,7 +22,7 @@ from warehouse.landing.text import Data, Entry, Report, clean, is_non_finite, la
 from .agreement import disagreements
 from .bundles import CONSOLE, RESULT
 from .console import console_entries
-from .formats import MOST_COUNTED, RATE_WORDS, format_of, states_count, states_number
+from .formats import RATE_WORDS, format_of, states_count, states_number
 from .names import told_by
 from .records import Pair, Record, records
 from .requests import ARRAYS, Detail, detail_of, statistics
@@ -158,11 +158,7 @@ def _scalar(element: Element, report: Report) -> Iterator[Entry]:
     is_missing = is_scalar and text.casefold() in ABSENT
     if states_number(key) and json_number(value) is None and not (is_missing or is_non_finite(text)):
         report("not-a-number", f"{key[:80]}: {shown(value)}", *place)
-    entry = element_entry(element, report)
-    if states_count(key) and entry.number is not None and not 0 <= entry.number <= MOST_COUNTED:
-        report("impossible-count", f"{key[:80]}: {shown(value)}", *place, severity="error")
-        entry = entry._replace(number=None)
-    yield entry
+    yield possible(element_entry(element, report), report, counts=states_count(key))
 
 
 def _add_entry(parse: _Parse, name: str, source: str, raw_path: str, entry: Entry) -> None:

@@ -6,6 +6,7 @@ time per output token is (end to end - time to first token) / (output tokens - 1
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -132,7 +133,7 @@ def _described(metric: str, values: pa.Array) -> Iterator[tuple[str, float]]:
     found = {"mean": pc.mean(values).as_py(), "std": pc.stddev(values, ddof=0).as_py()}
     ranks = pc.quantile(values, q=[percentile / 100 for percentile in PERCENTILES], interpolation="linear").to_pylist()
     found.update({"median" if rank == 50 else f"p{rank}": value for rank, value in zip(PERCENTILES, ranks, strict=True)})
-    yield from ((f"{name}_{metric}_ms", value) for name, value in found.items() if value is not None)
+    yield from ((f"{name}_{metric}_ms", value) for name, value in found.items() if value is not None and math.isfinite(value))
 
 
 def _sums(gaps: Gaps, count: int) -> Numbers:

@@ -10,10 +10,12 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from warehouse.landing.entries import is_count
 from warehouse.landing.text import Line, Report, clean, is_non_finite, landed_text, number_in
 
 from .tables import ENDPOINT, ENTRY, POINT, TEST
 
+_COUNTS = frozenset({"Out of bounds values", "Reducing maxBytes to", "nccl-library"})  # wrong values, bytes, a version's code
 _MISSING = frozenset({"", "n/a", "na", "nan", "-nan", "null", "none", "unknown", "-"})
 
 
@@ -77,9 +79,11 @@ def at(line: Line, start: int = 0, stop: int | None = None) -> tuple[int, int]:
 
 def entry(check: Check, line: Line, key: str, value: str | None, test_index: int | None = None) -> Row:
     """What a line states under a key; a value that says that there is none is NULL."""
-    is_lost = value is not None and is_non_finite(value)
     columns = {"test_index": test_index, "source": "log", **stated(key, value), "line_number": line.number}
-    return Row(check, ENTRY, *at(line), columns, ("non-finite-number", f"{key}: {value}"[:120]) if is_lost else None)
+    code = "non-finite-number" if value is not None and is_non_finite(value) else None
+    if key in _COUNTS and columns["value_number"] is not None and not is_count(columns["value_number"]):
+        code, columns["value_number"] = "impossible-count", None
+    return Row(check, ENTRY, *at(line), columns, (code, f"{key}: {value}"[:120]) if code else None)
 
 
 def stated(key: str, value: str | None) -> dict[str, Any]:

@@ -48,7 +48,9 @@ class _State:
 
     check: Check
     gpus: dict[int, _Gpu] = field(default_factory=dict)
+    uuids: dict[int, str] = field(default_factory=dict)
     progress: Line | None = None
+    complaint: str | None = None
     error: str | None = None
 
 
@@ -83,6 +85,8 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
         number = int(match[1])
         state.gpus.setdefault(number, _Gpu())
         model, uuid = clean(match[2])[:256], clean(match[3])[:256]
+        if state.uuids.setdefault(number, uuid) != uuid:  # processes that nothing tells apart: whose a number is nothing says
+            state.complaint = state.complaint or f"several processes have a GPU {number}"
         yield endpoint(check, told.line, "gpu", number, device=number, model=model, uuid=uuid)
     elif match := _VERDICT.fullmatch(text):
         state.gpus.setdefault(int(match[1]), _Gpu()).verdict = match[2]
@@ -155,7 +159,7 @@ def _finished(state: _State) -> Rows:
                 temperature_c=gpu.temperature_c, power_w=gpu.power_w,
             )
     has_verdict = any(gpu.verdict for gpu in state.gpus.values())
-    reason = faults[0] if faults else state.error if not has_verdict else None
+    reason = state.complaint or (faults[0] if faults else state.error if not has_verdict else None)
     if reason is None and not has_verdict:
         reason = "the log ends before the verdict"
     if reason is not None:

@@ -22,7 +22,7 @@ from .nccl_summary import Measured, Stated
 from .nccl_text import ERROR, test_named
 from .place import file_name
 from .runs import run_columns, run_name
-from .tables import ENTRY, POINT, RUN
+from .tables import ENDPOINT, ENTRY, POINT, RUN
 from .tools import HEAD_BYTES, TOOLS, tools_of
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -41,6 +41,7 @@ class _Run:
     average: float | None = None
     peak: float | None = None
     is_summarised: bool = False
+    ends: set[tuple[str, int]] = field(default_factory=set)
 
 
 @dataclass
@@ -88,6 +89,8 @@ def _log(parse: _Parse, raw_path: str, role: str | None) -> _Batches:
             if row.table is None:
                 _add_run(parse, raw_path, row.check, run)
                 del under_way[row.check]
+            elif row.table == ENDPOINT and (end := (row.columns["kind"], row.columns["number"])) in run.ends:
+                report(f"repeated-{end[0]}", f"{end[0]} {end[1]}", row.offset, row.length, row.columns["line_number"], "error")
             else:
                 parse.buffer.add(row.table, raw_path, row.offset, row.length, run_id=run.run_id, **row.columns)
                 _note(run, row)
@@ -121,8 +124,10 @@ def _silent(data: Data, report: Report, name: str) -> Rows:
 
 
 def _note(run: _Run, row: Row) -> None:
-    """Remember what a summary repeats."""
-    if row.table == ENTRY and row.columns["key"] == "Avg bus bandwidth":
+    """Remember what may stand once in a run, and what a summary repeats."""
+    if row.table == ENDPOINT:
+        run.ends.add((row.columns["kind"], row.columns["number"]))
+    elif row.table == ENTRY and row.columns["key"] == "Avg bus bandwidth":
         run.average = row.columns["value_number"]
     elif row.table == POINT and (number := row.columns.get("bus_bandwidth_gb_per_s")) is not None:
         run.peak = number if run.peak is None else max(run.peak, number)

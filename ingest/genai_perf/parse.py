@@ -5,6 +5,7 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from warehouse.landing.columns import Rows
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, element_entry, landed_entries
+from warehouse.landing.entries import document, element_entry, landed_entries, possible
 from warehouse.landing.json_text import json_pairs
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.statistics import agrees, mean, percentile
@@ -30,6 +31,7 @@ _DEPTH = 7
 _AIPERF_KEYS = frozenset({"aiperf_version", "was_cancelled", "error_summary"})
 _RECORDS = "records/"  # AIPerf 0.1 nests its statistics, which stand at the top before and after
 _ROWS_BETWEEN_BATCHES = 5_000
+_REQUESTS = re.compile(rf"(?:{_RECORDS})?(?:error_)?request_count/avg")
 _PERCENTILES = (25, 50, 75, 90, 95, 99)
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -77,6 +79,7 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
     found: Iterator[Entry] = csv_entries(data, report)
     if role == "summary":
         found = (element_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
+    found = (possible(entry, report, counts=bool(_REQUESTS.fullmatch(entry.key))) for entry in found)
     landed_rows = landed_entries(buffer, "genai_perf_entry", paths[role], run, "summary", found)
     entries = {entry.key.removeprefix(_RECORDS): entry for entry in landed_rows}
     for key, entry in entries.items():

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import MAX_DOCUMENT_BYTES, landed_entries
+from warehouse.landing.entries import MAX_DOCUMENT_BYTES, landed_entries, possible
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.json_text import json_entries, json_number, json_text
 from warehouse.landing.rows import RowBuffer
@@ -28,6 +28,8 @@ _RUN_ID = re.compile(rb'"run_id"\s*:\s*"([0-9A-Za-z-]{8,64})"')
 _RUN_ID_BYTES = 4 << 20
 _DEPTH = 7
 _ROWS_BETWEEN_BATCHES = 5_000
+_TOTALS = re.compile(r"(?:metrics/)?request_totals/\w+")
+_MOMENTS = frozenset({"start_time", "end_time"})
 _NOT_LANDED = frozenset({"requests", "request_samples"})
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -118,6 +120,10 @@ def _land(parse: _Parse, data: Data, stream: JsonStream, key: str, benchmark: in
         text = json_text(value)
         place = (start, stream.offset - start, line)
         found = iter([Entry(*place, key, None if text is None else landed_text(text), json_number(value))])
+    found = (
+        possible(entry, parse.report, counts=bool(_TOTALS.fullmatch(entry.key)), tells_time=entry.key in _MOMENTS)
+        for entry in found
+    )
     landed_rows = landed_entries(
         parse.buffer, "guidellm_entry", parse.raw_path, parse.run, "report", found, benchmark_index=benchmark
     )

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from warehouse.landing.columns import Row
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, element_entry, landed_entries
+from warehouse.landing.entries import document, element_entry, landed_entries, possible
 from warehouse.landing.json_text import json_pairs
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Entry, Report
@@ -24,6 +24,7 @@ from .manifests import servers
 from .requests import request_rows
 
 _DEPTH = 8
+_COUNTS = frozenset({"load_summary/count", "load_summary/concurrency", "successes/count", "failures/count"})
 # What of the configuration is the workload's; hosts, keys and places of storage are not.
 _WORKLOAD_KEYS = (
     "api/type", "api/streaming", "data/", "load/type", "load/stages", "load/sweep", "load/interval", "server/ignore_eos",
@@ -84,7 +85,10 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
     if data and not is_json and not data.endswith(b"\n"):
         # YAML has no end mark, but the tools that write it end its last line.
         report("truncated-document", "the file ends within a line", len(data))
-    found = (element_entry(element, report) for element in pairs(data, report, depth=_DEPTH))
+    found = (
+        possible(element_entry(element, report), report, counts=element.key in _COUNTS)
+        for element in pairs(data, report, depth=_DEPTH)
+    )
     entries = {
         entry.key: entry
         for entry in landed_entries(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, element_entry, landed_entries
+from warehouse.landing.entries import document, element_entry, landed_entries, possible
 from warehouse.landing.json_text import Element, json_number, json_pairs
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Entry, Report, clean
@@ -22,7 +22,14 @@ from .engines import engines
 
 _DEPTH = 12
 _UID = re.compile(r"[0-9A-Za-z-]{8,64}")
-_STATISTICS = re.compile(r"(?:metrics|results/request_performance/aggregate)/(latency|throughput)/([^/]+)/(\w+)")
+_AGGREGATES = ("metrics", "results/request_performance/aggregate")  # of 0.1, and since
+_REQUESTS = ("total", "failures", "incomplete")
+_STATISTICS = re.compile(rf"(?:{'|'.join(_AGGREGATES)})/(latency|throughput)/([^/]+)/(\w+)")
+_COUNTS = re.compile(
+    rf"(?:{'|'.join(_AGGREGATES)})/requests/(?:{'|'.join(_REQUESTS)})"
+    r"|scenario/load/(?:standardized/concurrency|args/max_concurrency)"
+)
+_MOMENTS = frozenset({"metrics/time/start", "metrics/time/stop"})
 # As models/reference/serving_unit.sql has them.
 _KNOWN_UNITS = {
     "latency": frozenset({"ms", "s", "ms/token", "s/token", "us", "ns"}),
@@ -55,10 +62,11 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[st
         entry.key: entry
         for entry in landed_entries(
             buffer, "llm_d_report_entry", raw_path, run, "report",
-            (element_entry(element, report) for element in found.values()),
+            (_possible(element_entry(element, report), report) for element in found.values()),
         )
     }
     _check_version(entries, report)
+    _check_counts(entries, report)
     _check_units(entries, report)
     stack = list(engines(found, report))
     for index, (element, columns) in enumerate(stack):
@@ -83,6 +91,20 @@ def _check_version(entries: Mapping[str, Entry], report: Report) -> None:
     entry = entries.get("version")
     if entry is None or entry.value not in _VERSIONS:
         report("unknown-version", f"{entry.value if entry else 'none'}: read as the nearest known", *(entry[:3] if entry else ()))
+
+
+def _possible(entry: Entry, report: Report) -> Entry:
+    return possible(entry, report, counts=bool(_COUNTS.fullmatch(entry.key)), tells_time=entry.key in _MOMENTS)
+
+
+def _check_counts(entries: Mapping[str, Entry], report: Report) -> None:
+    """Of more requests than there were none can have failed or been left: how many were completed is not known then."""
+    for aggregate in _AGGREGATES:
+        stated = {name: entries[key] for name in _REQUESTS if (key := f"{aggregate}/requests/{name}") in entries}
+        total, rest = stated.pop("total", None), sum(entry.number or 0 for entry in stated.values())
+        if total is not None and total.number is not None and rest > total.number:
+            message = f"{rest:.0f} requests failed or did not end, of {total.number:.0f}"
+            report("impossible-count", message, total.offset, total.length, total.line_number, "error")
 
 
 def _check_units(entries: Mapping[str, Entry], report: Report) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from warehouse.landing.columns import Row
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, element_entry, landed_entries
+from warehouse.landing.entries import document, element_entry, landed_entries, possible
 from warehouse.landing.json_text import json_pairs
 from warehouse.landing.records import ABSENT, shown
 from warehouse.landing.rows import RowBuffer
@@ -74,7 +74,8 @@ def _summary_entries(data: bytes, report: Report) -> Iterator[Entry]:
             if not (isinstance(value, str) and (value.strip().casefold() in ABSENT or is_non_finite(value))):
                 message = f"{name[:120]}: {shown(value)}"
                 report("not-a-number", message, entry.offset, entry.length, entry.line_number, "error")
-        yield entry
+        counts = name in _COUNTS or name == "num_concurrent_requests"
+        yield possible(entry, report, counts=counts, tells_time=name == "timestamp")
 
 
 def _is_number(name: str) -> bool:

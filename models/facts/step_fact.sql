@@ -17,9 +17,9 @@ columns:
   logged_step: {type: double, description: "The step as logged; some producers count samples or epochs here"}
   samples_count: {type: double, description: "Samples as logged"}
   epoch_num: {type: double, description: "Epochs as logged"}
-  duration_s: {type: double, unit: s, description: "Time of an evaluation or a warm-up", tests: [{range: {min: 0}}]}
-  step_time_s: {type: double, unit: s, description: "Time of one step", tests: [{range: {min: 0}}]}
-  samples_per_s: {type: double, unit: samples/s, description: "Samples per second of all accelerators", tests: [{range: {min: 0}}]}
+  duration_s: {type: double, unit: s, description: "Time of an evaluation or a warm-up", tests: [{range: {min: 0}, severity: warn}]}
+  step_time_s: {type: double, unit: s, description: "Time of one step", tests: [{range: {min: 0}, severity: warn}]}
+  samples_per_s: {type: double, unit: samples/s, description: "Samples per second of all accelerators", tests: [{range: {min: 0}, severity: warn}]}
   loss: {type: double, description: "Training loss"}
   learning_rate: {type: double, description: "Learning rate"}
 */

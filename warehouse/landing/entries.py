@@ -12,6 +12,8 @@ from warehouse.landing.json_text import Element, is_lost_number, json_number, js
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report, is_non_finite, landed_text
 
+_MOST_COUNTED = 2**53  # what a double holds exactly; nobody counts so far
+_LAST_MOMENT_S = 253_402_300_800  # the year 10000, of the Unix epoch
 MAX_DOCUMENT_BYTES = 64 << 20  # of a document that is held whole; the largest in the wild are some hundred kilobytes
 
 ENTRY_FIELDS = (
@@ -48,6 +50,27 @@ def element_entry(element: Element, report: Report) -> Entry:
         element.offset, element.length, element.line_number, key[:MAX_KEY_CHARACTERS],
         None if text is None else landed_text(text), number,
     )
+
+
+def is_count(number: float) -> bool:
+    """Whether something can be counted so: whole, not below 0, and exact in a double."""
+    return 0 <= number <= _MOST_COUNTED and number.is_integer()
+
+
+def possible(entry: Entry, report: Report, *, counts: bool = False, tells_time: bool = False) -> Entry:
+    """The entry of a key that counts something, or tells a moment in seconds of the Unix epoch; without its number, and
+    told, where it cannot be one. What is written stays in its value."""
+    number = entry.number
+    if number is None:
+        return entry
+    if counts and not is_count(number):
+        code = "impossible-count"
+    elif tells_time and not 0 <= number < _LAST_MOMENT_S:
+        code = "impossible-time"
+    else:
+        return entry
+    report(code, f"{entry.key[:80]}: {entry.value}"[:200], entry.offset, entry.length, entry.line_number, "error")
+    return entry._replace(number=None)
 
 
 def landed_entries(

@@ -18,8 +18,16 @@ _RELATIVE_TOLERANCE = 1e-9
 Numbers = Sequence[float] | NDArray[Any]
 
 
+_SCALE = 2.0**64
+
+
 def mean(values: Numbers) -> float:
-    return math.fsum(values if isinstance(values, Sequence) else values.tolist()) / len(values)
+    """Of the exact sum. It is finite where the values are, also where their sum is not."""
+    numbers = values if isinstance(values, Sequence) else values.tolist()
+    try:
+        return math.fsum(numbers) / len(numbers)
+    except OverflowError:
+        return math.fsum(number / _SCALE for number in numbers) / len(numbers) * _SCALE
 
 
 def percentile(ordered: Numbers, percent: float) -> float:
@@ -31,11 +39,12 @@ def percentile(ordered: Numbers, percent: float) -> float:
 
 
 def standard_deviation(values: Numbers, ddof: int) -> float | None:
-    """With `ddof` 0 of a population, with 1 of a sample; None where it has none."""
+    """With `ddof` 0 of a population, with 1 of a sample; None where it has none. Infinite where a square is."""
     if len(values) <= ddof:
         return None
-    squares = np.square(np.asarray(values, np.float64) - mean(values))
-    return math.sqrt(math.fsum(squares.tolist()) / (len(values) - ddof))
+    with np.errstate(over="ignore"):
+        squares = np.square(np.asarray(values, np.float64) - mean(values))
+    return math.sqrt(mean(squares) * (len(values) / (len(values) - ddof)))
 
 
 def agrees_at_once(stated: float, values: NDArray[np.float64], ddof: int | None) -> bool:
@@ -43,7 +52,8 @@ def agrees_at_once(stated: float, values: NDArray[np.float64], ddof: int | None)
     zero; where it is not sure, the exact sum tells, which takes ten times as long."""
     if len(values) <= (ddof or 0) or values.min() < 0:
         return False
-    computed = float(values.mean() if ddof is None else values.std(ddof=ddof))
+    with np.errstate(over="ignore", invalid="ignore"):
+        computed = float(values.mean() if ddof is None else values.std(ddof=ddof))
     return math.isclose(stated, computed, rel_tol=_RELATIVE_TOLERANCE / 2)
 
 

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per report. Requests that did not end with the benchmark are neither completed nor failed. 0.1 has the unit of a
-  throughput in its key, 0.2 beside it.
+  One row per report. Requests that did not end with the benchmark are neither completed nor failed; where more than all did
+  not, or failed, it is not known how many were completed. 0.1 has the unit of a throughput in its key, 0.2 beside it.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_outcome
 */
@@ -36,8 +36,8 @@ with counted as (
 
 outcome as (
     select
-        *,
-        coalesce(completed_count, 1) > 0 as has_outcome
+        * replace (case when completed_count >= 0 then completed_count end as completed_count),
+        coalesce(completed_count, 1) <> 0 as has_outcome
     from counted
 ),
 

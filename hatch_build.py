@@ -20,14 +20,18 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         if self.target_name != "wheel":
             return
         root = Path(self.root)
-        command = [
-            *shlex.split(os.environ.get("CC", "cc")), "-std=c11", "-O3", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
-            "-o", str(root / _LIBRARY), *map(str, sorted((root / "native").glob("*.c"))),
-        ]
+        library = root / _LIBRARY
+        made = library.with_suffix(f".{os.getpid()}")  # who loads the library meanwhile has the old one or the new one, whole
+        compiler = os.environ.get("CC") or "cc"
+        options = ("-std=c11", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared", "-o", str(made))
         try:
-            subprocess.run(command, check=True)
-        except FileNotFoundError as error:
-            raise RuntimeError(f"a C compiler is needed to build this package: {command[0]} is not there (CC names another)") from error
+            subprocess.run([*shlex.split(compiler), *options, *map(str, sorted((root / "native").glob("*.c")))], check=True)
+            made.replace(library)
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            message = f"a C compiler is needed to build this package, and {compiler} (CC names another) does not do it: {error}"
+            raise RuntimeError(message) from error
+        finally:
+            made.unlink(missing_ok=True)
         build_data["artifacts"].append(_LIBRARY)
         build_data["pure_python"] = False
         build_data["infer_tag"] = True

@@ -44,6 +44,8 @@ _NOT_FINITE = {"NaN": b"NaN", "Infinity": b"Infinity", "-inf": b"-inf", "overflo
 _NO_NUMBER = {"text": b'"damaged"', "nested": b"[" * NESTED + b"]" * NESTED, "open nested": b'{"a":' * NESTED}
 _MISSING = {"null": b"null", "N/A": b"N/A", "nothing": b""}
 
+_STATEMENTS = r"\w+_(?:entry|stat)"  # tables of keys and values: a byte makes another key, of a row or of all below it
+
 Rows = dict[str, list[dict[str, Any]]]
 
 
@@ -195,17 +197,18 @@ class Fuzz:
         if damage.kind == "doubled key":
             if self._stands_in_a_row(subject, raw_path, damage):
                 yield "no issue tells of it"
-        elif damage.name != "nothing" and not self._may_end_here(raw_path, damage, data):
+        elif damage.name != "nothing" and not self._may_end_here(raw_path, damage, subject.files[raw_path], data):
             fewer = {
-                table: len(found) - len(rows.get(table, ()))
-                for table, found in subject.rows.items() if table != ISSUE_TABLE and len(rows.get(table, ())) < len(found)
+                table: lost for table, found in subject.rows.items()
+                if table != ISSUE_TABLE and (lost := len(found) - len(rows.get(table, ()))) > 0
+                and not (damage.name == "flip" and re.fullmatch(_STATEMENTS, table))
             }
             if fewer:
                 yield f"no issue tells of rows that are gone: {fewer}"
 
-    def _may_end_here(self, raw_path: str, damage: Damage, data: bytes) -> bool:
+    def _may_end_here(self, raw_path: str, damage: Damage, whole: bytes, data: bytes) -> bool:
         is_cut = damage.stop > damage.start and not damage.instead and damage.start == len(data)
-        at_line_end = not data or data.endswith(b"\n") or damage.name == "cut at a line"
+        at_line_end = not data or data.endswith(b"\n") or whole[damage.start : damage.start + 1] == b"\n"
         return is_cut and at_line_end and bool(re.fullmatch(self.family.endless, raw_path))
 
     def _stands_in_a_row(self, subject: Subject, raw_path: str, damage: Damage) -> bool:

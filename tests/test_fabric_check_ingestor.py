@@ -758,3 +758,58 @@ class TestRecognition:
 def test_a_line_without_an_end_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
     rows = of_log(tmp_path, "# nccl-tests version 2.17.8\n" + "x" * (20 << 20) + "\n" + sample.nccl_section())
     assert codes(rows) == {"line-too-long": 1} and outcomes(rows)[-1] == ("alltoall_perf", "measured", None)
+
+
+class TestWhatOneByteTakesAway:
+    """A result that a damaged byte hides is told of, and no test has passed for lack of it."""
+
+    @pytest.mark.parametrize(
+        ("text", "before", "after", "code"),
+        [
+            (sample.IPERF3_TEXT, "sec    2             sender", "sec    2             zender", "malformed-row"),
+            (sample.IPERF3_TEXT, "[SUM]   0.00-10.04  sec  2.16 GBytes  1.86 Gbits/sec                  receiver", "[SUM]   0.00-10.04  sec  2.16 GBytes  1.86 Gbits/sec                  receives", "malformed-row"),
+            (sample.FIO_JSON, '"jobs"', '"jIbs"', "missing-key"),
+            (sample.NVBANDWIDTH_JSON, '"testcases"', '"tes1cases"', "missing-key"),
+            (sample.NVBANDWIDTH_JSON, '"nvbandwidth"', '"nvbanpwidth"', "missing-key"),
+            (sample.NVBANDWIDTH, "Waived: ", "WBived: ", "unknown-line"),
+            (sample.GPU_BURN, "GPU 0: NVIDIA", "GP\f 0: NVIDIA", "unknown-line"),
+            (sample.GPU_BURN, "(UUID: GPU-aaaa)\n", "(UUID: GPU-aaaa)+", "unknown-line"),
+            (sample.RCCL_REPORT, '"wrong":"N/A"}\n]\n', '"wrong":"N/A"}\n', "truncated-document"),
+            (sample.RCCL_REPORT, sample.RCCL_REPORT, "[\n", "truncated-document"),
+            (sample.RCCL_REPORT, '"wrong":"0"', '"wrong":"NaN"', "non-finite-number"),
+            (sample.READ_LAT, "99.9% percentile[usec]\n", "99.9% percentile[usec];", "malformed-row"),
+        ],
+    )
+    def test_it_is_told(self, tmp_path: Path, text: str, before: str, after: str, code: str) -> None:
+        assert before in text and not codes(of_log(tmp_path, text))
+        (draft,) = drafts(tmp_path / "tree")
+        sample.write(tmp_path / "tree" / "check.log", text.replace(before, after, 1))
+        assert codes(parsed(stored(draft, tmp_path / "damaged")))[code] >= 1
+
+    def test_a_verdict_that_cannot_be_read_is_no_success(self, tmp_path: Path) -> None:
+        text = sample.GPU_BURN.replace("7  (WARNING!)", "0")
+        rows = of_log(tmp_path / "faulty", text)
+        assert outcomes(rows) == [("gpu_burn", "failed", "GPU 1: FAULTY")]
+        rows = of_log(tmp_path / "hidden", text.replace("\tGPU 1: FAULTY", "\thPU 1: FAULTY"))
+        assert outcomes(rows) == [("gpu_burn", "failed", "the log has verdicts of 1 of 2 GPUs")]
+        assert codes(rows) == {"unknown-line": 1}
+
+    def test_wrong_values_have_failed_whatever_stands_behind_the_word(self, tmp_path: Path) -> None:
+        text = sample.OLD_RCCL.replace("# Out of bounds values : 0 OK", "# Out of bounds values : 3 FAILED")
+        assert "3 FAILED" in text
+        rows = of_log(tmp_path, text.replace("3 FAILED\n", "3 FAILED."))
+        assert outcomes(rows)[0][1] == "failed" and "Out of bounds values : 3 FAILED" in outcomes(rows)[0][2]
+        assert codes(rows)["unknown-line"] == 1
+
+    def test_a_row_of_which_only_a_cut_number_is_left(self, tmp_path: Path) -> None:
+        place = sample.NVBANDWIDTH.index("\n", sample.NVBANDWIDTH.index("(row)")) + 1
+        row = sample.NVBANDWIDTH.index("\n 0 ", place) + 3
+        rows = of_log(tmp_path, sample.NVBANDWIDTH[:row])
+        assert codes(rows)["unfinished-line"] == 1 and outcomes(rows)[-1][1] == "failed"
+
+    def test_gpus_of_one_number_are_no_measurement(self, tmp_path: Path) -> None:
+        other = "GPU 0: NVIDIA H900 (UUID: GPU-cccc)\n"
+        rows = of_log(tmp_path, other + sample.GPU_BURN)
+        assert outcomes(rows) == [("gpu_burn", "failed", "several processes have a GPU 0")]
+        assert codes(rows) == {"repeated-gpu": 1}
+        assert [row["number"] for row in rows["fabric_check_endpoint"]] == [0, 1]

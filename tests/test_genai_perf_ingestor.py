@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from samples.genai_perf import (
 )
 
 from warehouse.evidence.tree import list_tree
+from warehouse.landing import json_scan
 from warehouse.landing.contract import Unclaimed
 
 GENAI_PERF = Subject("genai_perf")
@@ -234,3 +236,32 @@ def test_the_stated_times_are_recomputed_to_the_last_digit(serving_evidence: Pat
     # As the tool states them, which scales its means of nanoseconds by 1e-6.
     assert statistics.mean(first) * 1e-6 == 24.49146105660377 and statistics.mean(last) * 1e-6 == 667.3838553773584
     assert len(requests) == 53
+
+
+@pytest.mark.parametrize(
+    ("name", "then"),
+    [
+        ('"time_to_first_token"', '"ttft"'), ('"request_start_ns"', '"timestamp_ns"'),
+        ('"benchmark_phase": "warmup"', '"benchmark_phase": null, "credit_phase": "warmup"'),
+    ],
+)
+def test_a_name_of_the_first_versions_among_those_of_today(
+    tmp_path: Path, name: str, then: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_aiperf(tmp_path / "tree")
+    path = folder / "profile_export.jsonl"
+    contents = {path.name: path.read_text().replace(name, then).encode()}
+    bundle = GENAI_PERF.stored(GENAI_PERF.drafts(folder)[0], tmp_path / "stored", contents)
+    rows = GENAI_PERF.parsed(bundle)["genai_perf_record"]
+    monkeypatch.setattr(json_scan, "line_records", lambda *_: None)
+    assert rows == GENAI_PERF.parsed(bundle)["genai_perf_record"]
+    first = rows[0]
+    assert len(rows) == 2 and first["time_to_first_token_ms"] == 250.0 and first["request_start_ns"] == SENT
+
+
+def test_a_number_of_a_phase_that_is_none(tmp_path: Path) -> None:
+    document = aiperf_of_phases([{"name": "profiling", "type": "concurrency", "concurrency": math.inf}], [])
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "profile_export_aiperf.json").write_text(json.dumps(document))
+    rows = GENAI_PERF.rows(tmp_path / "tree", tmp_path / "stored")
+    assert rows["genai_perf_point"][0]["concurrency"] is None and codes(rows)["non-finite-number"] == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from landed import ISSUE_TABLE, Subject, codes, place
 from samples import guidellm as sample
 
@@ -55,3 +56,19 @@ def test_benchmarks_of_one_load_are_two_points(tmp_path: Path) -> None:
     (tmp_path / "tree" / "b.json").write_text(json.dumps(report))
     rows = GUIDELLM.rows(tmp_path / "tree", tmp_path / "stored")
     assert [row["workload_point"] for row in rows["guidellm_benchmark"]] == ["constant", "constant 2"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        ('"benchmarks"', '"bencmharks"', "missing-key"), ('"streams": 8', '"streams": "many"', "not-a-number"),
+        ('"end_time": 1700000005.0', '"end_time": NaN', "non-finite-number"),
+    ],
+)
+def test_what_cannot_be_read_is_told(tmp_path: Path, before: str, after: str, code: str) -> None:
+    path = sample.write(tmp_path / "tree") / "any_name.json"
+    assert before in path.read_text()
+    draft = GUIDELLM.drafts(tmp_path / "tree")[0]
+    damaged = {path.name: path.read_text().replace(before, after).encode()}
+    rows = GUIDELLM.parsed(GUIDELLM.stored(draft, tmp_path / "stored", damaged))
+    assert codes(rows)[code] >= 1

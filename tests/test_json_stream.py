@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import math
+import re
 import weakref
 from typing import Any
 
@@ -112,3 +113,14 @@ def test_the_line_of_a_break() -> None:
 def test_an_integer_of_more_digits_than_the_interpreter_takes_is_infinite_as_it_is_as_a_double() -> None:
     digits = b"-" + b"9" * 6000
     assert _read(b'{"a": [%b, 1]}' % digits) == ([(digits, -math.inf), (b"1", 1)], [])
+
+
+def test_bytes_that_are_no_utf8_are_told_by_their_place_whatever_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [b'{"text": "caf\xe9 %d", "n": %d}' % (index, index) for index in range(200)]
+    data = b"[" + b", ".join(records) + b"]"
+    places = [match.start() for match in re.finditer(b"\xe9", data)][:20]
+    for window in (64, 1000, 1 << 20):
+        monkeypatch.setattr(json_stream, "_WINDOW_BYTES", window)
+        found, issues = _read(b'{"a": ' + data + b"}")
+        assert [value["n"] for _, value in found] == list(range(200))
+        assert [(issue["code"], issue["raw_offset"]) for issue in issues] == [("invalid-utf8", 6 + place) for place in places]

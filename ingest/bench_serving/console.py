@@ -21,6 +21,7 @@ _VERSIONS = {
     "cuda_version": re.compile(rb"CUDA Version: *([\w.+/!-]+)"),
 }
 _NO_LIMIT = "inf"  # as Python writes it: of a rate or a length
+_NO_VERSION = ABSENT - {"nan"}
 _NO_VALUE = frozenset({"None", ""})
 
 
@@ -36,7 +37,7 @@ def console_entries(data: Data, report: Report) -> Iterator[Entry]:
         for key, pattern in _VERSIONS.items():
             if key not in seen and (found := pattern.search(line.data)):
                 if not found[1][:1].isdigit():  # nvidia-smi writes N/A, too
-                    if found[1].decode().casefold() not in ABSENT:
+                    if found[1].decode().casefold() not in _NO_VERSION:
                         report.at("malformed-version", f"{key}: {found[1].decode()[:80]}", line)
                     continue
                 seen.add(key)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from warehouse.landing.entries import is_count
-from warehouse.landing.text import Line, Report, clean, is_non_finite, landed_text, number_in
+from warehouse.landing.text import MAX_VALUE_CHARACTERS, Line, Report, clean, is_non_finite, landed_text, number_in
 
 from .tables import ENDPOINT, ENTRY, POINT, TEST
 
@@ -81,6 +81,8 @@ def entry(check: Check, line: Line, key: str, value: str | None, test_index: int
     """What a line states under a key; a value that says that there is none is NULL."""
     columns = {"test_index": test_index, "source": "log", **stated(key, value), "line_number": line.number}
     code = "non-finite-number" if value is not None and is_non_finite(value) else None
+    if value is not None and len(value) > MAX_VALUE_CHARACTERS:
+        code, value = "value-too-large", f"{len(value)} characters"
     if key in _COUNTS and columns["value_number"] is not None and not is_count(columns["value_number"]):
         code, columns["value_number"] = "impossible-count", None
     return Row(check, ENTRY, *at(line), columns, (code, f"{key}: {value}"[:120]) if code else None)

@@ -44,6 +44,8 @@ def _check(document: Document) -> Rows:
     for key, element in found.items():
         if not isinstance(element.value, (dict, list)):
             yield entry(check, document.line(element), key, json_text(element.value))
+    if "client_stats" not in found:
+        document.expect(found, ("jobs",))
     _times(check, document, found)
     common = _options(found["global options"].value) if "global options" in found else {}
     failures: list[str] = []
@@ -109,6 +111,8 @@ def _job(check: Check, document: Document, job: Element, index: int, failures: l
 
 def _did_io(direction: Record) -> bool:
     counts = (direction.number("total_ios"), direction.number("io_bytes"))
+    if direction.values and counts == (None, None):
+        direction.flag("missing-key", "neither total_ios nor io_bytes: whether it did any I/O is not known")
     return any(count is not None and count > 0 for count in counts)
 
 

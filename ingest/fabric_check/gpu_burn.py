@@ -15,9 +15,10 @@ from .streams import Told, told_lines
 
 MARK = re.compile(rb"\d%\s+proc'd: -?\d+ \(-?[\d.]+ Gflop/s\)|Tested \d+ GPUs:|Burning for \d+ seconds")
 
-_GPU = re.compile(r"GPU (\d{1,6}): (.*?) \(UUID: ([^)]*)\)")
+_GPU = re.compile(r"GPU (\d{1,6}): ([^:]*?) \(UUID: ([^)]*)\)")
 _VERDICT = re.compile(r"GPU (\d{1,6}): (OK|FAULTY)")
-_TESTED = re.compile(r"Tested \d+ GPUs:")
+_VERDICT_LIKE = re.compile(r": (?:OK|FAULTY)$")
+_TESTED = re.compile(r"Tested (\d{1,6}) GPUs:")
 _BURNING = re.compile(r"Burning for (\d+) seconds")
 _DEVICE = re.compile(r"Initialized device \d+ .*using (FLOATS|DOUBLES)(, using Tensor Cores)?")
 _PROGRESS = re.compile(r"\d+(?:\.\d+)?%\s+proc'd: ")
@@ -48,6 +49,7 @@ class _State:
 
     check: Check
     gpus: dict[int, _Gpu] = field(default_factory=dict)
+    tested: int | None = None
     uuids: dict[int, str] = field(default_factory=dict)
     progress: Line | None = None
     complaint: str | None = None
@@ -59,6 +61,8 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     states: dict[str, _State] = {}  # of each process that a launcher tells apart
     for told in told_lines(data, report, longest=MAX_LINE_BYTES):
         state = states.get(told.tag)
+        if state is None and "(UUID: " in told.text and not _GPU.fullmatch(told.text):
+            report.at("unknown-line", told.text[:200], told.line)
         if state is None and not (_OWN.search(told.text) or not states and _ERROR.search(told.text)):
             continue  # of a script
         if state is None or _begins(told.text, state):
@@ -97,7 +101,9 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
         check.parameters["seconds"] = integer_in(match[1])
     elif _ERROR.search(text):
         state.error = state.error or text
-    elif "GPU" in text and not _TESTED.fullmatch(text):
+    elif match := _TESTED.fullmatch(text):
+        state.tested = int(match[1])
+    elif "GPU" in text or "(UUID: " in text or _VERDICT_LIKE.search(text):
         report.at("unknown-line", text[:200], told.line)
     if match := _DEVICE.search(text[-_TAIL:]):
         check.parameters |= {"precision": match[1].casefold(), "tensor_cores": match[2] is not None}
@@ -158,10 +164,12 @@ def _finished(state: _State) -> Rows:
                 error_count=None if gpu.errors is None else gpu.most_errors,
                 temperature_c=gpu.temperature_c, power_w=gpu.power_w,
             )
-    has_verdict = any(gpu.verdict for gpu in state.gpus.values())
-    reason = state.complaint or (faults[0] if faults else state.error if not has_verdict else None)
-    if reason is None and not has_verdict:
+    verdicts = sum(gpu.verdict is not None for gpu in state.gpus.values())
+    reason = state.complaint or (faults[0] if faults else None if verdicts else state.error)
+    if reason is None and not verdicts:
         reason = "the log ends before the verdict"
+    elif reason is None and state.tested not in (None, verdicts):
+        reason = f"the log has verdicts of {verdicts} of {state.tested} GPUs"
     if reason is not None:
         check.fail(reason)
     else:

@@ -30,6 +30,9 @@ _END_ROW = re.compile(
     r"\[\s*(?P<id>\d+|SUM)\](?:\[(?P<role>[TR]X-[CS])\])?\s+\S+-\S+\s+sec\s+\S+ [KMGTP]?Bytes\s+(?P<rate>\S+) (?P<unit>[KMGT]?(?:bits|Bytes)/sec)"
     r"(?:\s+(?P<jitter>\S+) ms\s+\S+/\S+ \((?P<lost>\S+?)%\)|\s+(?P<retransmits>\S+))?\s+(?P<side>sender|receiver)"
 )
+_INTERVAL = re.compile(
+    r"\[.*/sec(?:\s+\S+ ms\s+\S+/\S+ \(\S+%\)|\s+\d+(?:\s+\S+ [KMGTP]?Bytes)?)?(?:\s+\(omitted\))?"
+)
 _UNREAD_ROW = re.compile(r"/sec\b.*\b(?:sender|receiver)\b|\bsec\b.*\d.*\b(?:sender|receiver)\b|\]\s.*\dBytes|^\[.*\b(?:sender|receiver)$")
 
 
@@ -91,7 +94,7 @@ def _line(section: _Section, told: Told, report: Report) -> None:
         section.error = section.error or text
     elif match := _END_ROW.fullmatch(text):
         _end_row(section, told, match, report)
-    elif _UNREAD_ROW.search(text):
+    elif _UNREAD_ROW.search(text) or text.startswith("[") and "/sec" in text and not _INTERVAL.fullmatch(text):
         report.at("malformed-row", text[:200], told.line, "error")
 
 

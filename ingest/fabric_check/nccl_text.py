@@ -30,8 +30,7 @@ _RANK = re.compile(
     r"#\s*Rank\s+(\d+)(?:\s+Group\s+\d+)?\s+Pid\s+\d+\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]*)\]\s*(.*)"
 )
 _REDUCING = re.compile(r"#\s*Reducing maxBytes to\s+(\S+)")
-_OUT_OF_BOUNDS = re.compile(r"#\s*(Out of bounds values)\s*:\s*(\S*)\s*(\S*)")
-_AVERAGE = re.compile(r"#\s*(Avg bus bandwidth)\s*:\s*(\S*)\s*(\S*)")
+_VERDICT = re.compile(r"#\s*(Out of bounds values|Avg bus bandwidth)\s*:\s*(\S*)\s*(OK|FAILED)?\s*(.*)")
 _LIBRARY = re.compile(r"(?:(nccl-headers|nccl-library)=(\S+))")
 _SOFTWARE = re.compile(r"(\S{1,20} version|rccl-tests: Version)\s*:?\s*(\S.*)")
 _COMMAND = re.compile(r"\b(\w+_perf)\b(?=\s+-)")
@@ -152,16 +151,18 @@ def _comment(section: Section, told: Told, report: Report) -> Rows:
     elif match := _REDUCING.match(text):
         section.reduced_to = match[1]
         yield entry(check, line, "Reducing maxBytes to", match[1], 1)
-    elif match := _OUT_OF_BOUNDS.match(text):
+    elif match := _VERDICT.match(text):
         section.complaint = section.complaint or (text.lstrip("# ") if match[3] == "FAILED" else None)
         yield entry(check, line, match[1], match[2], 1)
-    elif match := _AVERAGE.match(text):
-        section.average, section.average_text = number_in(match[2]), match[2]
-        section.complaint = section.complaint or (text.lstrip("# ") if match[3] == "FAILED" else None)
-        yield entry(check, line, match[1], match[2], 1)
-        section.is_concluded = True
+        if match[4]:
+            report.at("unknown-line", text[:200], line)
+        if match[1].startswith("Avg"):
+            section.average, section.average_text = number_in(match[2]), match[2]
+            section.is_concluded = True
     elif ERROR.search(text):
         section.error = section.error or text.lstrip("# ")
+    elif "minBytes" in text:  # it was the header
+        report.at("unknown-line", text[:200], line)
     else:
         read_columns(section, line, text, report)
 

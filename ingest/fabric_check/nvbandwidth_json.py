@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from warehouse.landing.json_text import Element, json_text
+from warehouse.landing.records import shown
 from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, endpoint, entry, point, table_number, test
@@ -15,6 +16,7 @@ from .matrix import cell_columns, is_cell_expected, matrix_of, parts_of
 
 MARK = re.compile(rb'^\s*\{\s*"nvbandwidth"\s*:', re.MULTILINE)
 
+_LISTS = frozenset({"GPU Device list", "testcases"})
 _DEVICE = re.compile(
     r"(?:(?P<number>\d{1,6}):\s*)?(?P<model>.*?)(?: \((?P<bus>[0-9a-fA-F:.]+)\))?(?:: \((?P<host>[^()]*)\))?", re.DOTALL
 )
@@ -29,13 +31,19 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
 
 def _check(document: Document, report: Report) -> Rows:
     check = Check("nvbandwidth", "nvbandwidth", *at(document.whole))
-    root = by_key(document.pairs()).get("nvbandwidth")
+    outer = by_key(document.pairs())
+    document.expect(outer, ("nvbandwidth",))
+    root = outer.get("nvbandwidth")
     found = by_key(document.inside(root)) if root else {}
+    if "error" not in found:
+        document.expect(found, ("testcases",))
     version = found.get("version")
     check.tool_version = clean(json_text(version.value) or "")[:256] or None if version else None
     for key, element in found.items():
         if not isinstance(element.value, (dict, list)):
             yield entry(check, document.line(element), key, json_text(element.value))
+        elif key not in _LISTS:
+            report("not-a-text", f"{key[:80]}: {shown(element.value)}", *element[:3])
     if devices := found.get("GPU Device list"):
         for number, device in enumerate(document.inside(devices)):
             if isinstance(device.value, str) and (named := _DEVICE.fullmatch(device.value)):

@@ -19,8 +19,8 @@ MARK = re.compile(rb"nvbandwidth Version:")
 _STATED = re.compile(
     r"(Built from Git version|CUDA Runtime Version|CUDA Driver Version(?: \(API\))?|Driver Version|MPI version):\s*(.*)"
 )
-_DEVICE = re.compile(r"Device (\d{1,6}): (.*?)(?: \(([0-9a-fA-F:.]+)\))?")
-_PROCESS = re.compile(r"Process\s+(\d{1,6})\s+\(([^)]*)\): device (\d{1,6}): (.*?)(?: \(([0-9a-fA-F:.]+)\))?")
+_DEVICE = re.compile(r"Device (\d{1,6}): ([^:]*?)(?: \(([0-9a-fA-F:.]+)\))?")
+_PROCESS = re.compile(r"Process\s+(\d{1,6})\s+\(([^)]*)\): device (\d{1,6}): ([^:]*?)(?: \(([0-9a-fA-F:.]+)\))?")
 _RUNNING = re.compile(r"Running (\S+?)\.?")
 _ENDED = re.compile(r"(Waived|Error|ERROR|Not Found):\s*(.*)")
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")  # versions from 0.6 write it on a line before the devices
@@ -112,6 +112,8 @@ def _line(state: _State, told: Told, report: Report) -> Rows:
 
 def _of_test(state: _State, current: _Test, told: Told, report: Report) -> Rows:
     text, words = told.text, told.text.split()
+    if not words:  # all that it had was a number that is cut
+        return
     if (match := _FIGURE.fullmatch(text)) and current.name and match[2].startswith(current.name):
         part = match[2].removeprefix(current.name).removeprefix("_").removesuffix("total")
         current.has_sum = current.has_sum or match[1] == "SUM"
@@ -138,7 +140,7 @@ def _of_test(state: _State, current: _Test, told: Told, report: Report) -> Rows:
                 report.at("cell-not-measured", f"{current.name}: {words[0]}, {column}", told.line)
     elif _ERROR.search(text):
         current.error = current.error or text
-    elif any(number_in(word) is not None for word in words):
+    elif not text.startswith("NOTE") and (": " in text or any(number_in(word) is not None for word in words)):
         report.at("unknown-line", text[:200], told.line)
 
 

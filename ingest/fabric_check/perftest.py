@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from warehouse.landing.text import Data, Report, clean
+from warehouse.landing.text import Data, Report, clean, number_in
 
 from .check import Check, Rows, at, end, entry, integer_in, is_row_like, point, table_integer, table_number, test
 from .streams import Told, told_lines
@@ -90,6 +90,8 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
     if text.startswith("#bytes"):
         section.columns = [_column(match[0]) for match in _COLUMN.finditer(text)]
         check.cover(*at(told.line))
+        if any(number_in(word) is not None for word in _COLUMN.sub("", text).split()):
+            report.at("malformed-row", text[:200], told.line, "error")
         for name, unit in section.columns:
             if name.startswith("BW ") and unit not in _BANDWIDTH_UNITS:
                 report.at("unknown-unit", f"{name}: {unit[:80]}", told.line, "error")

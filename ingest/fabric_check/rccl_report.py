@@ -14,7 +14,7 @@ from typing import Any
 
 from warehouse.landing.json_text import json_pairs
 from warehouse.landing.records import Record
-from warehouse.landing.text import Data, Line, Report, clean, decoded, lines
+from warehouse.landing.text import Data, Line, Report, clean, decoded, is_non_finite, lines
 
 from .check import Check, Rows, at, end, is_missing, point, test
 from .nccl_text import test_named
@@ -56,6 +56,11 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
             time_us=row.number("time"), alg_bandwidth_gb_per_s=row.number("algBw"), bus_bandwidth_gb_per_s=row.number("busBw"),
             wrong_count=wrong,
         )
+        for key in ("time", "algBw", "busBw", "wrong"):
+            if isinstance(value := stated[key], str) and is_non_finite(value):
+                report.at("non-finite-number", f"{key}: {value}", line, "error")
+    if not index:
+        report("no-test", "the report has no rows", 0, len(data), 1, "error")
     check.parameters |= {f"{kind}s": sorted(seen) for kind, seen in kinds.items() if seen}
     reason = None if index and not wrong_rows else f"{wrong_rows} rows with wrong values" if index else "the report has no rows"
     if reason:
@@ -73,8 +78,10 @@ def _flag(report: Report, line: Line, code: str, message: str) -> None:
 def _rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]]]:
     """The rows under the names that JSON gives them."""
     names: tuple[str, ...] | None = None
+    first = last = b""
     for line in lines(data, report):
         text = line.data.strip()
+        first, last = first or text, text
         if text.startswith(b"{"):
             lead = line.data.index(b"{")
             start = (line.offset + lead, line.number)
@@ -93,6 +100,8 @@ def _rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]]]:
                 yield line, dict(zip(names, cells, strict=True))
             else:
                 report.at("malformed-row", f"{len(cells)} cells, the report has {len(names)} columns", line, "error")
+    if first[:1] == b"[" and last[-1:] != b"]":
+        report("truncated-document", "the list of rows does not end", len(data), 0, None, "error")
 
 
 def _names(header: list[str]) -> tuple[str, ...] | None:

@@ -64,7 +64,7 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
         columns[f"{key}_ms"] = _milliseconds(records, key)
     for key in _LENGTHS:
         columns[key] = records.counts("metrics", key, "value")
-    if any(column is None for column in columns.values()):
+    if any(column is None for column in columns.values()) or _are_of_the_first_versions(records, phases, columns):
         return None
     if any(records.column("error") or ()):
         errors = [_error(Record(value, never)) for value in records.values()]
@@ -76,6 +76,16 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
         offsets, lengths = offsets[kept], lengths[kept]
     columns["request_index"] = np.arange(first, first + len(offsets))
     return Rows(offsets, lengths, columns)
+
+
+def _are_of_the_first_versions(records: Records, phases: list[str | None], columns: dict[str, Any]) -> bool:
+    """Whether what is missing may stand under the name that it had then."""
+    then = (
+        (not all(phases), ("metadata", "credit_phase")),
+        (columns[_MOMENTS[0]].null_count, ("metadata", "timestamp_ns")),
+        (columns[f"{_TIMES[0]}_ms"].null_count, ("metrics", "ttft")),
+    )
+    return any(is_missing and records.has(*name).any() for is_missing, name in then)
 
 
 def _milliseconds(records: Records, key: str) -> pa.Array | None:

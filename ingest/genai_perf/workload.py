@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warehouse.landing.json_text import json_number, json_text
+from warehouse.landing.json_text import is_lost_number, json_number, json_text
 from warehouse.landing.records import ABSENT
 from warehouse.landing.text import Entry, Report, is_non_finite
 
@@ -52,7 +52,7 @@ _NUMBERS = frozenset({
 def workload_document(tool: str, entries: Mapping[str, Entry], report: Report) -> dict[str, Any]:
     """The document; what no configuration states is absent. What stands for a number and is none is told."""
     document: dict[str, Any] = {"tool": tool}
-    entries = _with_what_is_measured(entries)
+    entries = _with_what_is_measured(entries, report)
     for name, keys in _STATED.items():
         entry = next((entries[key] for key in (_CONFIG + key for key in keys) if _is_stated(entries.get(key))), None)
         if entry is None:
@@ -71,7 +71,7 @@ def workload_document(tool: str, entries: Mapping[str, Entry], report: Report) -
     return document | ({"extra_inputs": extra} if extra else {})
 
 
-def _with_what_is_measured(entries: Mapping[str, Entry]) -> dict[str, Entry]:
+def _with_what_is_measured(entries: Mapping[str, Entry], report: Report) -> dict[str, Entry]:
     """The entries, and those of the phase and the dataset of the results, in place of their lists. Where there are several of
     them, the lists stay: nothing tells which one a statistic is of."""
     found = dict(entries)
@@ -83,6 +83,8 @@ def _with_what_is_measured(entries: Mapping[str, Entry]) -> dict[str, Entry]:
             del found[_CONFIG + name]
             for path, value in _scalars(counted[0], one):
                 key = _CONFIG + path
+                if is_lost_number(value):
+                    report("non-finite-number", key[:120], stated.offset, stated.length, stated.line_number)
                 found[key] = stated._replace(key=key, value=json_text(value), number=json_number(value))
     return found
 

@@ -14,12 +14,12 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import MAX_DOCUMENT_BYTES, landed_entries, possible
+from warehouse.landing.entries import MAX_DOCUMENT_BYTES, element_entry, landed_entries, possible
 from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.json_text import json_entries, json_number, json_text
+from warehouse.landing.json_text import Element, json_entries
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.statistics import agrees, mean
-from warehouse.landing.text import Data, Entry, Report, landed_text
+from warehouse.landing.text import Data, Entry, Report
 
 from .requests import Detail, request_rows
 from .strategy import Load, load_of
@@ -62,6 +62,8 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
                     yield from _benchmark(parse, data, stream, offset)
             else:
                 parse.stated |= _land(parse, data, stream, pair.key, None)
+    if not parse.loads:
+        parse.report("missing-key", "the report has no benchmarks", 0, len(data), severity="error")
     _add_run(parse)
     yield from buffer.rest()
 
@@ -84,7 +86,7 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
             entries |= _land(parse, data, stream, pair.key, index)
     if not has_requests:
         parse.report("missing-key", f"benchmark {index} has no requests", offset, 0, stream.line_number(offset))
-    load = load_of(entries)
+    load = load_of(entries, parse.report)
     same = Counter(parse.loads)[load]
     parse.loads.append(load)
     for name, keys in (("model", ("config/backend/model", "worker/backend_model")), ("kind", ("config/backend/kind",))):
@@ -117,9 +119,7 @@ def _land(parse: _Parse, data: Data, stream: JsonStream, key: str, benchmark: in
         found = (entry._replace(key=f"{key}/{entry.key}") for entry in within)
     else:
         value = stream.value()
-        text = json_text(value)
-        place = (start, stream.offset - start, line)
-        found = iter([Entry(*place, key, None if text is None else landed_text(text), json_number(value))])
+        found = iter([element_entry(Element(start, stream.offset - start, line, key, value), parse.report)])
     found = (
         possible(entry, parse.report, counts=bool(_TOTALS.fullmatch(entry.key)), tells_time=entry.key in _MOMENTS)
         for entry in found

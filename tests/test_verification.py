@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from bare_project import write
-from forgery import forge
+from forgery import forge, row_documents, rows_content
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 from stored import bundle_folder, folder_of
 
@@ -23,7 +23,6 @@ from warehouse.claims.rollup import build
 from warehouse.claims.verdict import STALE_BECAUSE, STATES
 from warehouse.claims.verification import verify_all, verify_number, verify_publication
 from warehouse.cli.main import main
-from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.location import open_store
 from warehouse.project import Project, read_project
@@ -208,13 +207,13 @@ def test_sums_are_compared_within_their_tolerance_and_all_else_exactly(case: str
 def forged(project: Project, column: str, value: float) -> str:
     """The number id of another value of key a that a publication now states, in place of the one there was."""
     (publication,) = publications(project)
-    lines = [json.loads(line) for line in (folder_of(publication) / "rows.jsonl").read_bytes().splitlines()]
+    lines = row_documents(publication)
     row = next(line for line in lines if line["grain"]["key"] == exact("a"))
     row["cells"][column]["value"] = exact(value)
     sql = canonical((project.root / "queries" / "claim.sql").read_text())
     numbers = row_numbers("claim", sql, ["key"], ["key", column], ["a", value])
     row["cells"][column]["number_id"] = numbers[column]
-    forge(publication, "rows.jsonl", b"".join(canonical_json(line) + b"\n" for line in lines))
+    forge(publication, "rows.jsonl", rows_content(lines))
     return str(numbers[column])
 
 

@@ -6,10 +6,11 @@ import json
 from base64 import b64decode, b64encode
 
 import pytest
+from forgery import encoded
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.claims.why_sets import WhySets, encoded, why_digest
+from warehouse.claims.why_sets import WhySets, why_digest
 from warehouse.digest import bytes_digest
 
 

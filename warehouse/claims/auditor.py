@@ -9,7 +9,7 @@ so. A replay of what was published is traced too, and must rest on what the publ
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import isclose
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from warehouse.claims.determinism import UNRECORDED, Determinism
 from warehouse.claims.guarantees import YES
 from warehouse.claims.number import inexact
 from warehouse.claims.publication import PublishedRollup
-from warehouse.claims.retrace import Doubt, Retraced, row_key
+from warehouse.claims.retrace import Doubt, row_key
 from warehouse.claims.signing import (
     Signings,
     check_decision_signatures,
@@ -49,15 +49,7 @@ from warehouse.project import Project
 
 if TYPE_CHECKING:
     from warehouse.claims.established import EstablishedMemory
-    from warehouse.claims.replay import Replayer, Row
-
-
-@dataclass(frozen=True)
-class _Replay:
-    """A replay's rows by `row_key`, and what it says of records."""
-
-    rows: Mapping[str, Row]
-    retraced: Retraced | None
+    from warehouse.claims.replay import Replayed, Replayer
 
 
 class Auditor:
@@ -83,7 +75,8 @@ class Auditor:
         self._problems: dict[str, tuple[WarehouseError, ...]] = {}
         self._signings: dict[str, Signing] = {}
         self._files: dict[str, int] = {}
-        self._replays: dict[frozenset[str], _Replay] = {}
+        self._replays: dict[frozenset[str], Replayed] = {}
+        self._found_damaged: dict[frozenset[str], dict[str, tuple[WarehouseError, ...]]] = {}
 
     def verdict(self, claim: Claim, evidence: Iterable[frozenset[str]]) -> Verdict:
         """The state of one number, replayed from each set of bundles in turn until one gives it."""
@@ -119,7 +112,7 @@ class Auditor:
             if bundles in tried:
                 continue
             tried.add(bundles)
-            damaged = {digest: self.check(digest) for digest in sorted(bundles) if self.check(digest)}
+            damaged = self._damaged(bundles)
             lost |= damaged
             if damaged:
                 continue
@@ -139,7 +132,8 @@ class Auditor:
                 reason += "" if claim.is_read else "; no file states it, the query does"
                 if not claim.is_current:
                     reason += STALE_BECAUSE
-                return replace(told(VERIFIED if claim.is_current else STALE, reason), evidence=bundles | claim.bundles)
+                needed = bundles if claim.bundles <= bundles else bundles | claim.bundles
+                return replace(told(VERIFIED if claim.is_current else STALE, reason), evidence=needed)
         if doubts:
             return told(TAMPERED if doubts[-1].is_certain else REFUSED, doubts[-1].message)
         if lost:
@@ -151,10 +145,16 @@ class Auditor:
         values = " or ".join(dict.fromkeys(str(inexact(form)) for form in gave))
         return told(NOT_REPRODUCED, f"replayed it is {values}")
 
+    def _damaged(self, bundles: frozenset[str]) -> dict[str, tuple[WarehouseError, ...]]:
+        """What is wrong with which of these bundles; found once for the same ones, as all numbers of a publication have."""
+        if bundles not in self._found_damaged:
+            self._found_damaged[bundles] = {digest: self.check(digest) for digest in sorted(bundles) if self.check(digest)}
+        return self._found_damaged[bundles]
+
     @cached_property
     def published_bundles(self) -> frozenset[str]:
         """What the publication rests on; nothing, where there is none. Reads all of its rows."""
-        return frozenset().union(*(row.bundles for row in self._publication.rows())) if self._publication else frozenset()
+        return self._publication.bundles() if self._publication else frozenset()
 
     def bundles_then(self) -> Iterator[frozenset[str]]:
         """All bundles that were there when the publication was made, where its query lets the absence of a row bring another one
@@ -180,21 +180,20 @@ class Auditor:
             self._problems[digest] = (*lost, *([invalid] if invalid else ()))
         return self._problems[digest]
 
-    def replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> _Replay:
+    def replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> Replayed:
         """The query over these bundles. Raises what `Replayer.replay` raises."""
         if bundles not in self._replays:
             for problem in self._undecided:
                 raise problem
-            found = self._replayer().replay(bundles, self._traced)
-            rows = {row_key({name: row[name] for name in grain}): row for row in found.rows}
-            self._replays[bundles] = _Replay(rows, found.retraced)
+            self._replays[bundles] = self._replayer().replay(bundles, grain, self._traced)
         return self._replays[bundles]
 
     def _shown(self, bundles: frozenset[str], own: frozenset[str]) -> str:
         count = f"{len(bundles)} bundle{'s' * (len(bundles) != 1)}"
         if bundles == own:
             return f"its own {count}"
-        return f"{count} of its publication" if bundles <= self.published_bundles else f"{count} that were there when it was published"
+        is_published = bundles is self.published_bundles or bundles <= self.published_bundles
+        return f"{count} of its publication" if is_published else f"{count} that were there when it was published"
 
     def _replayer(self) -> "Replayer":
         """The query to be replayed. Raises WH309 when it cannot be here, on whatever evidence."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from warehouse.claims.catalog import Catalog
 
 _WHOLE_ROW = "*"
-# How the columns of `landing_demand` are called in a landing table.
+# How the columns of `landing_demand` and `raw_file` are called in a landing table.
 _PLACE = {"digest": "artifact_manifest_digest", "path": "raw_path", "offset": "raw_offset", "length": "raw_length"}
 
 
@@ -67,8 +67,8 @@ def cell_rows(project: Project, number: Lineage) -> CellRows | None:
     build = current_build(project)
     con, catalog = open_trace_session(build, project.store_root)
     try:
-        trace(con, catalog, number.query, [number.column], [now.rowid], keeps_landing_rows=True)
-        found = [_model_rows(con, catalog, name) for name in reversed(list(catalog.models)) if catalog.models[name].has_rows]
+        traced = trace(con, catalog, number.query, [number.column], [now.rowid], keeps_landing_rows=True)
+        found = [_model_rows(con, catalog, name) for name in reversed(list(catalog.models)) if name in traced.demanded]
         found += [_landing_rows(con, catalog, name) for name in catalog.landing_types]
     finally:
         con.close()
@@ -77,9 +77,11 @@ def cell_rows(project: Project, number: Lineage) -> CellRows | None:
 
 
 def _model_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str) -> ReadTable:
+    from warehouse.claims.trace import demand_table
+
     columns = catalog.columns[name]
     keys = catalog.models[name].grain or tuple(column for column in columns if column == "run_id")
-    demanded = f"select rid, list(distinct c order by c) as read from demand where tab = {text_literal(name)} group by rid"
+    demanded = f"select rid, list(distinct c::varchar order by c::varchar) as read from {demand_table(name)} group by rid"
     rows = _rows(con, f"{quoted(name)} t join ({demanded}) d on t.rowid = d.rid", columns, "d.rid")
     return _table(name, False, keys, rows)
 
@@ -90,8 +92,8 @@ def _landing_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: st
     columns = tuple(catalog.landing_types[name])
     place = [quote(column) for column in _PLACE]
     demanded = (
-        f"select {', '.join(place)}, content, list(distinct c order by c) as read from landing_demand"
-        f" where tab = {text_literal(name)} group by all"
+        f"select {', '.join(place)}, content, list(distinct c::varchar order by c::varchar) as read"
+        f" from landing_demand join raw_file using (file) where tab = {text_literal(name)} group by all"
     )
     same = [f"t.{column} is not distinct from d.{quote(short)}" for short, column in _PLACE.items()]
     same.append(f"{content_of('t', columns)} = d.content")

@@ -6,7 +6,7 @@ not like: here the rows of a replay are compared with those that are frozen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow
@@ -17,19 +17,19 @@ from warehouse.project import Project
 
 
 def difference(
-    frozen: Sequence[PublishedRow], replayed: Mapping[str, Mapping[str, Any]], is_same: Callable[[Any, PublishedCell], bool]
+    frozen: Iterable[PublishedRow], replayed: Mapping[str, Mapping[str, Any]], is_same: Callable[[Any, PublishedCell], bool]
 ) -> str | None:
     """What a replay's rows (by `row_key`) have otherwise than the frozen ones, in words; None for nothing."""
-    stated = {row_key(row.grain_forms): row for row in frozen}
-    others = sum(
-        not is_same(replayed[key][cell.column], cell)
-        for key, row in stated.items() if key in replayed
-        for cell in row.cells.values()
-    )
+    stated, fewer, others = set[str](), 0, 0
+    for row in frozen:
+        key = row_key(row.grain_forms)
+        stated.add(key)
+        if (given := replayed.get(key)) is None:
+            fewer += 1
+        else:
+            others += sum(not is_same(given[cell.column], cell) for cell in row.cells.values())
     counts = {
-        "rows that it leaves out": len(replayed.keys() - stated.keys()),
-        "rows fewer than it states": len(stated.keys() - replayed.keys()),
-        "other values": others,
+        "rows that it leaves out": len(replayed.keys() - stated), "rows fewer than it states": fewer, "other values": others
     }
     return " and ".join(f"{count} {what}" for what, count in counts.items() if count) or None
 

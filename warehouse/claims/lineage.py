@@ -97,10 +97,10 @@ def _of_built(project: Project, found: FoundCell) -> Lineage:
     assert found.rowid is not None
     con, catalog = open_trace_session(current_build(project), project.store_root)
     try:
-        traced = trace(con, catalog, found.query, [found.cell.column], [found.rowid])[found.rowid]
-        facts = Facts(con, catalog, [traced])
-        runs = facts.runs(traced.runs_of(found.cell.column))
-        evidence = tuple(facts.evidence(traced, found.cell.column))
+        traced = trace(con, catalog, found.query, [found.cell.column], [found.rowid])
+        facts, row = Facts(con, catalog, traced), traced.row(found.rowid)
+        runs = facts.runs_of(row.runs_of(found.cell.column))
+        evidence = tuple(facts.evidence(row, found.cell.column))
     finally:
         con.close()
     spec = catalog.models[f"rollup.{found.query}"]

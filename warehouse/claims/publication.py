@@ -1,7 +1,8 @@
 """Publications: a rollup frozen in the store with its number ids, runs and evidence, under the digest of its content.
 
-    publications/<digest>/rows.jsonl          one line a row: grain, bundles, and each cell's value, number id, why-set and evidence
-    publications/<digest>/runs.jsonl          the runs that any cell rests on
+    publications/<digest>/rows.jsonl          one line a row: its grain, bundles, files and why-sets; of each cell the value, the number id,
+                                              which why-set, and of which files which byte ranges
+    publications/<digest>/runs.jsonl          the runs that any row or cell rests on
     publications/<digest>/why.jsonl           the why-sets, bitmaps over these runs (`claims.why_sets`)
     publications/<digest>/publication.json    what it is of, and the digests of the three; put last: the commit point
     specs/<query_spec_digest>.json            the query and every model under it, whole, by their digests
@@ -12,21 +13,23 @@ Here is what a publication is and how it is read; `claims.publish` makes one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import BytesIO
 from typing import Any
 
 from warehouse.claims.number import inexact
 from warehouse.claims.why_sets import Run, WhySets
-from warehouse.digest import bytes_digest, canonical_document, domain_digest
+from warehouse.digest import bytes_digest, canonical_document, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger import PUBLICATION, Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.objects import UNREACHABLE, Objects
 from warehouse.project import Project
 
-PUBLICATION_DOMAIN = "wh/publication/3"
+PUBLICATION_VERSION = 4
+PUBLICATION_DOMAIN = f"wh/publication/{PUBLICATION_VERSION}"
 # The files beside the record, each with its digest in it.
 CONTENT = ("rows.jsonl", "runs.jsonl", "why.jsonl")
 RECORD = "publication.json"
@@ -80,9 +83,16 @@ class PublishedRollup:
     def rows(self, carrying: str = "") -> Iterator[PublishedRow]:
         """Its rows, or those in whose text `carrying` stands. Raises WH307 when they cannot be read."""
         needle = carrying.encode()
-        for line in self._read("rows.jsonl").splitlines():
+        for line in BytesIO(self._read("rows.jsonl")):
             if needle in line:
-                yield _row(line, self._why_sets)
+                yield read_row(line, self._why_sets)
+
+    def bundles(self) -> frozenset[str]:
+        """The bundles that any of its rows rests on. Raises WH307."""
+        found = set[str]()
+        for line in BytesIO(self._read("rows.jsonl")):
+            found |= _bundles(line)
+        return frozenset(found)
 
     @cached_property
     def _why_sets(self) -> WhySets:
@@ -157,6 +167,12 @@ def parse_record(data: bytes, digest: str) -> Mapping[str, Any]:
         record: Mapping[str, Any] = canonical_document(data)
     except (ValueError, RecursionError) as error:
         raise _tampered(f"publication.json cannot be read: {error}", digest) from error
+    version = record.get("publication_version") if isinstance(record, dict) else None
+    if isinstance(version, int) and version < PUBLICATION_VERSION and domain_digest(f"wh/publication/{version}", record) == digest:
+        raise WarehouseError(
+            "WH307", f"it was published in form {version}; this version of wh reads form {PUBLICATION_VERSION}",
+            f"publication {digest[:12]}", "publish the query again, or use the version of wh that published it",
+        )
     is_whole = isinstance(record, dict) and domain_digest(PUBLICATION_DOMAIN, record) == digest and _FIELDS <= record.keys()
     if not is_whole or not _names_decisions(record):
         raise _tampered("publication.json differs from its digest", digest)
@@ -176,20 +192,63 @@ def _tampered(message: str, digest: str) -> WarehouseError:
     return WarehouseError("WH307", message, f"publication {digest[:12]}", hint, ExitCode.TAMPERED)
 
 
-def _row(line: bytes, why_sets: Mapping[str, tuple[Run, ...]]) -> PublishedRow:
-    """One line of `rows.jsonl`. Raises WH307 for what `publish` never wrote."""
+def row_line(row: Mapping[str, Any]) -> bytes:
+    """A row as a line of `rows.jsonl`, without the newline: `grain`, sorted `bundles`, and `cells` by column, each with `value`,
+    `number_id`, `why_digest` and `evidence` as `PublishedCell` has it. Files and why-sets, which most cells share, are written
+    once a row."""
+    bundles = {digest: number for number, digest in enumerate(row["bundles"])}
+    files: dict[tuple[int, str, str], int] = {}
+    why_sets: dict[str, int] = {}
+    cells = {}
+    for name, cell in row["cells"].items():
+        named = [
+            ((bundles[file["artifact_manifest_digest"]], file["raw_path"], file["sha256"]), file["ranges"]) for file in cell["evidence"]
+        ]
+        cells[name] = {
+            "value": cell["value"], "number_id": cell["number_id"], "why": why_sets.setdefault(cell["why_digest"], len(why_sets)),
+            "evidence": [[files.setdefault(file, len(files)), ranges] for file, ranges in named],
+        }
+    return canonical_json(
+        {"grain": row["grain"], "bundles": row["bundles"], "files": list(files), "why_sets": list(why_sets), "cells": cells}
+    )
+
+
+def read_row(line: bytes, why_sets: Mapping[str, tuple[Run, ...]]) -> PublishedRow:
+    """One line of `rows.jsonl`. Raises WH307 for what `row_line` never wrote."""
     try:
         document = json.loads(line)
+        bundles = [str(digest) for digest in document["bundles"]]
+        files = [(bundles[bundle], path, sha256) for bundle, path, sha256 in document["files"]]
         return PublishedRow(
             {name: inexact(form) for name, form in document["grain"].items()},
-            {
-                name: PublishedCell(
-                    name, inexact(cell["value"]), cell["number_id"], tuple(cell["evidence"]), cell["value"],
-                    why_sets[cell["why_digest"]], cell["why_digest"],
-                )
-                for name, cell in document["cells"].items()
-            },
-            document["grain"], frozenset(map(str, document["bundles"])),
+            {name: _cell(name, cell, files, document["why_sets"], why_sets) for name, cell in document["cells"].items()},
+            document["grain"], frozenset(bundles),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-        raise WarehouseError("WH307", f"a row cannot be read: {error}", exit_code=ExitCode.TAMPERED) from error
+    except _UNREADABLE as error:
+        raise _unreadable(error) from error
+
+
+def _cell(
+    name: str, cell: Mapping[str, Any], files: Sequence[tuple[str, str, str]], digests: Sequence[str],
+    why_sets: Mapping[str, tuple[Run, ...]],
+) -> PublishedCell:
+    evidence = tuple(
+        dict(zip(("artifact_manifest_digest", "raw_path", "sha256", "ranges"), (*files[file], ranges), strict=True))
+        for file, ranges in cell["evidence"]
+    )
+    digest = digests[cell["why"]]
+    return PublishedCell(name, inexact(cell["value"]), cell["number_id"], evidence, cell["value"], why_sets[digest], digest)
+
+
+def _bundles(line: bytes) -> frozenset[str]:
+    try:
+        return frozenset(map(str, json.loads(line)["bundles"]))
+    except _UNREADABLE as error:
+        raise _unreadable(error) from error
+
+
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
+
+
+def _unreadable(error: Exception) -> WarehouseError:
+    return WarehouseError("WH307", f"a row cannot be read: {error}", exit_code=ExitCode.TAMPERED)

@@ -6,17 +6,17 @@ Nothing in the store is ever overwritten. The same rollup of the same evidence h
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
 from warehouse.claims.beside_evidence import refuse_signing_state
 from warehouse.claims.decisions import check_admitted
-from warehouse.claims.freezing import Facts, FrozenRows, freeze, row_documents
+from warehouse.claims.freezing import Facts, FrozenRows, freeze
 from warehouse.claims.guarantees import guarantees
 from warehouse.claims.number import exact
-from warehouse.claims.publication import CONTENT, PUBLICATION_DOMAIN, RECORD, publication_key, spec_key
+from warehouse.claims.publication import CONTENT, PUBLICATION_DOMAIN, PUBLICATION_VERSION, RECORD, publication_key, spec_key
 from warehouse.claims.signing import check_evidence_signatures, publication_subject
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from warehouse.claims.catalog import Catalog
     from warehouse.claims.determinism import Determinism
-    from warehouse.claims.trace import RowTrace
     from warehouse.evidence.keys import SigningKey
 
 
@@ -91,15 +90,12 @@ def _publish(project: Project, query: str, key: "SigningKey | None") -> Publicat
         determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}), values)
         tried = check_ties(con, catalog, query)
         _check_same_result(con, spec.qualified, spec.sql, columns)
-        traces = trace(con, catalog, query, values, traces_rows=True)
-        facts = Facts(con, catalog, traces.values())
-        bundles = _check_evidence(project, spec.place, traces.values(), facts)
-        rows = con.execute(f"select rowid, {_names(columns)} from {spec.qualified} order by rowid").fetchall()
-        frozen = freeze(row_documents(spec, columns, rows, traces, facts))
-        runs = frozenset[str]().union(*(row.all_runs() for row in traces.values()))
+        traced = trace(con, catalog, query, values, traces_rows=True)
+        frozen = freeze(con, spec, columns, traced, Facts(con, catalog, traced))
+        _check_evidence(project, spec.place, frozen)
         # Last of all: what is decided meanwhile counts.
-        decisions = check_admitted(project, build, specification, runs, spec.place)
-        for digest in bundles:
+        decisions = check_admitted(project, build, specification, frozen.runs, spec.place)
+        for digest in frozen.bundles:
             open_store(project).objects.check_kept(digest)
         about = {
             "wh": __version__,
@@ -134,19 +130,15 @@ def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
         )
 
 
-def _check_evidence(project: Project, place: str, traces: "Iterable[RowTrace]", facts: Facts) -> set[str]:
-    """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires; the bundles that it
-    is of. Raises WH308, WH105, WH106, WH107, WH113, WH312."""
+def _check_evidence(project: Project, place: str, frozen: FrozenRows) -> None:
+    """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308, WH105,
+    WH106, WH107, WH113, WH312."""
+    if not frozen.is_evident:
+        raise WarehouseError(
+            "WH308", "a row rests on no run and no raw file", place, "publish only what is computed from evidence"
+        )
     store = open_store(project)
-    bundles: set[str] = set()
-    for row in traces:
-        under = facts.bundles(row)
-        if not under:
-            raise WarehouseError(
-                "WH308", "a row rests on no run and no raw file", place, "publish only what is computed from evidence"
-            )
-        bundles |= under
-    for digest in sorted(bundles):
+    for digest in sorted(frozen.bundles):
         for problem in store.check_bundle(digest):
             raise problem
         signing = check_evidence_signatures(project, digest)
@@ -157,7 +149,6 @@ def _check_evidence(project: Project, place: str, traces: "Iterable[RowTrace]", 
                 "WH312", f"bundle {digest[:12]} is {signing.state}, and publication.require_signatures is true", place,
                 f"run: wh sign {digest[:12]} --key KEY, with a key that the project trusts",
             )
-    return bundles
 
 
 def _engine(con: "duckdb.DuckDBPyConnection") -> dict[str, Any]:
@@ -197,7 +188,7 @@ def _store(
     determined: "Mapping[str, Determinism]", build_digest: str, key: "SigningKey | None",
 ) -> Publication:
     record = {
-        "publication_version": 3,
+        "publication_version": PUBLICATION_VERSION,
         "query": query,
         "query_spec_digest": specification["query_spec_digest"],
         **about,

@@ -7,9 +7,11 @@ that its digest does not cover.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ from warehouse.claims.catalog import Catalog, trace_in_memory
 from warehouse.claims.established import Established, EstablishedMemory, establish
 from warehouse.claims.number import exact
 from warehouse.claims.recorded import recorded_landing, refused, sound_project
-from warehouse.claims.retrace import Retraced, retrace
+from warehouse.claims.retrace import Retraced, retrace, row_key
 from warehouse.claims.rollup import RESERVED_COLUMNS
 from warehouse.errors import WarehouseError
 from warehouse.evidence.decisions import Decision
@@ -40,15 +42,35 @@ from warehouse.transform.state import Inputs, logics
 if TYPE_CHECKING:
     import duckdb
 
+_ROWS_AT_ONCE = 1000
+
 # One row: every column's exact form (`claims.number.exact`).
 Row = Mapping[str, Any]
+
+
+class Rows(Mapping[str, Row]):
+    """Rows by `row_key`, kept as text: a publication may have very many."""
+
+    def __init__(self, rows: Iterable[Row], grain: Collection[str]) -> None:
+        self._texts = {row_key({name: row[name] for name in grain}): json.dumps(row) for row in rows}
+        self._read = lru_cache(maxsize=1)(lambda key: json.loads(self._texts[key]))  # the cells of a row are asked for in turn
+
+    def __getitem__(self, key: str) -> Row:
+        row: Row = self._read(key)
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
 
 @dataclass(frozen=True)
 class Replayed:
     """The rows of a query over some evidence, and where that was asked for what its publication must say of them."""
 
-    rows: list[Row]
+    rows: Rows
     retraced: Retraced | None
 
 
@@ -65,6 +87,8 @@ class Replayer:
         self._decisions = decisions
         self._digest = str(specification["query_spec_digest"])
         self._established: Established | None = None
+        self._families: dict[str, str] = {}  # by bundle
+        self._sound_families = set[frozenset[str]]()  # whose ingestors are those that the spec recorded
         self._store = open_store(project)
         self._ingestors = load_ingestors(project)
         self._specification = specification
@@ -81,12 +105,15 @@ class Replayer:
 
     def check_versions(self, bundles: Iterable[str]) -> None:
         """Raises WH309 when the ingestors of these bundles are not those that parsed them then."""
-        self._as_recorded(self._without_evidence, bundles)
+        families = self._families_of(bundles)
+        if families not in self._sound_families:
+            recorded_landing(self._specification, self._without_evidence, families)
+            self._sound_families.add(families)
 
-    def replay(self, bundles: Collection[str], traced: Collection[str] = ()) -> Replayed:
-        """The query over these bundles, by manifest digest; the value columns `traced` also traced. Raises what reading them
-        raises (WH105, WH106, WH107), WH309 when other ingestors read them now or the recorded SQL fails on them, and WH306 when
-        it cannot be traced there."""
+    def replay(self, bundles: Collection[str], grain: Collection[str], traced: Collection[str] = ()) -> Replayed:
+        """The query over these bundles, by manifest digest, its rows by their `grain`; the value columns `traced` also traced.
+        Raises what reading them raises (WH105, WH106, WH107), WH309 when other ingestors read them now or the recorded SQL fails on
+        them, and WH306 when it cannot be traced there."""
         with TemporaryDirectory(prefix="wh-replay-") as scratch:
             root = Path(scratch)
             landing = self._parse(root, bundles)
@@ -106,7 +133,7 @@ class Replayer:
                 def established(catalog: Catalog) -> Established:
                     return self._establish(catalog, traced)
 
-                rows = _rows(con, checked.models[self._query])
+                rows = Rows(_rows(con, checked.models[self._query]), grain)
                 return Replayed(rows, retrace(con, catalog, self._query, traced, established) if traced else None)
 
     def _whole(self) -> CheckedProject:
@@ -140,7 +167,15 @@ class Replayer:
         return known
 
     def _as_recorded(self, landing: LandingTables, bundles: Iterable[str]) -> LandingTables:
-        return recorded_landing(self._specification, landing, {self._store.manifest(digest).family for digest in bundles})
+        return recorded_landing(self._specification, landing, self._families_of(bundles))
+
+    def _families_of(self, bundles: Iterable[str]) -> frozenset[str]:
+        found = set[str]()
+        for digest in bundles:
+            if digest not in self._families:
+                self._families[digest] = self._store.manifest(digest).family
+            found.add(self._families[digest])
+        return frozenset(found)
 
     def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
         return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors, decisions=self._decisions))
@@ -160,7 +195,8 @@ def _refuse_another_engine(query: str, specification: Mapping[str, Any]) -> None
         raise refused(query, f"it was made with {versions[0]} and its settings; this is {versions[1]}")
 
 
-def _rows(con: "duckdb.DuckDBPyConnection", query: Model) -> list[Row]:
+def _rows(con: "duckdb.DuckDBPyConnection", query: Model) -> Iterator[Row]:
     found = con.execute(f"select * exclude ({', '.join(RESERVED_COLUMNS)}) from {quoted(query.qualified)}")
     names = [column[0] for column in found.description]
-    return [dict(zip(names, map(exact, row), strict=True)) for row in found.fetchall()]
+    while rows := found.fetchmany(_ROWS_AT_ONCE):
+        yield from (dict(zip(names, map(exact, row), strict=True)) for row in rows)

@@ -90,7 +90,7 @@ def _needed(project: Project, events: list[Event], limit: datetime) -> dict[str,
     published = {event.subject: event.at for event in events if event.kind == PUBLICATION}
     for publication in _active(publications(project), published, limit):
         publication.check()
-        for digest in frozenset().union(*(row.bundles for row in publication.rows())):
+        for digest in publication.bundles():
             needed[digest] = (*needed.get(digest, ()), publication.digest)
     return needed
 

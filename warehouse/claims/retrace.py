@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
 from warehouse.claims.catalog import Catalog, rollup_columns
 from warehouse.claims.established import Established
-from warehouse.claims.freezing import Facts, row_documents
+from warehouse.claims.freezing import Facts, frozen_rows
 from warehouse.claims.guarantees import UNKNOWN
+from warehouse.claims.publication import read_row
 from warehouse.claims.trace import trace
-from warehouse.transform.duck import quote, quoted
+from warehouse.claims.why_sets import Run, WhySets, WhySetWriter
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,18 +47,18 @@ class Doubt:
     is_certain: bool
 
 
-@dataclass(frozen=True)
 class Retraced:
-    """What a publication of the replayed rows would say: what its SQL establishes, and its rows' documents."""
+    """What a publication of the replayed rows would say: what its SQL establishes, and its rows (by `row_key`). These are kept as
+    the lines that they would be published as, for there may be many."""
 
-    established: Established
-    run_ids: Mapping[str, Mapping[str, tuple[str, ...]]]  # by `row_key` and column, sorted
-    documents: Mapping[str, Mapping[str, Any]]  # by `row_key`
+    def __init__(self, established: Established, lines: Mapping[str, bytes], why_sets: Mapping[str, tuple[Run, ...]]) -> None:
+        self.established = established
+        self._read = lru_cache(maxsize=1)(lambda key: read_row(lines[key], why_sets))  # the cells of a row are asked for in turn
 
     def doubt(self, record: CellRecord, grain_forms: Mapping[str, Any], column: str) -> Doubt | None:
         """What a record says of a cell that the replay says otherwise; None when nothing."""
-        cell = self.documents[row_key(grain_forms)]["cells"][column]
-        rests_on = {"runs": (record.why_digest, cell["why_digest"]), "bytes": (record.evidence, cell["evidence"])}
+        cell = self._read(row_key(grain_forms)).cells[column]
+        rests_on = {"runs": (record.why_digest, cell.why_digest), "bytes": (record.evidence, list(cell.evidence))}
         follows = {
             "guarantees": (record.guarantees, self.established.guarantees),
             "exactness": (record.determinism, self.established.columns[column]),
@@ -68,7 +70,7 @@ class Retraced:
         message = f"its value is right, but its publication states other {' and '.join(others)} than its evidence gives"
         if record.wh != __version__:
             return Doubt(f"{message}; that was by wh {record.wh or 'of an unknown version'}, this is {__version__}", False)
-        if others == ["runs"] and record.run_ids == self.run_ids[row_key(grain_forms)][column]:
+        if others == ["runs"] and record.run_ids == tuple(run["run_id"] for run in cell.runs):
             # The table of runs may rest on more than these runs; and an older spec does not hold it.
             what = "its publication says other things of its runs, though they are the same"
             return Doubt(f"its value is right, but {what}; what the table of runs is made of may be why", False)
@@ -83,15 +85,13 @@ def row_key(grain_forms: Mapping[str, Any]) -> str:
 
 
 def retrace(
-    con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str, traced: Collection[str], establish: Callable[[Catalog], Established]
+    con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str, columns: Collection[str], establish: Callable[[Catalog], Established]
 ) -> Retraced:
-    """Trace the value columns `traced` of all rows of a query in the session of its replay
-    (`catalog.trace_in_memory`). Raises WH306."""
+    """Trace value columns of all rows of a query in the session of its replay (`catalog.trace_in_memory`). Raises WH306."""
     spec = catalog.models[f"rollup.{query}"]
-    columns = rollup_columns(catalog, spec)
-    traces = trace(con, catalog, query, [name for name in columns if name in traced])
-    rows = con.execute(f"select rowid, {', '.join(map(quote, columns))} from {quoted(spec.qualified)}").fetchall()
-    found = row_documents(spec, columns, rows, traces, Facts(con, catalog, traces.values()))
-    keys = [row_key(row["grain"]) for row in found.documents]
-    run_ids = {key: {name: traces[row[0]].runs_of(name) for name in traced} for key, row in zip(keys, rows, strict=True)}
-    return Retraced(establish(catalog), run_ids, dict(zip(keys, found.documents, strict=True)))
+    names = rollup_columns(catalog, spec)
+    traced = trace(con, catalog, query, [name for name in names if name in columns])
+    facts = Facts(con, catalog, traced)
+    why_sets = WhySetWriter(facts.runs)
+    lines = {row_key(row.grain): row.line for row in frozen_rows(con, spec, names, traced, facts, why_sets)}
+    return Retraced(establish(catalog), lines, WhySets(*why_sets.encoded()))

@@ -104,9 +104,24 @@ def _stated(grain: Mapping[str, Any]) -> dict[str, str]:
 
 
 def current_numbers(project: Project, query: str) -> frozenset[str]:
-    """The number ids that the current build's rollup of a query holds; none when there is no build."""
-    cells = (cell for _, row, _ in _built_rows(project, query) for cell in row.cells.values())
-    return frozenset(cell.number_id for cell in cells if cell.number_id)
+    """The number ids that the current build's rollup of a query has; none when there is no build."""
+    from warehouse.transform.duck import quote
+    from warehouse.transform.query import open_build
+
+    build = find_current(project)
+    if build is None:
+        return frozenset()
+    con = open_build(build.path)
+    try:
+        numbers = set[str]()
+        if not con.execute("select 1 from catalog.model where schema_name = 'rollup' and name = ?", [query]).fetchall():
+            return frozenset()
+        found = con.execute(f"select number_ids from rollup.{quote(query)}")
+        while rows := found.fetchmany(1000):
+            numbers.update(number for (ids,) in rows for number in ids.values() if number)
+        return frozenset(numbers)
+    finally:
+        con.close()
 
 
 def _shown(argument: NumberArgument) -> str:

@@ -72,7 +72,7 @@ def select(source: EvidenceStore, wanted: Sequence[str]) -> Selection:
         for rollup in rollups:
             rollup.check()
             publications[rollup.digest] = rollup
-            bundles.update(digest for row in rollup.rows() for digest in row.bundles)
+            bundles |= rollup.bundles()
     return Selection(tuple(sorted(bundles)), tuple(publications.values()))
 
 
@@ -180,7 +180,7 @@ class _Carrier:
     def publication(self, publication: PublishedRollup) -> Moved:
         publication.check()
         digest, objects = publication.digest, self._source.objects
-        bundles = sorted({bundle for row in publication.rows() for bundle in row.bundles})
+        bundles = sorted(publication.bundles())
         if lost := [bundle for bundle in bundles if bundle in self.failed]:
             first, more = self.failed[lost[0]], f" and {len(lost) - 1} more" * (len(lost) > 1)
             message = f"not brought, for it rests on bundle {lost[0][:12]}{more}, and that cannot be"

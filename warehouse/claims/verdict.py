@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,9 +61,9 @@ class Verdict:
     signings: Signings | None = None
 
 
-def exit_code(verdicts: Sequence[Verdict]) -> ExitCode:
-    """That of the worst state among them."""
-    worst = min((STATES.index(verdict.state) for verdict in verdicts), default=STATES.index(VERIFIED))
+def exit_code(states: Iterable[str]) -> ExitCode:
+    """That of the worst of some states."""
+    worst = min((STATES.index(state) for state in states), default=STATES.index(VERIFIED))
     return _EXIT_CODES.get(STATES[worst], ExitCode.FAILED)
 
 

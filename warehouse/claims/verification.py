@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -21,7 +21,7 @@ from warehouse.claims.retrace import CellRecord
 from warehouse.claims.search import FoundCell, current_numbers, find_cell
 from warehouse.claims.specification import read_specification
 from warehouse.claims.verdict import NOT_REPRODUCED, REFUSED, STALE, TAMPERED, VERIFIED, Claim, Verdict, state_of
-from warehouse.errors import WarehouseError
+from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 
 
@@ -65,23 +65,23 @@ def _evidence(found: FoundCell, own: frozenset[str], auditor: Auditor) -> Iterat
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
     """Verify every number of a publication: replayed all together first, and by itself what that does not give. Nothing is
-    taken from memory. One that is damaged has one verdict."""
+    taken from memory. One that is damaged has one verdict. Its rows are read one after another, and none is kept."""
     query = publication.query or f"publication {publication.digest[:12]}"
+    columns = set[str]()
     try:
         publication.check()
         specification = read_specification(project, publication)
-        rows = list(publication.rows())
-        for row in rows:
+        for row in publication.rows():
+            columns |= row.cells.keys()
             for cell in row.cells.values():
                 specification.check_number(row, cell)
     except WarehouseError as error:
         yield _damaged(error, query)
         return
-    values = {cell.column for row in rows for cell in row.cells.values()}
-    auditor = Auditor(project, specification.document, values, publication)
+    auditor = Auditor(project, specification.document, columns, publication)
     together = auditor.published_bundles
     current, states = current_numbers(project, query), set[str]()
-    for row in rows:
+    for row in publication.rows():
         for cell in row.cells.values():
             if cell.number_id:
                 found = FoundCell(query, row, cell, publication, None)
@@ -90,12 +90,11 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
                 states.add(verdict.state)
                 yield verdict
     if states <= {VERIFIED, STALE}:  # else it is found out already
-        yield from _incomplete(project, publication, specification.document, rows, auditor, together)
+        yield from _incomplete(project, publication, specification.document, auditor, together)
 
 
 def _incomplete(
-    project: Project, publication: PublishedRollup, specification: Mapping[str, Any], rows: Sequence[PublishedRow],
-    auditor: Auditor, together: frozenset[str],
+    project: Project, publication: PublishedRollup, specification: Mapping[str, Any], auditor: Auditor, together: frozenset[str]
 ) -> Iterator[Verdict]:
     """A verdict on the publication itself, if it is not all that its query gives: `tampered` where the very evidence that it
     names gives another, `refused` where other evidence that the store had then does. For it may have been made from a build
@@ -108,7 +107,10 @@ def _incomplete(
 
     def differs(bundles: frozenset[str]) -> str | None:
         given = auditor.replayed(bundles, grain)
-        return difference(rows, given.rows, lambda form, cell: equals(form, cell.form, recorded(publication.record, cell.column)) is not None)
+        return difference(
+            publication.rows(), given.rows,
+            lambda form, cell: equals(form, cell.form, recorded(publication.record, cell.column)) is not None,
+        )
 
     if any(auditor.check(digest) for digest in sorted(then | together)):
         return  # damaged evidence does not tell what is left out; of the numbers that rest on it it is told that it is
@@ -155,4 +157,5 @@ def _damaged(error: WarehouseError, key: str) -> Verdict:
     """The verdict on a damaged record (WH307). Raises the error when it is another."""
     if error.code != "WH307":
         raise error
-    return Verdict(None, key, None, state_of([error]), error.message, 0, (error,))
+    state = REFUSED if error.exit_code == ExitCode.FAILED else state_of([error])  # of another form than this wh reads
+    return Verdict(None, key, None, state, error.message, 0, (error,))

@@ -1,6 +1,6 @@
 """The why-sets of a publication: each set of runs once, as a bitmap over the publication's dictionary of runs.
 
-    runs.jsonl    the dictionary: one line a run that any cell rests on, sorted by run id; a run's ordinal is its line's, from 0
+    runs.jsonl    the dictionary: one line a run that any row or cell rests on, sorted by run id; a run's ordinal is its line's, from 0
     why.jsonl     one line a set, sorted by digest: `why_digest`, and `runs`, the ordinals as a Roaring bitmap in its portable
                   serialisation (https://github.com/RoaringBitmap/RoaringFormatSpec), base64
 
@@ -28,19 +28,30 @@ def why_digest(runs: Sequence[Run]) -> str:
     return domain_digest(WHY_SET_DOMAIN, [dict(run) for run in sorted(runs, key=_run_id)])
 
 
-def encoded(sets: Iterable[Sequence[Run]]) -> tuple[bytes, bytes]:
-    """What `runs.jsonl` and `why.jsonl` hold of these sets."""
-    from pyroaring import BitMap
+class WhySetWriter:
+    """Collects the sets of a publication, whose `runs` are known beforehand: every run by its id."""
 
-    by_digest = {why_digest(runs): runs for runs in sets}
-    dictionary = {run["run_id"]: run for runs in by_digest.values() for run in runs}
-    ordinals = {run_id: ordinal for ordinal, run_id in enumerate(sorted(dictionary))}
-    lines = []
-    for digest, runs in sorted(by_digest.items()):
-        bitmap = BitMap(ordinals[run["run_id"]] for run in runs)
-        bitmap.run_optimize()
-        lines.append({"why_digest": digest, "runs": b64encode(bitmap.serialize()).decode()})
-    return _jsonl(dictionary[run_id] for run_id in ordinals), _jsonl(lines)
+    def __init__(self, runs: Mapping[str, Run]) -> None:
+        self._runs = {run_id: runs[run_id] for run_id in sorted(runs)}
+        self._ordinals = {run_id: ordinal for ordinal, run_id in enumerate(self._runs)}
+        self._digests: dict[tuple[str, ...], str] = {}
+        self._bitmaps: dict[str, str] = {}
+
+    def add(self, run_ids: tuple[str, ...]) -> str:
+        """The `why_digest` of the set of these runs, which the publication has from now on."""
+        from pyroaring import BitMap
+
+        if run_ids not in self._digests:
+            digest = self._digests[run_ids] = why_digest([self._runs[run_id] for run_id in run_ids])
+            bitmap = BitMap(self._ordinals[run_id] for run_id in run_ids)
+            bitmap.run_optimize()
+            self._bitmaps[digest] = b64encode(bitmap.serialize()).decode()
+        return self._digests[run_ids]
+
+    def encoded(self) -> tuple[bytes, bytes]:
+        """What `runs.jsonl` and `why.jsonl` hold."""
+        lines = ({"why_digest": digest, "runs": runs} for digest, runs in sorted(self._bitmaps.items()))
+        return _jsonl(self._runs.values()), _jsonl(lines)
 
 
 class WhySets(Mapping[str, tuple[Run, ...]]):

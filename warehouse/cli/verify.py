@@ -36,10 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.verdict import VERIFIED, exit_code
 
-    verdicts, counts, problems = [], Counter[str](), set[str]()
+    counts, problems = Counter[str](), set[str]()
     is_one = not args.all and not _is_digest(args.target)
     for verdict in _verdicts(args):
-        verdicts.append(verdict)
         counts[verdict.state] += 1
         if args.json:
             print_json_line(_document(verdict))
@@ -51,7 +50,7 @@ def run(args: argparse.Namespace) -> ExitCode:
             problems.add(problem)
     if not is_one:
         notice(", ".join(f"{count} {state}" for state, count in counts.most_common()) or "nothing is published")
-    return exit_code(verdicts)
+    return exit_code(counts)
 
 
 def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":

@@ -12,8 +12,7 @@ import pytest
 from landed import Rows, codes, drafts, landed, load, parsed, stored
 from samples import bench_serving as sample
 
-from warehouse.evidence.tree import list_tree
-from warehouse.landing.contract import ISSUE_TABLE, Unclaimed
+from warehouse.landing.contract import ISSUE_TABLE
 
 INGESTOR = load("bench_serving")
 told_by = importlib.import_module("landed_bench_serving.names").told_by

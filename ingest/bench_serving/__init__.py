@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
+from warehouse.landing.deployments import CONFIGURATION_FIELDS
 from warehouse.landing.rows import landing_schema
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -40,6 +41,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("pipeline_parallel", pa.int64()),
         pa.field("expert_parallel", pa.int64()),
         pa.field("split_deployment", pa.string()),  # of a deployment that splits prefill and decode: how each is spread
+        *CONFIGURATION_FIELDS,
         pa.field("system_name", pa.string()),
         pa.field("accelerator", pa.string()),
         pa.field("accelerator_count", pa.int64()),
@@ -83,7 +85,7 @@ class BenchServing:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "bench_serving"
-    version = 8
+    version = 9
     formats = (
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "SGLang bench_serving .jsonl, 0.3 to 0.5: aggregates and --output-details, several runs a file",

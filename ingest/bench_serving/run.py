@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from warehouse.landing.contract import canonical_json, workload_spec_digest
+from warehouse.landing.deployments import accelerator_at, accelerators_used, configuration, split_deployment
 from warehouse.landing.text import Entry
 
-from .names import Told, accelerator_in, accelerators_used
+from .names import Told
 
 Stated = Mapping[str, Entry]  # by key: of the record, or of the console
 
@@ -113,26 +114,16 @@ def _deployment(stated: Stated, told: Told) -> dict[str, Any]:
     if None not in split:
         used = sum(filter(None, split)) or None
     system = text(stated, "hw", "gpu", "gpu_type", "accelerator", "hardware")
+    accelerator = accelerator_at(system) if system else None
     return {
         **sizes,
-        "split_deployment": _split_deployment(stated),
+        "split_deployment": split_deployment(lambda key: whole(stated, key)),
+        **configuration(lambda key: stated[key].value if key in stated else None),
         "system_name": system or told.system_name,
-        "accelerator": (accelerator_in(system) if system else None) or told.accelerator,
+        "accelerator": accelerator.name if accelerator else told.accelerator,
         "accelerator_count": used or told.accelerator_count,
         "decode_accelerator_count": split[1],
     }
-
-
-def _split_deployment(stated: Stated) -> str | None:
-    """How prefill and decode are spread, of a deployment that splits them: `prefill 2 x TP4 EP4, decode 1 x TP8`."""
-    parts = []
-    for role in ("prefill", "decode"):
-        sizes = [(short, whole(stated, f"{role}_{short.casefold()}")) for short in ("TP", "PP", "EP")]
-        spread = " ".join(f"{short}{size}" for short, size in sizes if size)
-        workers = whole(stated, f"{role}_num_workers")
-        if spread and workers:
-            parts.append(f"{role} {workers} x {spread}")
-    return ", ".join(parts) or None
 
 
 def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
@@ -193,6 +184,8 @@ def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stat
         "model", "dataset", "input_length", "output_length", "num_prompts", "max_concurrency", "burstiness", "protocol",
     )
     document = {name: columns[name] for name in names if columns[name] is not None}
+    if precision := text(stated, "precision"):  # of the model's weights; what a server was told is its own setting
+        document["precision"] = precision
     rate = columns["request_rate_per_s"]
     if written := text(stated, "request_rate"):
         is_unlimited = written.casefold() in ("inf", "infinity")

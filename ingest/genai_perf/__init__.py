@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
+from warehouse.landing.deployments import CONFIGURATION_FIELDS
 from warehouse.landing.entries import ENTRY_FIELDS
 from warehouse.landing.rows import landing_schema
 
@@ -33,6 +34,21 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("has_summary", pa.bool_(), nullable=False),  # whether the summary is of this point
     ),
     "genai_perf_entry": landing_schema(*ENTRY_FIELDS),
+    "genai_perf_deployment": landing_schema(  # what a record of InferenceX states that restates the run
+        _RUN_ID,
+        pa.field("system_name", pa.string()),
+        pa.field("accelerator", pa.string()),
+        pa.field("accelerator_count", pa.int64()),
+        pa.field("tensor_parallel", pa.int64()),
+        pa.field("data_parallel", pa.int64()),
+        pa.field("pipeline_parallel", pa.int64()),
+        pa.field("expert_parallel", pa.int64()),
+        pa.field("split_deployment", pa.string()),  # how prefill and decode are spread
+        *CONFIGURATION_FIELDS,
+        pa.field("framework", pa.string()),
+        pa.field("image", pa.string()),
+        pa.field("precision", pa.string()),
+    ),
     "genai_perf_request": landing_schema(  # of perf_analyzer's raw export
         _RUN_ID,
         _POINT,
@@ -65,7 +81,7 @@ class GenaiPerf:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "genai_perf"
-    version = 8
+    version = 9
     formats = (
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",

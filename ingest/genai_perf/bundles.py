@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
 
+from .inferencex import Restatement, restatements
+
+RECORD, LIST = "inferencex", "restatement"  # roles of what restates a run: a record of InferenceX, a list of records
+RECORDS = "records"  # of a bundle's identity: by a file's path, the numbers of its records that restate the run
 _ENDING = re.compile(r"_(?:genai_perf|aiperf)$", re.IGNORECASE)
 _RUN_FOLDER = re.compile(r".+-(?:concurrency|request_rate)[\d.]+", re.IGNORECASE)
 _HEAD_BYTES = 1 << 16  # AIPerf may write its whole configuration before the statistics
@@ -46,9 +50,11 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
             folders[path.rpartition("/")[0]].append(found)
         elif found is not None:
             yield found
+    summaries = [file.path for files in folders.values() for file in files if file.role == "summary"]
+    restated = restatements(tree, summaries)
     for folder in sorted(folders):
         for files in _runs(tree, folders[folder]):
-            yield _draft(tree, folder, files)
+            yield _draft(tree, folder, files, [place for file in files for place in restated.get(file.path, ())])
 
 
 def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
@@ -61,7 +67,7 @@ def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
         head = tree.head(path)
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         if suffix == "csv":
-            is_csv = start.startswith(b"Metric,") and _CSV_STATISTIC.search(head) is not None
+            is_csv = start.startswith(b"Metric,") and _CSV_STATISTIC.search(tree.head(path, _HEAD_BYTES)) is not None
             return _File(path, "csv", _ENDING.sub("", stem)) if is_csv else None
         if not start.startswith(b"{"):
             return None
@@ -111,7 +117,7 @@ def _owner(tree: Tree, file: _File, summaries: dict[str, list[_File]], detail: l
     return stems[0] if alone else file.stem
 
 
-def _draft(tree: Tree, folder: str, files: list[_File]) -> BundleDraft:
+def _draft(tree: Tree, folder: str, files: list[_File], restated: list[Restatement]) -> BundleDraft:
     above = tree.full_parts(f"{folder}/x" if folder else "x")[-2:-1]
     telling = above[0] if above and _RUN_FOLDER.fullmatch(above[0]) else None
     drafts = []
@@ -119,11 +125,18 @@ def _draft(tree: Tree, folder: str, files: list[_File]) -> BundleDraft:
         name = file.path.rpartition("/")[2]
         media = _MEDIA_TYPES[name.rpartition(".")[2].casefold()]
         drafts.append(DraftFile(f"{telling}/{name}" if telling else name, tree.files[file.path], media, file.role))
-    identity = {"artifact_folder": telling} if telling else {}
-    return BundleDraft(files=tuple(drafts), identity=identity, runs=(run_id(identity),))
+    numbers: dict[str, list[int]] = {}
+    for path, is_list in dict.fromkeys((place.path, place.is_of_list) for place in restated):
+        role = LIST if is_list else RECORD
+        raw_path = f"{role}/{len(numbers) + 1}/{path.rpartition('/')[2]}"
+        numbers[raw_path] = [place.number for place in restated if place.path == path]
+        drafts.append(DraftFile(raw_path, tree.files[path], "application/json", role, tuple(numbers[raw_path]), is_restatement=True))
+    identity: dict[str, Any] = {"artifact_folder": telling} if telling else {}
+    return BundleDraft(files=tuple(drafts), identity=identity | ({RECORDS: numbers} if numbers else {}), runs=(run_id(identity),))
 
 
-def run_id(identity: dict[str, str], manifest_digest: str = "?") -> str:
-    """The run's name: its folder where the tool named it, and the digest of its evidence."""
+def run_id(identity: Mapping[str, Any], sha256: str = "?") -> str:
+    """The run's name: its folder where the tool named it, and the digest of the file that it is read from first. So it is the
+    same run with more files of it beside that."""
     names = [identity["artifact_folder"]] if "artifact_folder" in identity else []
-    return "/".join(("genai-perf", *names, manifest_digest[:12]))
+    return "/".join(("genai-perf", *names, sha256[:12]))

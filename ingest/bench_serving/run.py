@@ -47,7 +47,7 @@ def identity_of(stated: Stated, sha256: str) -> str:
 
 def run_columns(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
     """The columns of the run's row, but for its name and place."""
-    columns = {**_load(stated, console, told), **_deployment(stated, told), **_software(kind, stated, console, told)}
+    columns = {**_load(kind, stated, console, told), **_deployment(stated, told), **_software(kind, stated, console, told)}
     columns |= _times(stated)
     document = _workload_document(columns, stated, console)
     columns["workload_document"] = canonical_json(document).decode()
@@ -71,7 +71,7 @@ def whole(stated: Stated, *keys: str) -> int | None:
     return int(value) if value is not None and value.is_integer() and abs(value) < 2**53 else None
 
 
-def _load(stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
+def _load(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
     dataset = text(stated, "dataset_name") or text(console, "client/dataset_name")
     is_random = dataset is None or dataset.startswith("random")
     lengths = {}
@@ -81,6 +81,8 @@ def _load(stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
         length = length if length is not None else whole(console, *(f"client/{name}" for name in named))
         lengths[f"{which}_length"] = length if length is not None else getattr(told, f"{which}_length")
     concurrency = whole(stated, "max_concurrency", "conc")
+    if concurrency is None and kind != "sglang":  # there it is the mean number of requests in flight, as measured
+        concurrency = whole(stated, "concurrency")
     if concurrency is None and "max_concurrency" not in stated:  # null: unlimited, whatever names say
         concurrency = whole(console, "client/max_concurrency") or told.max_concurrency
     both = None not in lengths.values()

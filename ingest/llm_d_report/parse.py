@@ -171,7 +171,9 @@ def _workload(found: Mapping[str, Element], models: list[str]) -> dict[str, Any]
         for key, element in found.items()
         if key.startswith(_WORKLOAD_PREFIXES) and key.rpartition("/")[2] not in _NOT_WORKLOAD and element.value is not None
     }
-    return {"tool": "llm-d-benchmark", "load": load, **({"model": ",".join(models)} if models else {})}
+    precision = found.get("scenario/model/quantization")
+    stated = {"model": ",".join(models) or None, "precision": _plain(precision.value) if precision else None}
+    return {"tool": "llm-d-benchmark", "load": load, **{key: value for key, value in stated.items() if value}}
 
 
 def _plain(value: Any, levels: int = 50) -> Any:

@@ -130,7 +130,7 @@ def test_exports_are_known_by_what_they_hold_whatever_they_are_named(tmp_path: P
     (folder / "mine_raw.jsonl").write_text(json.dumps(raw) + "\n")
     (folder / "mine_timeslices.json").write_text(json.dumps({"timeslices": [summary()], "input_config": {}}))
     assert [{file.raw_path: file.role for file in draft.files} for draft in GENAI_PERF.drafts(folder)] == [
-        {"mine.json": "summary", "mine.jsonl": "records"}, {"other.csv": "csv"},
+        {"mine.json": "summary", "mine.jsonl": "records", "mine_timeslices.json": "time_slices"}, {"other.csv": "csv"},
     ]
     found = list(GENAI_PERF.ingestor.bundles(list_tree(folder)))
     assert [item.path for item in found if isinstance(item, Unclaimed)] == ["mine_raw.jsonl"]

@@ -20,11 +20,13 @@ from warehouse.landing.rows import RowBuffer
 from warehouse.landing.statistics import agrees, mean, percentile
 from warehouse.landing.text import Entry, Report
 
-from .bundles import RECORDS, run_id
+from .bundles import RECORDS, SCRAPES, SERVER_METRICS, SERVER_METRICS_CSV, SLICES, run_id
 from .csv_text import csv_entries
 from .deployment import deployment_row
 from .raw_export import Experiment, request_rows
 from .records import record_rows
+from .server_metrics import csv_rows, json_rows, scrape_rows
+from .slices import slice_rows
 from .units import COUNTED, MILLISECONDS, is_known
 from .workload import workload_document
 
@@ -50,6 +52,18 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
         yield from _raw(bundle, buffer, run, paths["raw"], experiments)
     if "records" in paths:
         yield from _records(bundle, buffer, run, paths["records"])
+    if SLICES in paths:
+        data, report = bundle.map(paths[SLICES]), Report(buffer, paths[SLICES], run)
+        for offset, length, columns in slice_rows(data, report):
+            buffer.add("genai_perf_slice", paths[SLICES], offset, length, run_id=run, **columns)
+        yield from buffer.full()
+    # The CSV is rounded, and of the scrapes the others are statistics.
+    for role, read in ((SERVER_METRICS, json_rows), (SERVER_METRICS_CSV, csv_rows), (SCRAPES, scrape_rows)):
+        if role in paths:
+            for offset, length, columns in read(bundle.map(paths[role]), Report(buffer, paths[role], run)):
+                buffer.add("genai_perf_server_metric", paths[role], offset, length, run_id=run, **columns)
+                yield from buffer.full()
+            break
     tool = _tool(entries, paths)
     workload = workload_document(tool, entries, Report(buffer, lead, run))
     if precision := _deployment(bundle, buffer, run):

@@ -122,6 +122,58 @@ def aiperf_summary(of: dict[str, list[float]]) -> dict[str, Any]:
     }
 
 
+def time_slices(count: int) -> dict[str, Any]:
+    """AIPerf's windows of a second each."""
+    second = 1_000_000_000
+    return {
+        "timeslices": [
+            {
+                "start_ns": SENT + index * second, "end_ns": SENT + (index + 1) * second, "request_count": {"unit": "requests", "avg": index + 1.0},
+                "time_to_first_token": {"unit": "ms", "avg": 30.5 + index, "p99": 90.0}, "request_latency": {"unit": "s", "avg": 2.5},
+                "output_token_throughput": {"unit": "tokens/sec", "avg": 87.5},
+            }
+            for index in range(count)
+        ],
+        "input_config": {"loadgen": {"concurrency": 4}},
+    }
+
+
+SERVER_METRICS_CSV = """\
+# AIPerf Server Metrics Export (CSV)
+# aiperf_version: 0.8.0
+#
+Endpoint,Type,Metric,Unit,avg,min,max,std,p50,engine,model_name,Description
+localhost:8000,gauge,vllm:num_requests_running,requests,5.8288,0.0000,8.0000,0.7639,6.0000,0,acme,"Requests, running"
+localhost:8000,gauge,vllm:num_requests_waiting,requests,6.2714,0.0000,11.0000,1.2439,6.0000,0,acme,Waiting
+localhost:8000,gauge,vllm:kv_cache_usage_perc,ratio,0.8265,0.2000,0.9900,0.0751,0.8100,0,acme,1 means 100 percent
+
+Endpoint,Type,Metric,Unit,total,rate,rate_avg,engine,model_name,Description
+localhost:8000,counter,vllm:generation_tokens,tokens,49773.0000,27.1968,27.2000,0,acme,Tokens
+"""
+
+
+def server_metrics(windows: bool = True) -> dict[str, Any]:
+    """AIPerf's JSON of what a server said of itself."""
+    second = 1_000_000_000
+
+    def series(*means: float) -> dict[str, Any]:
+        slices = [{"start_ns": SENT + n * second, "end_ns": SENT + (n + 1) * second, "avg": mean} for n, mean in enumerate(means)]
+        stated = {"endpoint_url": "http://localhost:8000/metrics", "labels": {"engine": "0"}, "stats": {"avg": sum(means) / len(means)}}
+        return stated | ({"timeslices": slices} if windows else {})
+
+    return {
+        "schema_version": "1.0", "aiperf_version": "0.10.0", "benchmark_id": "845c4e97",
+        "summary": {
+            "endpoints_configured": ["http://localhost:8000/metrics"],
+            "endpoint_info": {"http://localhost:8000/metrics": {"first_fetch_ns": SENT - second, "last_fetch_ns": SENT + 4 * second}},
+        },
+        "metrics": {
+            "vllm:num_requests_running": {"type": "gauge", "unit": "requests", "series": [series(4.0, 6.0)]},
+            "vllm:kv_cache_usage_perc": {"type": "gauge", "unit": "ratio", "series": [series(0.5, 0.75)]},
+        },
+    }
+
+
 def inferencex_of(of: dict[str, list[float]], nested: bool = False, digits: int | None = None) -> dict[str, Any]:
     """What InferenceX makes of the same requests: seconds, by Python's statistics, rounded in its later versions."""
     names = {

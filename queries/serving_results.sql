@@ -31,6 +31,7 @@ columns:
   request_throughput_per_s: {type: double, unit: 1/s, description: "Requests completed per second"}
   output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
   total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
+  audio_throughput_s_per_s: {type: double, unit: s/s, description: "Seconds of audio transcribed per second (RTFx)"}
   ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
   ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
   ttft_p90_ms: {type: double, unit: ms, description: "Time to first token, p90"}
@@ -73,6 +74,7 @@ select
     outcome.request_throughput_per_s,
     outcome.output_token_throughput_per_s,
     outcome.total_token_throughput_per_s,
+    outcome.audio_throughput_s_per_s,
     outcome.ttft_mean_ms,
     outcome.ttft_p50_ms,
     outcome.ttft_p90_ms,

@@ -39,6 +39,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
         "agentic": sample.inferencex_agentic_record(nested=False),
         "sglang": {**sample.sglang_record(sample.requests(9)), "concurrency": 7.0, "max_concurrency": None},
     }
+    contents["speech_1xa100"] = sample.stt_record()
+    contents["asr"] = vllm(rtfx=81.5)
     for name, content in contents.items():
         sample.write(tree / f"{name}.json", content)
     (tree / "vllm_serve_sweep.jsonl").write_text("\n".join(json.dumps(SWEEP | {"concurrency": load}) for load in (32, 64)))
@@ -78,3 +80,12 @@ def test_precision_and_request_throughput_of_inferencex_records(warehouse: Wareh
     assert (row["precision"], row["request_throughput_per_s"]) == ("fp4", 480 / 600)
     (run,) = warehouse.sql("from workload_dim where model = 'acme/coder' limit 1").to_pylist()
     assert run["precision"] == "fp4"
+
+
+def test_speech_to_text_benchmarks(warehouse: Warehouse) -> None:
+    (row,) = warehouse.sql("from serving_outcome_fact where run_id like 'stt-bench/%'").to_pylist()
+    assert (row["completed_count"], row["failed_count"], row["error_rate"], row["request_throughput_per_s"]) == (96, 4, 0.04, 24)
+    assert (row["e2e_mean_ms"], row["e2e_p50_ms"], row["real_time_factor_mean"]) == (2260, 2370, 0.184)
+    assert (row["audio_throughput_s_per_s"], row["concurrency_point"], row["ttft_mean_ms"]) == (12.5 * 96 / 4, 50, None)
+    (asr,) = rows(warehouse, "asr")
+    assert asr["audio_throughput_s_per_s"] == 81.5

@@ -19,7 +19,7 @@ _TIME = pa.timestamp("us", tz="UTC")
 TABLES: Mapping[str, pa.Schema] = {
     "bench_serving_run": landing_schema(
         pa.field("run_id", pa.string(), nullable=False),
-        pa.field("format", pa.string(), nullable=False),  # vllm, sglang, inferencex, inferencex_agg or inferencex_agentic
+        pa.field("format", pa.string(), nullable=False),  # vllm, sglang, stt, inferencex, inferencex_agg or inferencex_agentic
         pa.field("is_whole", pa.bool_(), nullable=False),  # false: the record breaks off
         pa.field("started_at", _TIME),  # ended_at less the duration
         pa.field("ended_at", _TIME),
@@ -90,6 +90,7 @@ class BenchServing:
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "SGLang bench_serving .jsonl, 0.3 to 0.5: aggregates and --output-details, several runs a file",
         "InferenceX and InferenceMAX: the client's records, also in seconds, and agg_*.json, of fixed lengths and agentic",
+        "speech-to-text benchmarks: {audio_duration_s, num_requests, results} as of llm-benchmaq",
     )
     tables = TABLES
 

@@ -18,7 +18,7 @@ Stated = Mapping[str, Entry]  # by key: of the record, or of the console
 
 _PREFIXES = {
     "vllm": "vllm-bench", "sglang": "sglang-bench", "inferencex": "inferencex", "inferencex_agg": "inferencex",
-    "inferencex_agentic": "inferencex",
+    "inferencex_agentic": "inferencex", "stt": "stt-bench",
 }
 _UNKNOWN = frozenset({"", "n/a", "na", "none", "null", "unknown"})
 _RAMP = ("ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")
@@ -72,7 +72,7 @@ def whole(stated: Stated, *keys: str) -> int | None:
 
 
 def _load(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
-    dataset = text(stated, "dataset_name") or text(console, "client/dataset_name")
+    dataset = text(stated, "dataset_name", "audio_file") or text(console, "client/dataset_name")
     is_random = dataset is None or dataset.startswith("random")
     lengths = {}
     for which, short in (("input", "isl"), ("output", "osl")):
@@ -91,7 +91,7 @@ def _load(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, A
         "model": text(stated, "model_id", "model", "server_info/model_path") or text(console, "client/model"),
         "dataset": dataset,
         **lengths,
-        "num_prompts": whole(stated, "num_prompts") or whole(console, "client/num_prompts") or told.num_prompts,
+        "num_prompts": whole(stated, "num_prompts", "num_requests") or whole(console, "client/num_prompts") or told.num_prompts,
         "max_concurrency": concurrency,
         "request_rate_per_s": rate,
         "burstiness": number(stated, "burstiness"),
@@ -194,6 +194,8 @@ def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stat
         document["request_rate"] = rate if rate is not None else "inf" if is_unlimited else written  # such as trace
     if scenario := text(stated, "scenario_type"):
         document["scenario"] = scenario
+    if (seconds := number(stated, "audio_duration_s")) is not None:
+        document["audio_duration_s"] = seconds
     # A ramp of vLLM's client stands beside a rate of `inf`.
     document |= {key: written for key in _RAMP if (written := text(stated, key))}
     ratio = number(stated, "random_range_ratio")

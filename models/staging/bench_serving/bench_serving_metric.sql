@@ -17,6 +17,8 @@ with stated as (
         case
             when run.format = 'inferencex_agentic'
                 then regexp_replace(entry.key, '^request_metrics/latency/([a-z0-9]+)/([a-z0-9.]+)$', '\2_\1')
+            when run.format = 'stt'
+                then regexp_replace(entry.key, '^results/processing_time/(mean|median)_s$', '\1_e2el')
             else entry.key
         end as key,
         entry.value_number
@@ -43,7 +45,7 @@ number as (
         case
             when ends_with(key, '_ms') then value_number
             when format = 'inferencex_agentic' and ends_with(key, '_itl') then null
-            when starts_with(format, 'inferencex') then value_number * 1000
+            when starts_with(format, 'inferencex') or format = 'stt' then value_number * 1000
         end as value_ms
     from stated
 ),
@@ -65,10 +67,10 @@ measured as (
 select
     run_id,
     artifact_manifest_digest,
-    max(value_number) filter (where source = 'result' and key in ('duration', 'duration_seconds', 'request_metrics/throughput/duration_seconds')) as duration_s,
-    max(value_number) filter (where source = 'result' and key in ('completed', 'num_requests_successful')) as completed_count,
+    max(value_number) filter (where source = 'result' and key in ('duration', 'duration_seconds', 'results/total_time_s', 'request_metrics/throughput/duration_seconds')) as duration_s,
+    max(value_number) filter (where source = 'result' and key in ('completed', 'num_requests_successful', 'results/success')) as completed_count,
     coalesce(
-        max(value_number) filter (where source = 'result' and key = 'failed'),
+        max(value_number) filter (where source = 'result' and key in ('failed', 'results/failed')),
         max(value_number) filter (where source = 'requests' and key = 'failed'),
         max(value_number) filter (where source = 'result' and key = 'request_accounting/records_total')
         - max(value_number) filter (where source = 'result' and key = 'request_accounting/records_profiled')
@@ -92,7 +94,7 @@ select
         end
     ) as failed_count,
     coalesce(
-        max(value_number) filter (where source = 'result' and key in ('request_throughput', 'request_inthroughput')),
+        max(value_number) filter (where source = 'result' and key in ('request_throughput', 'request_inthroughput', 'results/throughput_rps')),
         max(value_number) filter (where source = 'result' and key = 'num_requests_successful') / nullif(
             max(value_number) filter (
                 where source = 'result' and key in ('duration_seconds', 'request_metrics/throughput/duration_seconds')
@@ -110,6 +112,13 @@ select
     ) as total_token_throughput_per_s,
     max(value_number) filter (where source = 'result' and key = 'tput_per_gpu') as total_token_throughput_per_accelerator,
     max(value_number) filter (where source = 'result' and key = 'output_tput_per_gpu') as output_token_throughput_per_accelerator,
+    max(value_number) filter (where source = 'result' and key = 'results/rtf/mean' and value_number > 0) as real_time_factor_mean,
+    coalesce(
+        max(value_number) filter (where source = 'result' and key = 'rtfx' and value_number > 0),
+        max(value_number) filter (where source = 'result' and key = 'audio_duration_s')
+        * max(value_number) filter (where source = 'result' and key = 'results/success')
+        / nullif(max(value_number) filter (where source = 'result' and key = 'results/total_time_s'), 0)
+    ) as audio_throughput_s_per_s,
     coalesce(
         max(value_ms) filter (where source = 'result' and metric = 'ttft' and statistic = 'mean'),
         max(value_ms) filter (where source = 'requests' and metric = 'ttft' and statistic = 'mean')

@@ -204,8 +204,8 @@ def test_what_names_tell(warehouse: Warehouse) -> None:
         " where accelerator is not null order by all"
     ).to_pylist()
     assert [tuple(row.values()) for row in found] == [
-        ("B200", 8, "TP4 DP2"), ("B200", 8, "TP8 DP1"), ("H100 SXM", 8, "TP4 DP2"), ("H100 SXM", 8, "TP4 DP2 PP1 EP1"),
-        ("H100 SXM", 8, "TP8 DP1"), ("H100 SXM", 8, "TP8 DP1 PP1 EP1"), ("L40S", 2, None),
+        ("A100", 1, None), ("B200", 1, None), ("B200", 8, "TP4 DP2"), ("B200", 8, "TP8 DP1"), ("H100 SXM", 8, "TP4 DP2"),
+        ("H100 SXM", 8, "TP4 DP2 PP1 EP1"), ("H100 SXM", 8, "TP8 DP1"), ("H100 SXM", 8, "TP8 DP1 PP1 EP1"), ("L40S", 2, None),
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from samples import bench_serving as sample
+from samples import llm_d_report, llmperf
 
 from warehouse.api import Warehouse
 from warehouse.claims.rollup import build
@@ -44,6 +45,10 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     for name, content in contents.items():
         sample.write(tree / f"{name}.json", content)
     (tree / "vllm_serve_sweep.jsonl").write_text("\n".join(json.dumps(SWEEP | {"concurrency": load}) for load in (32, 64)))
+    report = llm_d_report.old()
+    report["scenario"]["model"]["quantization"] = "fp16"
+    llm_d_report.write(tree / "llm-d", report, "yaml")
+    llmperf.write(tree / "llmperf")
     warehouse = Warehouse(init_project(tmp_path_factory.mktemp("project") / "p"))
     ingest(plan_ingest(tree, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "evidence")
     assert not build(warehouse.project).damaged
@@ -89,3 +94,13 @@ def test_speech_to_text_benchmarks(warehouse: Warehouse) -> None:
     assert (row["audio_throughput_s_per_s"], row["concurrency_point"], row["ttft_mean_ms"]) == (12.5 * 96 / 4, 50, None)
     (asr,) = rows(warehouse, "asr")
     assert asr["audio_throughput_s_per_s"] == 81.5
+
+
+def test_precision_and_deployment_of_an_llm_d_report(warehouse: Warehouse) -> None:
+    (row,) = warehouse.sql("from serving_results where family = 'llm_d_report'").to_pylist()
+    assert (row["precision"], row["deployment_model"]) == ("fp16", "prefill 1 x TP1, decode 1 x TP8 DP1 PP1 EP8")
+
+
+def test_a_run_of_llmperf_began_before_its_summary_was_written(warehouse: Warehouse) -> None:
+    (row,) = warehouse.sql("from benchmark_run_fact where family = 'llmperf'").to_pylist()
+    assert (row["ended_at"] - row["started_at"]).total_seconds() == row["duration_s"] == 4

@@ -1,14 +1,16 @@
 /*
 description: >
   One row per serving outcome whose figures another run states, too: probably one measurement that was filed twice, as by two
-  tools or in two folders. Figures are the same if all that both runs state agree in six digits, and at least three do.
+  tools or in two folders. Figures are the same if all that both runs state agree in six digits, and at least three do. Of
+  the runs with one first figure each is compared with the first by name, and that one with the last: many runs with the same
+  figures cost no more than few.
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
   workload_point: {type: varchar, description: "The point of the workload that was driven", tests: [not_null]}
   concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
   request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
-  same_figures_as: {type: varchar, description: "The other run; of several the first by name", tests: [not_null]}
+  same_figures_as: {type: varchar, description: "The other run", tests: [not_null]}
 */
 with figure as (
     select
@@ -38,6 +40,16 @@ lead as (
     from figure
 ),
 
+shared as (
+    select
+        first_figure,
+        min(run_id) as first_run_id,
+        max(run_id) as last_run_id
+    from lead
+    group by first_figure
+    having min(run_id) <> max(run_id)
+),
+
 pair as (
     select
         one.run_id,
@@ -53,10 +65,12 @@ pair as (
             one.e2e_p50 = other.e2e_p50, one.e2e_p99 = other.e2e_p99
         ] as agreements
     from lead as one
+    inner join shared
+        on shared.first_figure = one.first_figure
     inner join lead as other
         on
-            other.first_figure = one.first_figure
-            and other.run_id <> one.run_id
+            other.run_id = case when one.run_id = shared.first_run_id then shared.last_run_id else shared.first_run_id end
+            and other.first_figure = one.first_figure
 )
 
 select

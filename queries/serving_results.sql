@@ -16,8 +16,10 @@ columns:
   request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
   family: {type: varchar, description: "The evidence family"}
   status: {type: varchar, description: "How the run ended"}
+  same_figures_as: {type: varchar, description: "Another run that states the same figures: probably the same measurement, filed twice"}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
   model: {type: varchar, description: "The served model"}
+  precision: {type: varchar, description: "Weight data type as stated"}
   framework: {type: varchar, description: "The serving software"}
   framework_version: {type: varchar, description: "Its version"}
   accelerator: {type: varchar, description: "Accelerator model"}
@@ -29,6 +31,7 @@ columns:
   request_throughput_per_s: {type: double, unit: 1/s, description: "Requests completed per second"}
   output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
   total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
+  audio_throughput_s_per_s: {type: double, unit: s/s, description: "Seconds of audio transcribed per second (RTFx)"}
   ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
   ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
   ttft_p90_ms: {type: double, unit: ms, description: "Time to first token, p90"}
@@ -56,8 +59,10 @@ select
     outcome.request_rate_per_s,
     run.family,
     run.status,
+    same.same_figures_as,
     run.started_at,
     workload.model,
+    workload.precision,
     software.framework,
     software.framework_version,
     hardware.gpu_model as accelerator,
@@ -69,6 +74,7 @@ select
     outcome.request_throughput_per_s,
     outcome.output_token_throughput_per_s,
     outcome.total_token_throughput_per_s,
+    outcome.audio_throughput_s_per_s,
     outcome.ttft_mean_ms,
     outcome.ttft_p50_ms,
     outcome.ttft_p90_ms,
@@ -91,6 +97,12 @@ select
 from serving_outcome_fact as outcome
 inner join benchmark_run_fact as run
     on run.run_id = outcome.run_id
+left join serving_same_figures as same
+    on
+        same.run_id = outcome.run_id
+        and same.workload_point = outcome.workload_point
+        and same.concurrency_point is not distinct from outcome.concurrency_point
+        and same.request_rate_per_s is not distinct from outcome.request_rate_per_s
 left join workload_dim as workload
     on workload.workload_spec_digest = run.workload_spec_digest
 left join hardware_topology_dim as hardware

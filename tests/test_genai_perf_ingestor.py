@@ -130,7 +130,7 @@ def test_exports_are_known_by_what_they_hold_whatever_they_are_named(tmp_path: P
     (folder / "mine_raw.jsonl").write_text(json.dumps(raw) + "\n")
     (folder / "mine_timeslices.json").write_text(json.dumps({"timeslices": [summary()], "input_config": {}}))
     assert [{file.raw_path: file.role for file in draft.files} for draft in GENAI_PERF.drafts(folder)] == [
-        {"mine.json": "summary", "mine.jsonl": "records"}, {"other.csv": "csv"},
+        {"mine.json": "summary", "mine.jsonl": "records", "mine_timeslices.json": "time_slices"}, {"other.csv": "csv"},
     ]
     found = list(GENAI_PERF.ingestor.bundles(list_tree(folder)))
     assert [item.path for item in found if isinstance(item, Unclaimed)] == ["mine_raw.jsonl"]
@@ -265,3 +265,12 @@ def test_a_number_of_a_phase_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "tree" / "profile_export_aiperf.json").write_text(json.dumps(document))
     rows = GENAI_PERF.rows(tmp_path / "tree", tmp_path / "stored")
     assert rows["genai_perf_point"][0]["concurrency"] is None and codes(rows)["non-finite-number"] == 1
+
+
+def test_the_csv_beside_the_json_is_known_wherever_its_statistics_stand(tmp_path: Path) -> None:
+    """AIPerf lists them by name: there are kilobytes before the first that every run has."""
+    folder = write_aiperf(tmp_path / "tree")
+    rows = [f"Active Throughput {number} (tokens/sec),1.00" for number in range(200)]
+    (folder / "profile_export_aiperf.csv").write_text("\n".join(["Metric,avg", *rows, "Request Latency (ms),300.50", ""]))
+    (draft,) = GENAI_PERF.drafts(folder)
+    assert sorted(file.role or "" for file in draft.files) == ["csv", "records", "summary"]

@@ -44,6 +44,18 @@ def test_notation_is_no_part_of_the_workload(tmp_path: Path) -> None:
     assert len(digests) == 1
 
 
+def test_a_report_in_both_notations_is_one_run(tmp_path: Path) -> None:
+    for suffix in ("json", "yaml"):
+        path = sample.write(tmp_path / suffix, sample.new(), suffix)
+        for file in path.rglob("*.*"):
+            (tmp_path / "tree").mkdir(exist_ok=True)
+            (tmp_path / "tree" / f"report.{suffix}").write_bytes(file.read_bytes())
+    (draft,) = LLM_D.drafts(tmp_path / "tree")
+    assert [(file.raw_path, file.role) for file in draft.files] == [("report.json", "report"), ("report.yaml", "restatement")]
+    (tmp_path / "tree/report.yaml").write_text((tmp_path / "tree/report.yaml").read_text().replace("10", "11"))
+    assert len(LLM_D.drafts(tmp_path / "tree")) == 2
+
+
 @pytest.mark.parametrize("statistic", [{"units": "jiffies", "mean": 1.0}, {"mean": 1.0}])
 def test_a_unit_that_is_not_known_is_told(tmp_path: Path, statistic: dict[str, Any]) -> None:
     for name, report in (("old", sample.old(inter_token_latency=statistic)), ("new", sample.new(inter_token_latency=statistic))):

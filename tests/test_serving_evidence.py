@@ -64,10 +64,11 @@ def warehouse(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_every_result_is_a_run_and_nothing_else_is(documents: dict[Path, dict], rows: Rows) -> None:
-    by_place = Counter(run["raw_path"].rpartition("/")[2] for run in rows["bench_serving_run"])
+    runs = [run for run in rows["bench_serving_run"] if run["format"] != "stt"]
+    by_place = Counter(run["raw_path"].rpartition("/")[2] for run in runs)
     assert by_place == Counter(path.name for path in documents)
-    assert len({run["run_id"] for run in rows["bench_serving_run"]}) == len(documents) > 150
-    assert Counter(run["format"] for run in rows["bench_serving_run"]) == Counter(
+    assert len({run["run_id"] for run in runs}) == len(documents) > 150
+    assert Counter(run["format"] for run in runs) == Counter(
         "sglang" if path.suffix == ".jsonl" else "inferencex" if "median_ttft" in document else "vllm"
         for path, document in documents.items()
     )
@@ -76,8 +77,60 @@ def test_every_result_is_a_run_and_nothing_else_is(documents: dict[Path, dict], 
 def test_only_result_files_and_their_consoles_are_claimed(evidence: Path) -> None:
     claimed = {file.file.path for draft in drafts(INGESTOR, evidence) for file in draft.files}
     assert all(any(name in path for name in CLIENTS) for path in claimed)
-    # An audio transcription script's own format, of which nothing is documented, is knowingly left.
-    assert not any("/stt-vllm/" in path for path in claimed)
+
+
+def test_speech_to_text_benchmarks_are_runs(folders: list[Path], warehouse: Warehouse) -> None:
+    """Each value as its key states it, in the facts' unit."""
+    documents = [json.loads(path.read_text()) for folder in folders for path in sorted(folder.rglob("stt-vllm/**/*.json"))]
+    found = warehouse.sql("from serving_outcome_fact where run_id like 'stt-bench/%' order by run_id").to_pylist()
+    assert len(found) == len(documents) == 4
+    for column, expected in {
+        "e2e_mean_ms": [document["results"]["processing_time"]["mean_s"] * 1000 for document in documents],
+        "request_throughput_per_s": [document["results"]["throughput_rps"] for document in documents],
+        "real_time_factor_mean": [document["results"]["rtf"]["mean"] for document in documents],
+        "completed_count": [document["results"]["success"] for document in documents],
+        "concurrency_point": [document["max_concurrency"] for document in documents],
+    }.items():
+        assert sorted(row[column] for row in found) == pytest.approx(sorted(expected))
+
+
+@pytest.fixture(scope="module")
+def rocm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Warehouse]:
+    (folder,) = [path for path in unpacked_evidence("missed").iterdir() if path.name.endswith("InferenceMAX_Rocm_Team")]
+    warehouse = Warehouse(init_project(tmp_path_factory.mktemp("rocm") / "p"))
+    ingest(plan_ingest(folder, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "evidence")
+    assert not build(warehouse.project).damaged
+    return folder, warehouse
+
+
+def test_each_measurement_of_aiperf_and_inferencex_is_one_run(rocm: tuple[Path, Warehouse]) -> None:
+    """Every AIPerf export there is also a record; lists repeat some of the records."""
+    folder, warehouse = rocm
+    found = [json.loads(path.read_text()) for pattern in ("**/bmk_*/*.json", "**/agg_bmk.json") for path in folder.glob(pattern)]
+    records = {json.dumps(record, sort_keys=True) for each in found for record in (each if isinstance(each, list) else [each])}
+    exports = [json.loads(path.read_text()) for path in folder.glob("**/profile_export_aiperf.json")]
+    rows = warehouse.sql("from serving_results").to_pylist()
+    assert Counter(row["family"] for row in rows) == {"genai_perf": len(exports), "bench_serving": len(records) - len(exports)}
+    assert {row["same_figures_as"] for row in rows} == {None}
+    for row in (row for row in rows if row["family"] == "genai_perf"):
+        (record,) = [json.loads(each) for each in records if json.loads(each)["num_requests_successful"] == row["completed_count"]]
+        assert (row["precision"], row["framework"], row["accelerator_count"]) == (record["precision"], record["framework"], record["tp"])
+        assert row["accelerator"] == record["hw"].upper()
+    assert all(row["failed_count"] == 0 and row["error_rate"] == 0 for row in rows)
+
+
+def test_the_time_slices_of_aiperf_are_windows_of_its_runs(rocm: tuple[Path, Warehouse]) -> None:
+    folder, warehouse = rocm
+    slices = [
+        window for path in folder.glob("**/*_timeslices.json") for window in json.loads(path.read_text())["timeslices"]
+    ]
+    (row,) = warehouse.sql(
+        "select count(*) as n, sum(request_count)::bigint as requests, sum(ttft_mean_ms) as ttft from telemetry_slice_fact where scope = 'client'"
+    ).to_pylist()
+    assert (row["n"], row["requests"]) == (len(slices), sum(window["request_count"]["avg"] for window in slices))
+    assert row["ttft"] == pytest.approx(sum(window["time_to_first_token"]["avg"] for window in slices))
+    (server,) = warehouse.sql("select count(*) as n, min(kv_cache_used_pct) as least from telemetry_slice_fact where scope = 'server'").to_pylist()
+    assert server["n"] == 2 and 80 < server["least"] < 90
 
 
 def test_every_aggregate_is_that_of_its_requests(documents: dict[Path, dict], rows: Rows) -> None:
@@ -151,8 +204,8 @@ def test_what_names_tell(warehouse: Warehouse) -> None:
         " where accelerator is not null order by all"
     ).to_pylist()
     assert [tuple(row.values()) for row in found] == [
-        ("B200", 8, "TP4 DP2"), ("B200", 8, "TP8 DP1"), ("H100 SXM", 8, "TP4 DP2"), ("H100 SXM", 8, "TP4 DP2 PP1 EP1"),
-        ("H100 SXM", 8, "TP8 DP1"), ("H100 SXM", 8, "TP8 DP1 PP1 EP1"), ("L40S", 2, None),
+        ("A100", 1, None), ("B200", 1, None), ("B200", 8, "TP4 DP2"), ("B200", 8, "TP8 DP1"), ("H100 SXM", 8, "TP4 DP2"),
+        ("H100 SXM", 8, "TP4 DP2 PP1 EP1"), ("H100 SXM", 8, "TP8 DP1"), ("H100 SXM", 8, "TP8 DP1 PP1 EP1"), ("L40S", 2, None),
     ]
 
 

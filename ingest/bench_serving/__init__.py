@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
+from warehouse.landing.deployments import CONFIGURATION_FIELDS
 from warehouse.landing.rows import landing_schema
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -18,7 +19,7 @@ _TIME = pa.timestamp("us", tz="UTC")
 TABLES: Mapping[str, pa.Schema] = {
     "bench_serving_run": landing_schema(
         pa.field("run_id", pa.string(), nullable=False),
-        pa.field("format", pa.string(), nullable=False),  # vllm, sglang, inferencex, inferencex_agg or inferencex_agentic
+        pa.field("format", pa.string(), nullable=False),  # vllm, sglang, stt, inferencex, inferencex_agg or inferencex_agentic
         pa.field("is_whole", pa.bool_(), nullable=False),  # false: the record breaks off
         pa.field("started_at", _TIME),  # ended_at less the duration
         pa.field("ended_at", _TIME),
@@ -40,6 +41,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("pipeline_parallel", pa.int64()),
         pa.field("expert_parallel", pa.int64()),
         pa.field("split_deployment", pa.string()),  # of a deployment that splits prefill and decode: how each is spread
+        *CONFIGURATION_FIELDS,
         pa.field("system_name", pa.string()),
         pa.field("accelerator", pa.string()),
         pa.field("accelerator_count", pa.int64()),
@@ -83,11 +85,12 @@ class BenchServing:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "bench_serving"
-    version = 8
+    version = 9
     formats = (
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "SGLang bench_serving .jsonl, 0.3 to 0.5: aggregates and --output-details, several runs a file",
         "InferenceX and InferenceMAX: the client's records, also in seconds, and agg_*.json, of fixed lengths and agentic",
+        "speech-to-text benchmarks: {audio_duration_s, num_requests, results} as of llm-benchmaq",
     )
     tables = TABLES
 

@@ -1,41 +1,49 @@
-"""Cuts a tree into bundles: a result file with the console output beside it; a sweep's folder with all of its repeats."""
+"""Cuts a tree into bundles: a result file with the console output beside it and the lists that restate it; a sweep's folder
+with all of its repeats; a list, as far as no other file states its records."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
-from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
 
-from .formats import HEAD_BYTES, format_of, is_list, looks_like_results
+from .formats import HEAD_BYTES, looks_like_results
 from .names import is_telling
-from .records import records
+from .restated import Extent, extents_of, restatements
 
-RESULT, CONSOLE, SUMMARY = "result", "console", "summary"
+RESULT, CONSOLE, RESTATEMENT = "result", "console", "restatement"
+RECORDS = "records"  # of a bundle's identity: of a result file, by its path, the numbers of the records that are its runs
 _REPEAT = re.compile(r"run=\d{1,9}\.json")
 _SEARCH = "SLA--"  # `vllm bench sweep serve_sla` lists all runs of a search in it once more
-_COUNTED_BYTES = 1 << 20  # of a file whose runs are counted while cutting
 _LEVELS = 4  # folders above a file that may tell of it
 _CONSOLE_SUFFIXES = (".txt", ".log", ".out")
-_MEDIA_TYPES = {RESULT: "application/json", SUMMARY: "application/json", CONSOLE: "text/plain"}
 
 
 def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
     """One draft a result file, or a folder of repeats, in the order of their paths."""
+    paths = list(_result_files(tree))
+    extents = extents_of(tree, paths)
+    restating: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))  # by the file that lists restate
+    own = {path: list(range(extent.records)) for path, extent in extents.items()}
+    for place, others in restatements(tree, paths, extents).items():
+        own[place.path].remove(place.number)
+        for other in others:
+            restating[other][place.path].append(place.number)
     sweeps: dict[str, list[str]] = defaultdict(list)
-    for path in _result_files(tree):
+    for path in paths:
         folder, _, name = path.rpartition("/")
+        if path in extents and not own[path] and extents[path].records:
+            continue
         if name.startswith(_SEARCH):
             yield Unclaimed(path, "the runs of a search that a sweep made: they are read from their own files")
         elif _REPEAT.fullmatch(name):
             sweeps[folder].append(path)
         else:
-            yield _draft(tree, [path])
-    for folder, paths in sweeps.items():
-        yield _draft(tree, paths, folder)
+            yield _draft(tree, [path], extents, own, restating)
+    for repeats in sweeps.values():
+        yield _draft(tree, repeats, extents, own, restating)
 
 
 def _result_files(tree: Tree) -> Iterator[str]:
@@ -46,32 +54,37 @@ def _result_files(tree: Tree) -> Iterator[str]:
             head = tree.head(path, HEAD_BYTES)
         except OSError:  # the listing reports it
             continue
-        # The runs in a list that is a sweep's summary are those of its other files.
-        if looks_like_results(head) and not (is_list(head) and path.rpartition("/")[2] == "summary.json"):
+        if looks_like_results(head):
             yield path
 
 
-def _draft(tree: Tree, paths: list[str], sweep: str | None = None) -> BundleDraft:
-    roles = dict.fromkeys(paths, RESULT)
-    for path in paths:
-        stem = path.rpartition(".")[0]
-        roles.update({stem + suffix: CONSOLE for suffix in _CONSOLE_SUFFIXES if stem + suffix in tree.files})
-    if sweep is not None and (summary := f"{sweep}/summary.json" if sweep else "summary.json") in tree.files:
-        roles[summary] = SUMMARY
-    raw_paths = {path: _raw_path(tree, path) for path in roles}
-    files = [DraftFile(raw_paths[path], tree.files[path], _MEDIA_TYPES[role], role) for path, role in roles.items()]
-    runs = tuple(run for path in paths for run in _runs(tree, path, raw_paths[path].rpartition(".")[0]))
-    return BundleDraft(tuple(files), runs=runs)
-
-
-def _runs(tree: Tree, path: str, name: str) -> Iterator[str]:
-    """The runs that a result file seems to hold: its records; of a large file the first."""
-    yield name
-    data = tree.head(path, _COUNTED_BYTES + 1)
-    if len(data) <= _COUNTED_BYTES:
-        unheard = Report(RowBuffer({}, ""), path, None)
-        found = sum(format_of([pair.key for pair in record.pairs]) is not None for record in records(data, unheard))
-        yield from (f"{name}/{occurrence}" for occurrence in range(2, found + 1))
+def _draft(
+    tree: Tree, results: Sequence[str], extents: Mapping[str, Extent], own: Mapping[str, list[int]],
+    restating: Mapping[str, Mapping[str, list[int]]],
+) -> BundleDraft:
+    """The draft of result files, as far as they restate no others, with what lies beside them and what restates them."""
+    files: list[DraftFile] = []
+    runs: list[str] = []
+    partly = {}
+    lists: dict[str, set[int]] = defaultdict(set)
+    for path in results:
+        raw_path = _raw_path(tree, path)
+        stem, numbers = path.rpartition(".")[0], tuple(own.get(path) or (0,))
+        files.append(DraftFile(raw_path, tree.files[path], "application/json", RESULT, numbers))
+        beside = (stem + suffix for suffix in _CONSOLE_SUFFIXES)
+        files += [DraftFile(_raw_path(tree, each), tree.files[each], "text/plain", CONSOLE) for each in beside if each in tree.files]
+        name = raw_path.rpartition(".")[0]
+        runs += [f"{name}/{number + 1}" if number else name for number in numbers]
+        if path in extents and len(numbers) < extents[path].records:
+            partly[raw_path] = list(numbers)
+        for other, restated in restating.get(path, {}).items():
+            lists[other].update(restated)
+    taken = {file.raw_path for file in files}
+    for path in sorted(lists.keys() - set(results)):
+        raw_path = _unused(_raw_path(tree, path), path, taken)
+        numbers = tuple(sorted(lists[path]))
+        files.append(DraftFile(raw_path, tree.files[path], "application/json", RESTATEMENT, numbers, is_restatement=True))
+    return BundleDraft(tuple(files), identity={RECORDS: partly} if partly else {}, runs=tuple(runs))
 
 
 def _raw_path(tree: Tree, path: str) -> str:
@@ -80,3 +93,13 @@ def _raw_path(tree: Tree, path: str) -> str:
     above = parts[:-1][-_LEVELS:]
     first = next((index for index, folder in enumerate(above) if is_telling(folder)), len(above))
     return "/".join((*above[first:], parts[-1]))
+
+
+def _unused(raw_path: str, path: str, taken: set[str]) -> str:
+    """The path, with folders above it or a number before it where another file has it."""
+    parts = path.split("/")
+    names = [raw_path, *("/".join(parts[start:]) for start in range(len(parts) - 2, -1, -1))]
+    names += [f"{number}/{raw_path}" for number in range(2, len(taken) + 3)]
+    found = next(name for name in names if name not in taken)
+    taken.add(found)
+    return found

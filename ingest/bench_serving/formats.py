@@ -7,6 +7,8 @@ InferenceMAX/InferenceX; each has its own keys and units:
 - sglang: the same, with `e2e_latency` for `e2el`; the arguments and the server's state are in the record; it appends.
 - inferencex: vLLM's record without the suffix, then in seconds.
 - inferencex_agg: InferenceX's own record made of vLLM's (`utils/process_result.py`): seconds, throughputs per accelerator.
+- stt: a transcription benchmark's summary (llm-benchmaq): `results`, whose keys say their unit; `rtf` is a request's processing time
+  over the duration of its audio.
 - inferencex_agentic: the same made of AIPerf's (`process_agentic_result.py`), flat or by `request_metrics`. What it calls itl is
   AIPerf's inter_token_latency: one value a request, the time per output token.
 """
@@ -25,6 +27,7 @@ _CLIENT_KEYS = frozenset({
     "completed", "duration", "request_throughput", "request_inthroughput", "output_throughput", "total_input_tokens",
     "total_input", "dataset_name", "concurrency", "server_info", "random_range_ratio", "failed", "mean_ttft_ms", "mean_tpot_ms",
 })
+_STT_KEYS = frozenset({"audio_duration_s", "num_requests", "results"})
 _SECONDS_KEY = re.compile(r"(?:mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|intvty)")
 _ENOUGH_CLIENT_KEYS = 5
 # What all versions of these tools write as a number, or null. Others may add keys of any type (`--metadata`).
@@ -38,10 +41,12 @@ _NUMBER_KEY = re.compile(
     r"|pcp_size|(?:server_info/)?[tdpe]p_size"
     r"|(?:tensor|data|pipeline|expert)_parallel_size|benchmark_(?:start|end)_time_unix"
     r"|num_requests_(?:total|successful)|(?:input|output|total)_tput_tps|duration_seconds"
+    r"|num_requests|audio_duration_s|results/(?:total|success|failed|success_rate|total_time_s|throughput_rps|rtf/\w+)"
+    r"|results/processing_time/\w+_s|rtfx"
     r"|request_metrics/(?:latency/\w+/(?:mean|std|p[0-9.]+)|throughput/(?:\w+/tokens_per_second|duration_seconds))"
 )
 _COUNT_KEY = re.compile(
-    r"completed|good_completed|failed|num_prompts|num_requests_(?:total|successful)"
+    r"completed|good_completed|failed|num_prompts|num_requests|results/(?:total|success|failed)|num_requests_(?:total|successful)"
     r"|total_(?:input|output)(?:_tokens|_text_tokens|_vision_tokens)?(?:_retokenized)?"
 )
 # Words that stand for a request rate: all at once, or as recorded.
@@ -73,6 +78,8 @@ def format_of(keys: Collection[str]) -> str | None:
         return "inferencex_agentic"
     if {"hw", "tput_per_gpu", "framework"} <= set(keys) or {"hw", "framework", "conc", "precision"} <= set(keys):
         return "inferencex_agg"
+    if set(keys) >= _STT_KEYS:
+        return "stt"
     if len(_CLIENT_KEYS.intersection(keys)) < _ENOUGH_CLIENT_KEYS:
         return None
     # The server's state, tens of kilobytes, may stand before what was measured.

@@ -8,22 +8,11 @@ Result files of these tools state none of the hardware and little of the server,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-# Longer names first: L40S is not an L40 with something behind it. No P100: it is a hundred prompts.
-_ACCELERATORS = (
-    "gb300", "gb200", "gh200", "b300", "b200", "b100", "h800", "h200", "h100", "h20", "a100", "a800", "a40", "a30", "a10g",
-    "a10", "l40s", "l40", "l20", "l4", "v100", "t4", "rtx[ _-]?pro[ _-]?6000", "rtx[ _-]?a6000",
-    r"rtx[ _-]?[2345]0[5-9]0(?:ti|d)?", "a6000", "mi355x", "mi350x", "mi325x", "mi308x", "mi300[xa]", "mi250x?", "mi210",
-    "mi100", "gaudi[ _-]?[23]", "tpu[ _-]?v[4-7][ep]?", "trn[12]", "inf2",
-)
-_FORM = r"sxm\d?|pcie|nvl\d*|oam"  # before the size of the memory or behind it
+from warehouse.landing.deployments import accelerator_at, separated
+
 _START, _END = r"(?<![a-z0-9])", r"(?![a-z0-9])"
-_ACCELERATOR = re.compile(
-    rf"{_START}(?:(?P<before>[1-9]\d{{0,4}})x[ _-]?)?(?P<model>{'|'.join(_ACCELERATORS)})"
-    rf"(?:[ _-]?(?P<form>{_FORM}))?(?:[ _-]?\d{{2,3}}gb?(?:[ _-]?(?P<form_behind>{_FORM}))?)?(?:[ _-]?x(?P<after>[1-9]\d{{0,4}}))?{_END}"
-)
 _INTEGER = r"[ =]?(\d{1,12})"
 _ATTACHED = r"=?(\d{1,12})"  # for short names: `p 100` may be anything. `o1` and `o3` are models, and no length
 _SETTINGS = {
@@ -71,46 +60,31 @@ def told_by(path: str) -> Told:
     for index in reversed(range(len(parts))):
         name = parts[index].casefold()
         _add_accelerator(told, name)
-        if "system_name" not in told and index < len(parts) - 1 and _ACCELERATOR.search(_separated(name)):
+        if "system_name" not in told and index < len(parts) - 1 and accelerator_at(name):
             told["system_name"] = parts[index]  # a folder names a system, a file a run
-        if framework := _FRAMEWORK.search(_separated(name)):
+        if framework := _FRAMEWORK.search(separated(name)):
             told.setdefault("framework", framework[1].replace(" ", ""))
-        if any(_PATTERNS[setting].search(_separated(name)) for setting in _SPREAD) or "conc" in name:
-            _add_settings(told, _separated(name))
+        if any(_PATTERNS[setting].search(separated(name)) for setting in _SPREAD) or "conc" in name:
+            _add_settings(told, separated(name))
     return Told(**told)
 
 
 def is_telling(folder: str) -> bool:
     """Whether a folder's name tells of the run: then it is part of the evidence."""
     name = folder.casefold()
-    spread = any(_PATTERNS[setting].search(_separated(name)) for setting in _SPREAD)
-    return bool(_ACCELERATOR.search(_separated(name))) or spread or name.startswith(("serve--", "bench--"))
-
-
-def accelerator_in(text: str) -> str | None:
-    """The accelerator that a text such as a runner's name (`h200-nb_1`) names, in its usual spelling."""
-    found = _ACCELERATOR.search(_separated(text.casefold()))
-    return _spelled(found) if found else None
-
-
-def accelerators_used(sizes: Iterable[int | None]) -> int | None:
-    """The product of the parallel sizes. One that is not stated is 1, the servers' default; NULL when none is."""
-    known = [size for size in sizes if size]
-    product = 1
-    for size in known:
-        product *= size
-    return product if known and product < 1 << 31 else None
+    spread = any(_PATTERNS[setting].search(separated(name)) for setting in _SPREAD)
+    return accelerator_at(name) is not None or spread or name.startswith(("serve--", "bench--"))
 
 
 def _add_accelerator(told: dict[str, Any], name: str) -> None:
-    found = _ACCELERATOR.search(_separated(name))
+    found = accelerator_at(name)
     if not found:
         return
-    spelled, known = _spelled(found), told.get("accelerator")
-    if known is None or spelled.startswith(f"{known} "):  # an H100 in a folder of the H100 SXM is one
-        told["accelerator"] = spelled
-    if count := found["before"] or found["after"]:
-        told.setdefault("accelerator_count", int(count))
+    known = told.get("accelerator")
+    if known is None or found.name.startswith(f"{known} "):  # an H100 in a folder of the H100 SXM is one
+        told["accelerator"] = found.name
+    if found.number:
+        told.setdefault("accelerator_count", found.number)
 
 
 def _add_settings(told: dict[str, Any], name: str) -> None:
@@ -120,14 +94,3 @@ def _add_settings(told: dict[str, Any], name: str) -> None:
     for setting, pattern in _PATTERNS.items():
         if (found := pattern.search(name)) and setting not in told:
             told[setting] = int(next(filter(None, found.groups())))
-
-
-def _separated(name: str) -> str:
-    """Underscores and dashes are word characters or not as people please: they separate here."""
-    return name.replace("_", " ").replace("-", " ").replace(",", " ")
-
-
-def _spelled(found: re.Match[str]) -> str:
-    model = re.sub(r"[ _-]+", " ", found["model"]).upper()
-    form = found["form"] or found["form_behind"]
-    return f"{model} {form.upper()}" if form else model

@@ -20,7 +20,7 @@ from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Data, Entry, Report, clean, is_non_finite, landed_text
 
 from .agreement import disagreements
-from .bundles import CONSOLE, RESULT
+from .bundles import CONSOLE, RECORDS, RESULT
 from .console import console_entries
 from .formats import RATE_WORDS, format_of, states_count, states_number
 from .names import told_by
@@ -57,6 +57,8 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
     data = parse.bundle.map(raw_path)
     console, console_path = _console(parse, raw_path)
     names: Counter[str] = Counter()
+    own = parse.bundle.manifest.identity.get(RECORDS, {}).get(raw_path)
+    number = -1
     for record in records(data, unnamed):
         pairs = _by_key(record.pairs, unnamed)
         kind = format_of(pairs.keys())
@@ -64,10 +66,13 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
             message = "a record that no known client writes"
             unnamed("unknown-record", message, record.offset, record.stop - record.offset, record.line_number, "error")
             continue
+        number += 1
         stated = list(_record_entries(data, pairs, unnamed))
         by_key = {entry.key: entry for entry in stated}
         name = run_id(kind, raw_path, identity_of(by_key, sha256), 1)
         names[name] += 1
+        if own is not None and number not in own:  # another file states it
+            continue
         name = run_id(kind, raw_path, identity_of(by_key, sha256), names[name])
         report = Report(parse.buffer, raw_path, name)
         for source, path, entries in (("result", raw_path, stated), ("console", console_path, console)):

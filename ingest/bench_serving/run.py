@@ -9,15 +9,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from warehouse.landing.contract import canonical_json, workload_spec_digest
+from warehouse.landing.deployments import accelerator_at, accelerators_used, configuration, split_deployment
 from warehouse.landing.text import Entry
 
-from .names import Told, accelerator_in, accelerators_used
+from .names import Told
 
 Stated = Mapping[str, Entry]  # by key: of the record, or of the console
 
 _PREFIXES = {
     "vllm": "vllm-bench", "sglang": "sglang-bench", "inferencex": "inferencex", "inferencex_agg": "inferencex",
-    "inferencex_agentic": "inferencex",
+    "inferencex_agentic": "inferencex", "stt": "stt-bench",
 }
 _UNKNOWN = frozenset({"", "n/a", "na", "none", "null", "unknown"})
 _RAMP = ("ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")
@@ -46,7 +47,7 @@ def identity_of(stated: Stated, sha256: str) -> str:
 
 def run_columns(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
     """The columns of the run's row, but for its name and place."""
-    columns = {**_load(stated, console, told), **_deployment(stated, told), **_software(kind, stated, console, told)}
+    columns = {**_load(kind, stated, console, told), **_deployment(stated, told), **_software(kind, stated, console, told)}
     columns |= _times(stated)
     document = _workload_document(columns, stated, console)
     columns["workload_document"] = canonical_json(document).decode()
@@ -70,8 +71,8 @@ def whole(stated: Stated, *keys: str) -> int | None:
     return int(value) if value is not None and value.is_integer() and abs(value) < 2**53 else None
 
 
-def _load(stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
-    dataset = text(stated, "dataset_name") or text(console, "client/dataset_name")
+def _load(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
+    dataset = text(stated, "dataset_name", "audio_file") or text(console, "client/dataset_name")
     is_random = dataset is None or dataset.startswith("random")
     lengths = {}
     for which, short in (("input", "isl"), ("output", "osl")):
@@ -80,6 +81,8 @@ def _load(stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
         length = length if length is not None else whole(console, *(f"client/{name}" for name in named))
         lengths[f"{which}_length"] = length if length is not None else getattr(told, f"{which}_length")
     concurrency = whole(stated, "max_concurrency", "conc")
+    if concurrency is None and kind != "sglang":  # there it is the mean number of requests in flight, as measured
+        concurrency = whole(stated, "concurrency")
     if concurrency is None and "max_concurrency" not in stated:  # null: unlimited, whatever names say
         concurrency = whole(console, "client/max_concurrency") or told.max_concurrency
     both = None not in lengths.values()
@@ -88,7 +91,7 @@ def _load(stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
         "model": text(stated, "model_id", "model", "server_info/model_path") or text(console, "client/model"),
         "dataset": dataset,
         **lengths,
-        "num_prompts": whole(stated, "num_prompts") or whole(console, "client/num_prompts") or told.num_prompts,
+        "num_prompts": whole(stated, "num_prompts", "num_requests") or whole(console, "client/num_prompts") or told.num_prompts,
         "max_concurrency": concurrency,
         "request_rate_per_s": rate,
         "burstiness": number(stated, "burstiness"),
@@ -113,26 +116,16 @@ def _deployment(stated: Stated, told: Told) -> dict[str, Any]:
     if None not in split:
         used = sum(filter(None, split)) or None
     system = text(stated, "hw", "gpu", "gpu_type", "accelerator", "hardware")
+    accelerator = accelerator_at(system) if system else None
     return {
         **sizes,
-        "split_deployment": _split_deployment(stated),
+        "split_deployment": split_deployment(lambda key: whole(stated, key)),
+        **configuration(lambda key: stated[key].value if key in stated else None),
         "system_name": system or told.system_name,
-        "accelerator": (accelerator_in(system) if system else None) or told.accelerator,
+        "accelerator": accelerator.name if accelerator else told.accelerator,
         "accelerator_count": used or told.accelerator_count,
         "decode_accelerator_count": split[1],
     }
-
-
-def _split_deployment(stated: Stated) -> str | None:
-    """How prefill and decode are spread, of a deployment that splits them: `prefill 2 x TP4 EP4, decode 1 x TP8`."""
-    parts = []
-    for role in ("prefill", "decode"):
-        sizes = [(short, whole(stated, f"{role}_{short.casefold()}")) for short in ("TP", "PP", "EP")]
-        spread = " ".join(f"{short}{size}" for short, size in sizes if size)
-        workers = whole(stated, f"{role}_num_workers")
-        if spread and workers:
-            parts.append(f"{role} {workers} x {spread}")
-    return ", ".join(parts) or None
 
 
 def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
@@ -193,12 +186,16 @@ def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stat
         "model", "dataset", "input_length", "output_length", "num_prompts", "max_concurrency", "burstiness", "protocol",
     )
     document = {name: columns[name] for name in names if columns[name] is not None}
+    if precision := text(stated, "precision"):  # of the model's weights; what a server was told is its own setting
+        document["precision"] = precision
     rate = columns["request_rate_per_s"]
     if written := text(stated, "request_rate"):
         is_unlimited = written.casefold() in ("inf", "infinity")
         document["request_rate"] = rate if rate is not None else "inf" if is_unlimited else written  # such as trace
     if scenario := text(stated, "scenario_type"):
         document["scenario"] = scenario
+    if (seconds := number(stated, "audio_duration_s")) is not None:
+        document["audio_duration_s"] = seconds
     # A ramp of vLLM's client stands beside a rate of `inf`.
     document |= {key: written for key in _RAMP if (written := text(stated, key))}
     ratio = number(stated, "random_range_ratio")

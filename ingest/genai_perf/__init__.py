@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
+from warehouse.landing.deployments import CONFIGURATION_FIELDS
 from warehouse.landing.entries import ENTRY_FIELDS
 from warehouse.landing.rows import landing_schema
 
 _RUN_ID = pa.field("run_id", pa.string(), nullable=False)
 _POINT = pa.field("point_index", pa.int64(), nullable=False)
+_TIMES = ("ttft", "tpot", "itl", "e2e")
 _REQUEST = pa.field("request_index", pa.int64(), nullable=False)
 
 TABLES: Mapping[str, pa.Schema] = {
@@ -33,6 +35,43 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("has_summary", pa.bool_(), nullable=False),  # whether the summary is of this point
     ),
     "genai_perf_entry": landing_schema(*ENTRY_FIELDS),
+    "genai_perf_deployment": landing_schema(  # what a record of InferenceX states that restates the run
+        _RUN_ID,
+        pa.field("system_name", pa.string()),
+        pa.field("accelerator", pa.string()),
+        pa.field("accelerator_count", pa.int64()),
+        pa.field("tensor_parallel", pa.int64()),
+        pa.field("data_parallel", pa.int64()),
+        pa.field("pipeline_parallel", pa.int64()),
+        pa.field("expert_parallel", pa.int64()),
+        pa.field("split_deployment", pa.string()),  # how prefill and decode are spread
+        *CONFIGURATION_FIELDS,
+        pa.field("framework", pa.string()),
+        pa.field("image", pa.string()),
+        pa.field("precision", pa.string()),
+    ),
+    "genai_perf_slice": landing_schema(  # AIPerf's time slices: windows of a run, as the client saw them
+        _RUN_ID,
+        pa.field("slice_index", pa.int64(), nullable=False),
+        pa.field("start_ns", pa.int64()),
+        pa.field("end_ns", pa.int64()),
+        pa.field("request_count", pa.int64()),
+        pa.field("request_throughput_per_s", pa.float64()),
+        pa.field("output_token_throughput_per_s", pa.float64()),
+        pa.field("total_token_throughput_per_s", pa.float64()),
+        *(pa.field(f"{metric}_{statistic}_ms", pa.float64()) for metric in _TIMES for statistic in ("mean", "p50", "p99")),
+    ),
+    "genai_perf_server_metric": landing_schema(  # what AIPerf scraped of the servers
+        _RUN_ID,
+        pa.field("endpoint", pa.string()),
+        pa.field("labels", pa.string()),  # canonical JSON
+        pa.field("metric", pa.string(), nullable=False),  # as the server names it
+        pa.field("metric_type", pa.string()),  # gauge, counter, histogram
+        pa.field("unit", pa.string()),
+        pa.field("start_ns", pa.int64()),  # NULL: the file does not say when it was collected
+        pa.field("end_ns", pa.int64()),
+        *(pa.field(f"value_{statistic}", pa.float64()) for statistic in ("avg", "min", "max", "total", "rate", "count", "sum")),
+    ),
     "genai_perf_request": landing_schema(  # of perf_analyzer's raw export
         _RUN_ID,
         _POINT,
@@ -65,11 +104,12 @@ class GenaiPerf:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "genai_perf"
-    version = 8
+    version = 9
     formats = (
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",
         "AIPerf's JSON since 0.1 (or CSV), schema 1.0 to 1.3, and its records, a request a line",
+        "AIPerf's time slices, and the server metrics that it scraped (JSON, CSV, or a scrape a line)",
     )
     tables = TABLES
 

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
 
-_ENDING = re.compile(r"_(?:genai_perf|aiperf)$", re.IGNORECASE)
+from .inferencex import Restatement, restatements
+
+RECORD, LIST = "inferencex", "restatement"  # roles of what restates a run: a record of InferenceX, a list of records
+SLICES, SLICES_CSV = "time_slices", "time_slices_csv"
+SERVER_METRICS, SERVER_METRICS_CSV, SCRAPES = "server_metrics", "server_metrics_csv", "server_metrics_scrapes"
+_BESIDE = frozenset({SLICES, SLICES_CSV, SERVER_METRICS, SERVER_METRICS_CSV, SCRAPES})  # of a run, and none alone
+RECORDS = "records"  # of a bundle's identity: by a file's path, the numbers of its records that restate the run
+_ENDING = re.compile(r"(?:_genai_perf|_aiperf)?(?:_timeslices|_server_metrics)?$", re.IGNORECASE)
 _RUN_FOLDER = re.compile(r".+-(?:concurrency|request_rate)[\d.]+", re.IGNORECASE)
 _HEAD_BYTES = 1 << 16  # AIPerf may write its whole configuration before the statistics
 # A statistic that every version and kind of endpoint states, with its unit; failed runs of AIPerf have the last one alone.
@@ -22,7 +29,15 @@ _STATISTIC = re.compile(
     rb'"(?:request_throughput|request_latency|request_count|time_to_first_token|error_request_count)"\s*:\s*\{[^{}]*"unit"\s*:'
 )
 _SUMMARY_SIGNS = (b'"unit"', b'"input_config"')
-_NO_SUMMARY = re.compile(rb'\s*\{\s*"(?:timeslices|window_metadata)"\s*:')  # AIPerf's statistics of parts of a run
+_SLICES = re.compile(rb'\s*\{\s*"timeslices"\s*:')  # AIPerf's statistics of parts of a run
+_STEADY_STATE = re.compile(rb'\s*\{\s*"window_metadata"\s*:')
+_SLICES_CSV = b"Timeslice,Metric,Unit,"
+_SERVER_METRICS = re.compile(
+    rb'\{\s*(?:"(?:schema_version|aiperf_version|benchmark_id)"\s*:\s*(?:"[^"]*"|null)\s*,\s*)*'
+    rb'"summary"\s*:\s*\{\s*"endpoints_configured"\s*:'
+)
+_SERVER_METRICS_CSV = re.compile(rb"(?:#[^\n]*\n)*Endpoint,Type,Metric,Unit,")
+_SCRAPE_MARKS = (b'"endpoint_url"', b'"endpoint_latency_ns"', b'"timestamp_ns"')
 _CSV_STATISTIC = re.compile(rb'^"?(?:Request Throughput|Request Latency|Time to First Token)\b', re.IGNORECASE | re.MULTILINE)
 _RAW = re.compile(rb'"experiments"\s*:\s*\[\s*\{\s*"(?:experiment|requests|window_boundaries)"\s*:')
 _REQUEST_MARK = re.compile(rb'"metadata"\s*:\s*\{[^{}]*"(?:request_start_ns|credit_phase)"\s*:')
@@ -46,9 +61,14 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
             folders[path.rpartition("/")[0]].append(found)
         elif found is not None:
             yield found
+    summaries = [file.path for files in folders.values() for file in files if file.role == "summary"]
+    restated = restatements(tree, summaries)
     for folder in sorted(folders):
         for files in _runs(tree, folders[folder]):
-            yield _draft(tree, folder, files)
+            if all(file.role in _BESIDE for file in files):
+                yield from (Unclaimed(file.path, "AIPerf's windows of a run that is not beside them") for file in files)
+                continue
+            yield _draft(tree, folder, files, [place for file in files for place in restated.get(file.path, ())])
 
 
 def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
@@ -61,15 +81,22 @@ def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
         head = tree.head(path)
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         if suffix == "csv":
-            is_csv = start.startswith(b"Metric,") and _CSV_STATISTIC.search(head) is not None
+            if start.startswith(_SLICES_CSV) or _SERVER_METRICS_CSV.match(start):
+                role = SLICES_CSV if start.startswith(_SLICES_CSV) else SERVER_METRICS_CSV
+                return _File(path, role, _ENDING.sub("", stem))
+            is_csv = start.startswith(b"Metric,") and _CSV_STATISTIC.search(tree.head(path, _HEAD_BYTES)) is not None
             return _File(path, "csv", _ENDING.sub("", stem)) if is_csv else None
         if not start.startswith(b"{"):
             return None
         if suffix == "jsonl":
+            if all(mark in head for mark in _SCRAPE_MARKS):
+                return _File(path, SCRAPES, _ENDING.sub("", stem))
             if not _REQUEST_MARK.search(head):
                 return None
             is_record = _RECORD_MARK in head
             return _File(path, "records", stem) if is_record else Unclaimed(path, "AIPerf's raw requests: its records are read")
+        if _SLICES.match(head) or _SERVER_METRICS.match(start):
+            return _File(path, SLICES if _SLICES.match(head) else SERVER_METRICS, _ENDING.sub("", stem))
         if _RAW.search(head):
             return _File(path, "raw", stem)
         return _File(path, "summary", _ENDING.sub("", stem)) if _is_summary(tree, path, head) else None
@@ -78,14 +105,14 @@ def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
 
 
 def _is_summary(tree: Tree, path: str, head: bytes) -> bool:
-    if _NO_SUMMARY.match(head) or not any(sign in head for sign in _SUMMARY_SIGNS):
+    if _STEADY_STATE.match(head) or not any(sign in head for sign in _SUMMARY_SIGNS):
         return False
     return _STATISTIC.search(tree.head(path, _HEAD_BYTES)) is not None
 
 
 def _runs(tree: Tree, files: list[_File]) -> Iterator[list[_File]]:
     by_stem: dict[str, list[_File]] = defaultdict(list)
-    detail = [file for file in files if file.role in ("raw", "records")]
+    detail = [file for file in files if file.role in ("raw", "records") or file.role in _BESIDE]
     for file in files:
         if file not in detail:
             by_stem[file.stem].append(file)
@@ -101,6 +128,8 @@ def _owner(tree: Tree, file: _File, summaries: dict[str, list[_File]], detail: l
         return file.stem
     stems = [stem for stem, found in summaries.items() if any(other.role in ("summary", "csv") for other in found)]
     name = file.path.rpartition("/")[2].encode()
+    if file.role in _BESIDE and len({other.path for other in detail if other.role == "records"}) == 1 and not stems:
+        return next(other.stem for other in detail if other.role == "records")
     named = [
         stem for stem in stems for other in summaries[stem]
         if other.role == "summary" and name in _PROFILE_FILE.findall(tree.head(other.path, 1 << 20))
@@ -111,7 +140,7 @@ def _owner(tree: Tree, file: _File, summaries: dict[str, list[_File]], detail: l
     return stems[0] if alone else file.stem
 
 
-def _draft(tree: Tree, folder: str, files: list[_File]) -> BundleDraft:
+def _draft(tree: Tree, folder: str, files: list[_File], restated: list[Restatement]) -> BundleDraft:
     above = tree.full_parts(f"{folder}/x" if folder else "x")[-2:-1]
     telling = above[0] if above and _RUN_FOLDER.fullmatch(above[0]) else None
     drafts = []
@@ -119,11 +148,18 @@ def _draft(tree: Tree, folder: str, files: list[_File]) -> BundleDraft:
         name = file.path.rpartition("/")[2]
         media = _MEDIA_TYPES[name.rpartition(".")[2].casefold()]
         drafts.append(DraftFile(f"{telling}/{name}" if telling else name, tree.files[file.path], media, file.role))
-    identity = {"artifact_folder": telling} if telling else {}
-    return BundleDraft(files=tuple(drafts), identity=identity, runs=(run_id(identity),))
+    numbers: dict[str, list[int]] = {}
+    for path, is_list in dict.fromkeys((place.path, place.is_of_list) for place in restated):
+        role = LIST if is_list else RECORD
+        raw_path = f"{role}/{len(numbers) + 1}/{path.rpartition('/')[2]}"
+        numbers[raw_path] = [place.number for place in restated if place.path == path]
+        drafts.append(DraftFile(raw_path, tree.files[path], "application/json", role, tuple(numbers[raw_path]), is_restatement=True))
+    identity: dict[str, Any] = {"artifact_folder": telling} if telling else {}
+    return BundleDraft(files=tuple(drafts), identity=identity | ({RECORDS: numbers} if numbers else {}), runs=(run_id(identity),))
 
 
-def run_id(identity: dict[str, str], manifest_digest: str = "?") -> str:
-    """The run's name: its folder where the tool named it, and the digest of its evidence."""
+def run_id(identity: Mapping[str, Any], sha256: str = "?") -> str:
+    """The run's name: its folder where the tool named it, and the digest of the file that it is read from first. So it is the
+    same run with more files of it beside that."""
     names = [identity["artifact_folder"]] if "artifact_folder" in identity else []
-    return "/".join(("genai-perf", *names, manifest_digest[:12]))
+    return "/".join(("genai-perf", *names, sha256[:12]))

@@ -20,10 +20,13 @@ from warehouse.landing.rows import RowBuffer
 from warehouse.landing.statistics import agrees, mean, percentile
 from warehouse.landing.text import Entry, Report
 
-from .bundles import run_id
+from .bundles import RECORDS, SCRAPES, SERVER_METRICS, SERVER_METRICS_CSV, SLICES, run_id
 from .csv_text import csv_entries
+from .deployment import deployment_row
 from .raw_export import Experiment, request_rows
 from .records import record_rows
+from .server_metrics import csv_rows, json_rows, scrape_rows
+from .slices import slice_rows
 from .units import COUNTED, MILLISECONDS, is_known
 from .workload import workload_document
 
@@ -40,17 +43,31 @@ _Batches = Iterator[tuple[str, pa.RecordBatch]]
 def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
     """All landing rows of a bundle, in batches."""
     buffer = RowBuffer(dict(tables), bundle.digest)
-    run = run_id(dict(bundle.manifest.identity), bundle.digest)
     paths = {file.role or "": file.raw_path for file in bundle.manifest.files}
+    lead = next(paths[role] for role in ("summary", "csv", "records", "raw") if role in paths)
+    run = run_id(bundle.manifest.identity, bundle.manifest.by_path[lead].sha256)
     entries = _summary(bundle, buffer, run, paths)
     experiments: list[Experiment] = []
     if "raw" in paths:
         yield from _raw(bundle, buffer, run, paths["raw"], experiments)
     if "records" in paths:
         yield from _records(bundle, buffer, run, paths["records"])
-    lead = next(paths[role] for role in ("summary", "csv", "records", "raw") if role in paths)
+    if SLICES in paths:
+        data, report = bundle.map(paths[SLICES]), Report(buffer, paths[SLICES], run)
+        for offset, length, columns in slice_rows(data, report):
+            buffer.add("genai_perf_slice", paths[SLICES], offset, length, run_id=run, **columns)
+        yield from buffer.full()
+    # The CSV is rounded, and of the scrapes the others are statistics.
+    for role, read in ((SERVER_METRICS, json_rows), (SERVER_METRICS_CSV, csv_rows), (SCRAPES, scrape_rows)):
+        if role in paths:
+            for offset, length, columns in read(bundle.map(paths[role]), Report(buffer, paths[role], run)):
+                buffer.add("genai_perf_server_metric", paths[role], offset, length, run_id=run, **columns)
+                yield from buffer.full()
+            break
     tool = _tool(entries, paths)
     workload = workload_document(tool, entries, Report(buffer, lead, run))
+    if precision := _deployment(bundle, buffer, run):
+        workload["precision"] = precision
     _add_points(bundle, buffer, run, paths, workload, experiments)
     if len(experiments) == 1:
         _check(entries, experiments[0], Report(buffer, lead, run))
@@ -60,6 +77,19 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
         workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
     )
     yield from buffer.rest()
+
+
+def _deployment(bundle: Bundle, buffer: RowBuffer, run: str) -> str | None:
+    """Add the deployment that the first of the records states that restate the run; the precision of the model."""
+    numbers = bundle.manifest.identity.get(RECORDS, {})
+    for raw_path in sorted(numbers):
+        row = deployment_row(bundle, raw_path, numbers[raw_path][0], Report(buffer, raw_path, run))
+        if row:
+            offset, length, columns = row
+            buffer.add("genai_perf_deployment", raw_path, offset, length, run_id=run, **columns)
+            precision: str | None = columns["precision"]
+            return precision
+    return None
 
 
 def _tool(entries: Mapping[str, Entry], paths: Mapping[str, str]) -> str:

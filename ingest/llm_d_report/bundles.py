@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.rows import RowBuffer
+from warehouse.landing.text import Report
 
+REPORT, RESTATEMENT = "report", "restatement"
 _SECTIONS = rb"(?:version|run|scenario|results|metrics)"
 _YAML_START = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s*#[^\n]*\n|---[^\n]*\n|\s*\n)*" + _SECTIONS + rb"\s*:")
 _JSON_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"' + _SECTIONS + rb'"\s*:')
@@ -18,12 +22,35 @@ _WHOLE = 4 << 20  # keys are sorted: the version may come last
 
 
 def cut(tree: Tree) -> Iterator[BundleDraft]:
-    """One draft a report. The report says all of itself: no folder is kept."""
-    for path, file in tree.files.items():
-        name = path.rpartition("/")[2]
-        media = _MEDIA_TYPES.get(name.rpartition(".")[2].casefold())
+    """One draft a report, with the files of its folder that say the same in YAML or JSON. The report says all of itself: no
+    folder is kept."""
+    reports: dict[tuple[str, str], list[str]] = {}
+    for path in tree.files:
+        media = _MEDIA_TYPES.get(path.rpartition(".")[2].casefold())
         if media is not None and _is_report(tree, path, media):
-            yield BundleDraft((DraftFile(name, file, media, "report"),), runs=("llm-d/?",))
+            folder, _, name = path.rpartition("/")
+            reports.setdefault((folder, name.rpartition(".")[0]), []).append(path)
+    for paths in reports.values():
+        while paths:
+            first, *others = paths
+            stated = _stated(tree, first) if others else {}
+            same = [path for path in others if _stated(tree, path) == stated]
+            paths = [path for path in others if path not in same]
+            yield BundleDraft(tuple(_file(tree, path, path != first) for path in (first, *same)), runs=("llm-d/?",))
+
+
+def _file(tree: Tree, path: str, is_restatement: bool) -> DraftFile:
+    name = path.rpartition("/")[2]
+    role = RESTATEMENT if is_restatement else REPORT
+    return DraftFile(name, tree.files[path], _MEDIA_TYPES[name.rpartition(".")[2].casefold()], role, is_restatement=is_restatement)
+
+
+def _stated(tree: Tree, path: str) -> dict[str, Any]:
+    """What a report says, by key: numbers as numbers, whatever language it is written in."""
+    from .parse import pairs_in, plain
+
+    unheard = Report(RowBuffer({}, ""), path, None)
+    return {str(element.key): plain(element.value) for element in pairs_in(path, tree.head(path, _WHOLE), unheard)}
 
 
 def _is_report(tree: Tree, path: str, media: str) -> bool:

@@ -18,6 +18,7 @@ from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Entry, Report, clean
 from warehouse.landing.yaml_text import yaml_pairs
 
+from .bundles import REPORT
 from .engines import engines
 
 _DEPTH = 12
@@ -46,17 +47,16 @@ _NOT_WORKLOAD = frozenset({"tool_version", "stage"})
 def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[str, pa.RecordBatch]]:
     """All landing rows of a bundle."""
     buffer = RowBuffer(dict(tables), bundle.digest)
-    raw_path = bundle.manifest.files[0].raw_path
+    raw_path = next(file.raw_path for file in bundle.manifest.files if file.role == REPORT)
     found: dict[str, Element] = {}
     # Whose run it is stands in the report: first it is read, then it is landed.
     first = Report(RowBuffer({}, bundle.digest), raw_path, None)
     data = document(bundle, raw_path, first)
-    pairs = json_pairs if raw_path.casefold().endswith(".json") else yaml_pairs
-    uid = next((item.value for item in pairs(data, first, depth=2) if item.key == "run/uid"), None)
+    uid = next((item.value for item in pairs_in(raw_path, data, first, depth=2) if item.key == "run/uid"), None)
     run = f"llm-d/{uid if _is_identifier(uid) else bundle.digest[:16]}"
     report = Report(buffer, raw_path, run)
     document(bundle, raw_path, report)
-    for element in pairs(data, report, depth=_DEPTH):
+    for element in pairs_in(raw_path, data, report):
         found[str(element.key)] = element
     entries = {
         entry.key: entry
@@ -80,6 +80,11 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[st
         workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
     )
     yield from buffer.rest()
+
+
+def pairs_in(path: str, data: bytes, report: Report, depth: int = _DEPTH) -> Iterator[Element]:
+    """The pairs of a report, in JSON or YAML as its name says."""
+    return (json_pairs if path.casefold().endswith(".json") else yaml_pairs)(data, report, depth=depth)
 
 
 def _is_identifier(uid: Any) -> bool:
@@ -167,14 +172,16 @@ def _point(entries: Mapping[str, Entry]) -> str:
 def _workload(found: Mapping[str, Element], models: list[str]) -> dict[str, Any]:
     """The load as the report standardises it, and the models; what it does not state is absent."""
     load = {
-        key.removeprefix("scenario/load/"): _plain(element.value)
+        key.removeprefix("scenario/load/"): plain(element.value)
         for key, element in found.items()
         if key.startswith(_WORKLOAD_PREFIXES) and key.rpartition("/")[2] not in _NOT_WORKLOAD and element.value is not None
     }
-    return {"tool": "llm-d-benchmark", "load": load, **({"model": ",".join(models)} if models else {})}
+    precision = found.get("scenario/model/quantization")
+    stated = {"model": ",".join(models) or None, "precision": plain(precision.value) if precision else None}
+    return {"tool": "llm-d-benchmark", "load": load, **{key: value for key, value in stated.items() if value}}
 
 
-def _plain(value: Any, levels: int = 50) -> Any:
+def plain(value: Any, levels: int = 50) -> Any:
     """A value as YAML and JSON both give it: numbers as numbers where they are exact, all else as text or structure.
     What is nested deeper than any load is left out: the interpreter's stack is short."""
     number = json_number(value)
@@ -183,9 +190,9 @@ def _plain(value: Any, levels: int = 50) -> Any:
     if levels == 0 and isinstance(value, (dict, list)):
         return None
     if isinstance(value, dict):
-        return {clean(str(key)): _plain(item, levels - 1) for key, item in value.items()}
+        return {clean(str(key)): plain(item, levels - 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item, levels - 1) for item in value]
+        return [plain(item, levels - 1) for item in value]
     if isinstance(value, str):
         return clean(value)
     return None if value is None else str(value).casefold()

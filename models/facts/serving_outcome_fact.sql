@@ -43,6 +43,8 @@ columns:
   output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens completed per second"}
   is_token_throughput_inferred: {type: boolean, description: "Whether tokens were computed from samples by a constant, not counted"}
   total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
+  audio_throughput_s_per_s: {type: double, unit: s/s, description: "Seconds of audio transcribed per second, which benchmarks call RTFx; NULL where no speech was"}
+  real_time_factor_mean: {type: double, description: "Processing time of a request / duration of its audio, mean"}
   queueing_delay_ms: {type: double, unit: ms, description: "Time a request waited before work on it began"}
   power_w: {type: double, unit: W, description: "Mean power of the system under test in the measured window"}
   energy_per_query_mj: {type: double, unit: mJ, description: "Mean energy per query in the measured window"}

@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per run, time window and scope (node, channel, rank, request group): infrastructure and service metrics at
-  reduced cardinality. Counters are deltas over the window; what was not exported is NULL.
+  One row per run, time window and scope (node, channel, rank, request group, client, server): infrastructure and service
+  metrics at reduced cardinality. Counters are deltas over the window; what was not exported is NULL. What a client saw of
+  the requests that it sent in a window and what a server says of itself are rows of their own.
 materialized: incremental
 key: [run_id]
 grain: [run_id, scope, scope_name, window_start]
@@ -9,7 +10,7 @@ collects: telemetry_slice
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  scope: {type: varchar, description: "What the window is of", tests: [not_null, {accepted_values: [node, channel, gpu, rank, pair, request]}]}
+  scope: {type: varchar, description: "What the window is of", tests: [not_null, {accepted_values: [node, channel, gpu, rank, pair, request, client, server]}]}
   scope_name: {type: varchar, description: "Which one, e.g. a host name or a channel; NULL when the run has but one"}
   node_name: {type: varchar, description: "The node, for a scope on one node"}
   gpu_uuid: {type: varchar, description: "The GPU, for a scope on one GPU"}
@@ -40,6 +41,19 @@ columns:
   net_recv_bytes: {type: bigint, unit: bytes, description: "Received over external interfaces in the window"}
   storage_read_bytes_per_s: {type: double, unit: bytes/s, description: "Storage read throughput"}
   node_health: {type: varchar, description: "Node health as its monitor states it"}
+  request_count: {type: bigint, description: "Requests of the window, as the client counts them"}
+  request_throughput_per_s: {type: double, unit: 1/s, description: "Requests per second"}
+  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
+  total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
+  ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
+  ttft_p99_ms: {type: double, unit: ms, description: "Time to first token, p99"}
+  tpot_mean_ms: {type: double, unit: ms, description: "Time per output token after the first, mean"}
+  tpot_p99_ms: {type: double, unit: ms, description: "Time per output token after the first, p99"}
+  e2e_mean_ms: {type: double, unit: ms, description: "End-to-end latency, mean"}
+  e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
+  requests_running: {type: double, description: "Requests that the server worked on, mean"}
+  requests_waiting: {type: double, description: "Requests in the server's queue, mean"}
+  kv_cache_used_pct: {type: double, unit: "%", description: "KV cache of the server in use, mean"}
   queue_wait_s: {type: double, unit: s, description: "Scheduler wait before quota"}
   admission_wait_s: {type: double, unit: s, description: "Scheduler wait from quota to start"}
 */

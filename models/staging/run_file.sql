@@ -1,7 +1,8 @@
 /*
 description: >
   One row per run, bundle and file that tells of the run: its own files, and those that no other run of the bundle has
-  for its own (system descriptions, measurements, configurations). A run declaration is no run's own.
+  for its own (system descriptions, measurements, configurations). A run declaration is no run's own, and a list that only
+  restates the run tells of others, too: it is not here.
 grain: [run_id, artifact_manifest_digest, raw_path]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -52,5 +53,5 @@ left join owned
         owned.artifact_manifest_digest = file.artifact_manifest_digest
         and owned.raw_path = file.raw_path
 where
-    owned.raw_path is null
-    or own.run_id is not null
+    file.role is distinct from 'restatement'
+    and (owned.raw_path is null or own.run_id is not null)

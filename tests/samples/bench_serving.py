@@ -179,6 +179,18 @@ def inferencex_agentic_record(nested: bool = True, **changes: Any) -> dict[str, 
     return record | {"request_metrics": {"latency": latency, "throughput": throughput}, "warnings": ["no server log"]} | changes
 
 
+def stt_record(**changes: Any) -> dict[str, Any]:
+    """A transcription benchmark's summary: every key says its unit."""
+    results = {
+        "total": 100, "success": 96, "failed": 4, "success_rate": 96.0, "total_time_s": 4.0, "throughput_rps": 24.0,
+        "processing_time": {"min_s": 1.25, "max_s": 3.0, "mean_s": 2.26, "median_s": 2.37}, "rtf": {"mean": 0.184, "min": 0.102, "max": 0.238},
+    }
+    return {
+        "benchmark_name": "whisper-1xa100_c100", "model": "/workspace/whisper", "audio_file": "/data/test.wav", "audio_duration_s": 12.5,
+        "num_requests": 100, "max_concurrency": 50, "request_rate": 100.0, "results": results, "sample_output": " Maybe.",
+    } | changes
+
+
 def arrays(of: list[Request]) -> dict[str, list[Any]]:
     return {
         "input_lens": [request.input_length for request in of], "output_lens": [request.output_length for request in of],

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
+import statistics
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 FOLDER = "acme-openai-chat-concurrency2"
 SENT = 1730923333000000000
@@ -88,6 +92,113 @@ def write_aiperf(folder: Path) -> Path:
     }
     (folder / "profile_export_aiperf.json").write_text(json.dumps(stated))
     return folder
+
+
+def measured(count: int, seed: int = 0) -> dict[str, list[float]]:
+    """What AIPerf measured of each request, in milliseconds and tokens."""
+    chance = random.Random(seed)
+    return {
+        "time_to_first_token": [chance.uniform(100, 900) for _ in range(count)],
+        "request_latency": [chance.uniform(2000, 9000) for _ in range(count)],
+        "inter_token_latency": [chance.uniform(5, 40) for _ in range(count)],
+        "input_sequence_length": [float(chance.randrange(1000, 9000)) for _ in range(count)],
+        "output_sequence_length": [float(chance.randrange(10, 900)) for _ in range(count)],
+    }
+
+
+def aiperf_summary(of: dict[str, list[float]]) -> dict[str, Any]:
+    """AIPerf's export, by numpy as it does."""
+    stated: dict[str, Any] = {"schema_version": "1.1", "aiperf_version": "0.8.0", "benchmark_id": "845c4e97"}
+    for name, values in of.items():
+        percentiles = {f"p{rank}": float(np.percentile(values, rank)) for rank in (1, 25, 50, 75, 90, 95, 99)}
+        unit = "tokens" if name.endswith("length") else "ms"
+        stated[name] = {"unit": unit, "avg": float(np.mean(values)), **percentiles, "std": float(np.std(values)), "count": len(values)}
+    return stated | {
+        "request_count": {"unit": "requests", "avg": float(len(of["request_latency"]))},
+        "request_throughput": {"unit": "requests/sec", "avg": len(of["request_latency"]) / 60},
+        "benchmark_duration": {"unit": "sec", "avg": 60.0},
+        "input_config": {"endpoint": {"model_names": ["acme/coder"], "type": "chat"}, "loadgen": {"concurrency": 16}},
+        "was_cancelled": False, "error_summary": [], "start_time": "2026-06-03T17:44:44.293003", "end_time": "2026-06-03T17:45:44.293003",
+    }
+
+
+def time_slices(count: int) -> dict[str, Any]:
+    """AIPerf's windows of a second each."""
+    second = 1_000_000_000
+    return {
+        "timeslices": [
+            {
+                "start_ns": SENT + index * second, "end_ns": SENT + (index + 1) * second, "request_count": {"unit": "requests", "avg": index + 1.0},
+                "time_to_first_token": {"unit": "ms", "avg": 30.5 + index, "p99": 90.0}, "request_latency": {"unit": "s", "avg": 2.5},
+                "output_token_throughput": {"unit": "tokens/sec", "avg": 87.5},
+            }
+            for index in range(count)
+        ],
+        "input_config": {"loadgen": {"concurrency": 4}},
+    }
+
+
+SERVER_METRICS_CSV = """\
+# AIPerf Server Metrics Export (CSV)
+# aiperf_version: 0.8.0
+#
+Endpoint,Type,Metric,Unit,avg,min,max,std,p50,engine,model_name,Description
+localhost:8000,gauge,vllm:num_requests_running,requests,5.8288,0.0000,8.0000,0.7639,6.0000,0,acme,"Requests, running"
+localhost:8000,gauge,vllm:num_requests_waiting,requests,6.2714,0.0000,11.0000,1.2439,6.0000,0,acme,Waiting
+localhost:8000,gauge,vllm:kv_cache_usage_perc,ratio,0.8265,0.2000,0.9900,0.0751,0.8100,0,acme,1 means 100 percent
+
+Endpoint,Type,Metric,Unit,total,rate,rate_avg,engine,model_name,Description
+localhost:8000,counter,vllm:generation_tokens,tokens,49773.0000,27.1968,27.2000,0,acme,Tokens
+"""
+
+
+def server_metrics(windows: bool = True) -> dict[str, Any]:
+    """AIPerf's JSON of what a server said of itself."""
+    second = 1_000_000_000
+
+    def series(*means: float) -> dict[str, Any]:
+        slices = [{"start_ns": SENT + n * second, "end_ns": SENT + (n + 1) * second, "avg": mean} for n, mean in enumerate(means)]
+        stated = {"endpoint_url": "http://localhost:8000/metrics", "labels": {"engine": "0"}, "stats": {"avg": sum(means) / len(means)}}
+        return stated | ({"timeslices": slices} if windows else {})
+
+    return {
+        "schema_version": "1.0", "aiperf_version": "0.10.0", "benchmark_id": "845c4e97",
+        "summary": {
+            "endpoints_configured": ["http://localhost:8000/metrics"],
+            "endpoint_info": {"http://localhost:8000/metrics": {"first_fetch_ns": SENT - second, "last_fetch_ns": SENT + 4 * second}},
+        },
+        "metrics": {
+            "vllm:num_requests_running": {"type": "gauge", "unit": "requests", "series": [series(4.0, 6.0)]},
+            "vllm:kv_cache_usage_perc": {"type": "gauge", "unit": "ratio", "series": [series(0.5, 0.75)]},
+        },
+    }
+
+
+def inferencex_of(of: dict[str, list[float]], nested: bool = False, digits: int | None = None) -> dict[str, Any]:
+    """What InferenceX makes of the same requests: seconds, by Python's statistics, rounded in its later versions."""
+    names = {
+        "ttft": "time_to_first_token", "e2el": "request_latency", "itl": "inter_token_latency", "tpot": "inter_token_latency",
+        "input_tokens": "input_sequence_length", "output_tokens_actual": "output_sequence_length",
+    }
+    found: dict[str, dict[str, float]] = {}
+    for short, name in names.items():
+        values = [value if "tokens" in short else value / 1000 for value in of[name]]
+        stated = {"mean": statistics.mean(values), "std": statistics.pstdev(values)}
+        stated |= {f"p{rank}": float(np.percentile(values, rank)) for rank in (75, 90, 95)}
+        found[short] = {key: value if digits is None else round(value, digits) for key, value in stated.items()}
+    count = len(of["request_latency"])
+    record = {
+        "hw": "mi355x", "conc": 16, "image": "lmsysorg/sglang-rocm:v0.5.12.post1-rocm720-mi35x", "model": "acme/coder",
+        "framework": "sglang", "precision": "fp4", "spec_decoding": "none", "disagg": False, "scenario_type": "agentic-coding",
+        "is_multinode": False, "tp": 2, "ep": 1, "dp_attention": "false", "offloading": "hicache",
+        "num_requests_total": count, "num_requests_successful": count,
+    }
+    if not nested:
+        flat = {f"{statistic}_{short}": value for short, stated in found.items() for statistic, value in stated.items()}
+        return record | flat | {"duration_seconds": 60.0001}
+    latency = {short: stated for short, stated in found.items() if "tokens" not in short}
+    tokens = {"input": found["input_tokens"], "output_actual": found["output_tokens_actual"]}
+    return record | {"request_metrics": {"latency": latency, "tokens": tokens, "throughput": {"duration_seconds": 60.0001}}}
 
 
 def aiperf_of_phases(phases: list[dict[str, Any]], datasets: list[dict[str, Any]]) -> dict[str, Any]:

@@ -30,18 +30,24 @@ ISSUE_TABLE = "evidence_issue"
 
 @dataclass(frozen=True)
 class DraftFile:
-    """A file an ingestor wants in a bundle, under `raw_path`. `media_type` and `role` say what it is, if known."""
+    """A file an ingestor wants in a bundle, under `raw_path`. `media_type` and `role` say what it is, if known.
+
+    Of a file that holds several records, `records` are the numbers, from 0, of those that the bundle is about. `is_restatement`:
+    the file, or these records of it, only restate the bundle's own measurement. No other family makes a run of them."""
 
     raw_path: str
     file: TreeFile
     media_type: str | None = None
     role: str | None = None
+    records: tuple[int, ...] | None = None
+    is_restatement: bool = False
 
 
 @dataclass(frozen=True)
 class BundleDraft:
     """A bundle as cut, before its files were read. `identity` and `source` go into the manifest: JSON values only, no
-    local paths, so that the same evidence has the same digest wherever it lay. `runs` are the runs it seems to hold."""
+    local paths, so that the same evidence has the same digest wherever it lay. `runs` are the runs it seems to hold: where the
+    files say which of their records they are about, one a record."""
 
     files: tuple[DraftFile, ...]
     identity: Mapping[str, Any] = field(default_factory=dict)

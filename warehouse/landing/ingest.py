@@ -24,6 +24,7 @@ from warehouse.evidence.store import EvidenceStore
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations
+from warehouse.landing.restating import without_restatements
 
 ADDED = "added"
 PRESENT = "present"
@@ -110,6 +111,7 @@ def plan_ingest(
                 claims.append((ingestor.name, found))
     if preferred is not None:
         claims = _preferring(preferred, claims, path)
+    claims = without_restatements(claims, preferred)
     drafts = _declared(_settled(claims, reasons_by_path, problems), tree, reasons_by_path)
     taken = _claimants(drafts)
     leftovers = tuple(Leftover(file, reasons_by_path.get(path)) for path, file in tree.files.items() if path not in taken)
@@ -125,26 +127,26 @@ def _declared(claims: _Claims, tree: Tree, reasons_by_path: dict[str, str]) -> _
 
 
 def _claimants(claims: _Claims) -> dict[str, list[str]]:
-    """The families that claim each file, in the order of the claims."""
+    """The families that claim each file, in the order of the claims; those that hold it for a restatement claim nothing."""
     found: dict[str, list[str]] = {}
     for family, draft in claims:
         for file in draft.files:
             names = found.setdefault(file.file.path, [])
-            if family not in names:
+            if family not in names and not file.is_restatement:
                 names.append(family)
     return found
 
 
 def _preferring(preferred: str, claims: _Claims, path: Path) -> _Claims:
     """The claims without those of others to a file that `preferred` claims."""
-    wanted = {file.file.path for family, draft in claims if family == preferred for file in draft.files}
+    wanted = {path for path, names in _claimants(claims).items() if preferred in names}
     if not wanted:
         raise WarehouseError(
             "WH122", f"{preferred} claims nothing here", printable(str(path)), "wh ingest --dry-run says who does"
         )
     return [
         (family, draft) for family, draft in claims
-        if family == preferred or not any(file.file.path in wanted for file in draft.files)
+        if family == preferred or not any(file.file.path in wanted and not file.is_restatement for file in draft.files)
     ]
 
 
@@ -153,7 +155,7 @@ def _settled(claims: _Claims, reasons_by_path: dict[str, str], problems: list[Wa
     contested = {path: names for path, names in _claimants(claims).items() if len(names) > 1}
     kept: _Claims = []
     for family, draft in claims:
-        disputed = next((file.file.path for file in draft.files if file.file.path in contested), None)
+        disputed = next((file.file.path for file in draft.files if file.file.path in contested and not file.is_restatement), None)
         if disputed is None:
             kept.append((family, draft))
         else:

@@ -3,7 +3,8 @@ description: >
   One row per run of vLLM's client or a fork: what its record states, in one unit. Keys end in `_ms`, but for InferenceX,
   which states seconds without a suffix. What InferenceX's agentic records call itl is AIPerf's inter_token_latency, one value
   a request: no time between tokens, and not here; their tpot is the same. What a record does not state is taken from its requests, where it has them. A
-  latency of zero is none: the clients write it where there was nothing to measure.
+  latency of zero is none: the clients write it where there was nothing to measure. Where failed requests are not counted,
+  they are those that were asked for and not completed: of datasets that always have as many requests as are asked for.
 grain: [run_id, artifact_manifest_digest]
 */
 with stated as (
@@ -12,9 +13,12 @@ with stated as (
         entry.artifact_manifest_digest,
         entry.source,
         run.format,
+        run.dataset,
         case
             when run.format = 'inferencex_agentic'
                 then regexp_replace(entry.key, '^request_metrics/latency/([a-z0-9]+)/([a-z0-9.]+)$', '\2_\1')
+            when run.format = 'stt'
+                then regexp_replace(entry.key, '^results/processing_time/(mean|median)_s$', '\1_e2el')
             else entry.key
         end as key,
         entry.value_number
@@ -24,7 +28,7 @@ with stated as (
             run.run_id = entry.run_id
             and run.artifact_manifest_digest = entry.artifact_manifest_digest
     where
-        entry.source in ('result', 'requests')
+        (entry.source in ('result', 'requests') or entry.key = 'client/num_prompts')
         and entry.value_number is not null
 ),
 
@@ -33,6 +37,7 @@ number as (
         run_id,
         artifact_manifest_digest,
         source,
+        dataset,
         key,
         regexp_extract(key, '^(mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|e2e|e2e_latency)(?:_ms)?$', 1) as statistic,
         regexp_extract(key, '^(?:mean|median|std|p[0-9.]+)_(ttft|tpot|itl|e2e)(?:l|_latency)?(?:_ms)?$', 1) as metric,
@@ -40,7 +45,7 @@ number as (
         case
             when ends_with(key, '_ms') then value_number
             when format = 'inferencex_agentic' and ends_with(key, '_itl') then null
-            when starts_with(format, 'inferencex') then value_number * 1000
+            when starts_with(format, 'inferencex') or format = 'stt' then value_number * 1000
         end as value_ms
     from stated
 ),
@@ -50,6 +55,7 @@ measured as (
         run_id,
         artifact_manifest_digest,
         source,
+        dataset,
         key,
         metric,
         case statistic when 'median' then 'p50' else statistic end as statistic,
@@ -61,13 +67,40 @@ measured as (
 select
     run_id,
     artifact_manifest_digest,
-    max(value_number) filter (where source = 'result' and key in ('duration', 'duration_seconds', 'request_metrics/throughput/duration_seconds')) as duration_s,
-    max(value_number) filter (where source = 'result' and key in ('completed', 'num_requests_successful')) as completed_count,
+    max(value_number) filter (where source = 'result' and key in ('duration', 'duration_seconds', 'results/total_time_s', 'request_metrics/throughput/duration_seconds')) as duration_s,
+    max(value_number) filter (where source = 'result' and key in ('completed', 'num_requests_successful', 'results/success')) as completed_count,
     coalesce(
-        max(value_number) filter (where source = 'result' and key = 'failed'),
-        max(value_number) filter (where source = 'requests' and key = 'failed')
+        max(value_number) filter (where source = 'result' and key in ('failed', 'results/failed')),
+        max(value_number) filter (where source = 'requests' and key = 'failed'),
+        max(value_number) filter (where source = 'result' and key = 'request_accounting/records_total')
+        - max(value_number) filter (where source = 'result' and key = 'request_accounting/records_profiled')
+        - max(value_number) filter (where source = 'result' and key = 'request_accounting/records_warmup_dropped'),
+        max(value_number) filter (where source = 'result' and key = 'num_requests_total')
+        - max(value_number) filter (where source = 'result' and key = 'num_requests_successful'),
+        case
+            when
+                max(value_number) filter (where key in ('num_prompts', 'client/num_prompts'))
+                = max(value_number) filter (where source = 'result' and key = 'completed')
+                then 0
+            when
+                max(value_number) filter (where key in ('num_prompts', 'client/num_prompts'))
+                > max(value_number) filter (where source = 'result' and key = 'completed')
+                and coalesce(max(dataset), 'random') in (
+                    'random', 'random-ids', 'sharegpt', 'sonnet', 'burstgpt', 'prefix_repetition'
+                )
+                then
+                    max(value_number) filter (where key in ('num_prompts', 'client/num_prompts'))
+                    - max(value_number) filter (where source = 'result' and key = 'completed')
+        end
     ) as failed_count,
-    max(value_number) filter (where source = 'result' and key in ('request_throughput', 'request_inthroughput')) as request_throughput_per_s,
+    coalesce(
+        max(value_number) filter (where source = 'result' and key in ('request_throughput', 'request_inthroughput', 'results/throughput_rps')),
+        max(value_number) filter (where source = 'result' and key = 'num_requests_successful') / nullif(
+            max(value_number) filter (
+                where source = 'result' and key in ('duration_seconds', 'request_metrics/throughput/duration_seconds')
+            ), 0
+        )
+    ) as request_throughput_per_s,
     max(value_number) filter (where source = 'result' and key = 'input_throughput') as input_token_throughput_per_s,
     max(value_number) filter (
         where source = 'result' and key in ('output_throughput', 'output_tput_tps', 'request_metrics/throughput/output/tokens_per_second')
@@ -79,6 +112,13 @@ select
     ) as total_token_throughput_per_s,
     max(value_number) filter (where source = 'result' and key = 'tput_per_gpu') as total_token_throughput_per_accelerator,
     max(value_number) filter (where source = 'result' and key = 'output_tput_per_gpu') as output_token_throughput_per_accelerator,
+    max(value_number) filter (where source = 'result' and key = 'results/rtf/mean' and value_number > 0) as real_time_factor_mean,
+    coalesce(
+        max(value_number) filter (where source = 'result' and key = 'rtfx' and value_number > 0),
+        max(value_number) filter (where source = 'result' and key = 'audio_duration_s')
+        * max(value_number) filter (where source = 'result' and key = 'results/success')
+        / nullif(max(value_number) filter (where source = 'result' and key = 'results/total_time_s'), 0)
+    ) as audio_throughput_s_per_s,
     coalesce(
         max(value_ms) filter (where source = 'result' and metric = 'ttft' and statistic = 'mean'),
         max(value_ms) filter (where source = 'requests' and metric = 'ttft' and statistic = 'mean')

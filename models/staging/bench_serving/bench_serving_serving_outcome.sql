@@ -37,6 +37,8 @@ with metric as (
         case when completed_count > 0 or completed_count is null then total_token_throughput_per_s end as total_token_throughput_per_s,
         case when completed_count > 0 or completed_count is null then input_token_throughput_per_s end as input_token_throughput_per_s,
         case when coalesce(itl_mean_ms, itl_p50_ms, itl_p99_ms) is not null and (completed_count > 0 or completed_count is null) then itl_std_ms end as jitter_ms,
+        case when completed_count > 0 or completed_count is null then real_time_factor_mean end as real_time_factor_mean,
+        case when completed_count > 0 or completed_count is null then audio_throughput_s_per_s end as audio_throughput_s_per_s,
         output_token_throughput_per_accelerator,
         total_token_throughput_per_accelerator
     from bench_serving_metric
@@ -78,6 +80,8 @@ select
     metric.e2e_p95_ms,
     metric.e2e_p99_ms,
     metric.jitter_ms,
+    metric.real_time_factor_mean,
+    metric.audio_throughput_s_per_s,
     metric.request_throughput_per_s,
     coalesce(
         metric.output_token_throughput_per_s,

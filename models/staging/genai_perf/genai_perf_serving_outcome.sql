@@ -80,6 +80,10 @@ select
     ) as workload_point,
     point.concurrency as concurrency_point,
     point.request_rate_per_s,
+    coalesce(deployment.split_deployment, nullif(concat_ws(
+        ' ', 'TP' || deployment.tensor_parallel, 'DP' || deployment.data_parallel, 'PP' || deployment.pipeline_parallel,
+        'EP' || deployment.expert_parallel
+    ), '')) as deployment_model,
     point.completed_count,
     point.failed_count,
     case
@@ -131,3 +135,7 @@ left join genai_perf_timing_statistic as request
         request.run_id = point.run_id
         and request.artifact_manifest_digest = point.artifact_manifest_digest
         and request.point_index = point.point_index
+left join genai_perf_deployment as deployment
+    on
+        deployment.run_id = point.run_id
+        and deployment.artifact_manifest_digest = point.artifact_manifest_digest

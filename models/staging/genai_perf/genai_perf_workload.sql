@@ -9,6 +9,7 @@ select
     workload_spec_digest,
     workload_document,
     json_extract_string(workload_document, '$.model') as model,
+    json_extract_string(workload_document, '$.precision') as precision,
     json_extract_string(workload_document, '$.endpoint_type') as protocol,
     try_cast(json_extract_string(workload_document, '$.concurrency') as bigint) as concurrency_point,
     'mean ' || json_extract_string(workload_document, '$.isl')

@@ -41,6 +41,32 @@ outcome as (
     from counted
 ),
 
+spread as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        role,
+        coalesce(replicas, 1) as replicas,
+        concat_ws(
+            ' ', 'TP' || tensor_parallel, 'DP' || data_parallel, 'PP' || pipeline_parallel, 'EP' || expert_parallel
+        ) as sizes
+    from llm_d_report_engine
+),
+
+deployment as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        case
+            when count(*) = 1 and min(replicas) = 1 then nullif(min(sizes), '')
+            when min(sizes) <> '' then string_agg(concat_ws(' ', role, replicas || ' x ' || sizes), ', ' order by role desc, sizes)
+        end as deployment_model
+    from spread
+    group by
+        run_id,
+        artifact_manifest_digest
+),
+
 stated as (
     select
         run_id,
@@ -86,6 +112,7 @@ select
     run.workload_point,
     counted.concurrency::bigint as concurrency_point,
     counted.request_rate_per_s,
+    deployment.deployment_model,
     counted.completed_count::bigint as completed_count,
     counted.failed_count::bigint as failed_count,
     case
@@ -130,3 +157,7 @@ left join stated
     on
         stated.run_id = run.run_id
         and stated.artifact_manifest_digest = run.artifact_manifest_digest
+left join deployment
+    on
+        deployment.run_id = run.run_id
+        and deployment.artifact_manifest_digest = run.artifact_manifest_digest

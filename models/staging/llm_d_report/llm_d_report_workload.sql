@@ -9,6 +9,7 @@ select
     workload_spec_digest,
     workload_document,
     json_extract_string(workload_document, '$.model') as model,
+    json_extract_string(workload_document, '$.precision') as precision,
     json_extract_string(workload_document, '$.load."standardized/input_seq_len/distribution"') as prompt_distribution,
     json_extract_string(workload_document, '$.load."standardized/output_seq_len/distribution"') as completion_distribution
 from llm_d_report_run

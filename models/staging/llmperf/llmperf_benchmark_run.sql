@@ -17,6 +17,10 @@ select
         when outcome.failed_count > 0 then 'failed'
         else 'unknown'
     end as status,
+    to_timestamp(
+        stated.written_at_s
+        - case when stated.completed_per_min > 0 then stated.completed_count / stated.completed_per_min * 60 end
+    ) as started_at,
     to_timestamp(stated.written_at_s) as ended_at,
     case when stated.written_at_s is not null then false end as is_zone_assumed,
     case when stated.completed_per_min > 0 then stated.completed_count / stated.completed_per_min * 60 end as duration_s

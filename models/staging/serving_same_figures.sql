@@ -1,0 +1,91 @@
+/*
+description: >
+  One row per serving outcome whose figures another run states, too: probably one measurement that was filed twice, as by two
+  tools or in two folders. Figures are the same if all that both runs state agree in six digits, and at least three do. Of
+  the runs with one first figure each is compared with the first by name, and that one with the last: many runs with the same
+  figures cost no more than few.
+grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  workload_point: {type: varchar, description: "The point of the workload that was driven", tests: [not_null]}
+  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
+  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  same_figures_as: {type: varchar, description: "The other run", tests: [not_null]}
+*/
+with figure as (
+    select
+        run_id,
+        workload_point,
+        concurrency_point,
+        request_rate_per_s,
+        completed_count,
+        printf('%.5e', ttft_mean_ms) as ttft_mean,
+        printf('%.5e', ttft_p50_ms) as ttft_p50,
+        printf('%.5e', ttft_p90_ms) as ttft_p90,
+        printf('%.5e', ttft_p95_ms) as ttft_p95,
+        printf('%.5e', ttft_p99_ms) as ttft_p99,
+        printf('%.5e', tpot_mean_ms) as tpot_mean,
+        printf('%.5e', tpot_p50_ms) as tpot_p50,
+        printf('%.5e', tpot_p99_ms) as tpot_p99,
+        printf('%.5e', e2e_mean_ms) as e2e_mean,
+        printf('%.5e', e2e_p50_ms) as e2e_p50,
+        printf('%.5e', e2e_p99_ms) as e2e_p99
+    from serving_outcome_fact
+),
+
+lead as (
+    select
+        *,
+        coalesce(ttft_mean, ttft_p50, e2e_mean, e2e_p50) as first_figure
+    from figure
+),
+
+shared as (
+    select
+        first_figure,
+        min(run_id) as first_run_id,
+        max(run_id) as last_run_id
+    from lead
+    group by first_figure
+    having min(run_id) <> max(run_id)
+),
+
+pair as (
+    select
+        one.run_id,
+        one.workload_point,
+        one.concurrency_point,
+        one.request_rate_per_s,
+        other.run_id as other_run_id,
+        one.completed_count = other.completed_count as is_same_count,
+        [
+            one.ttft_mean = other.ttft_mean, one.ttft_p50 = other.ttft_p50, one.ttft_p90 = other.ttft_p90,
+            one.ttft_p95 = other.ttft_p95, one.ttft_p99 = other.ttft_p99, one.tpot_mean = other.tpot_mean,
+            one.tpot_p50 = other.tpot_p50, one.tpot_p99 = other.tpot_p99, one.e2e_mean = other.e2e_mean,
+            one.e2e_p50 = other.e2e_p50, one.e2e_p99 = other.e2e_p99
+        ] as agreements
+    from lead as one
+    inner join shared
+        on shared.first_figure = one.first_figure
+    inner join lead as other
+        on
+            other.run_id = case when one.run_id = shared.first_run_id then shared.last_run_id else shared.first_run_id end
+            and other.first_figure = one.first_figure
+)
+
+select
+    run_id,
+    workload_point,
+    concurrency_point,
+    request_rate_per_s,
+    min(other_run_id) as same_figures_as
+from pair
+where
+    coalesce(is_same_count, true)
+    and not list_contains(agreements, false)
+    and len(list_filter(agreements, lambda agrees : agrees)) >= 3
+group by
+    run_id,
+    workload_point,
+    concurrency_point,
+    request_rate_per_s

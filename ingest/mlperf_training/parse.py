@@ -105,7 +105,7 @@ def _entries(data: bytes, report: Report) -> Iterator[Entry]:
         start, stop = stated.find(b"{"), stated.rfind(b"}") + 1
         if entry.value is None or not entry.value.startswith("[{") or stated.count(b"{") > 1:
             if entry.value is None and element.value is not None:
-                report("value-too-large", entry.key[:120], entry.offset, entry.length, entry.line_number)
+                report("value-too-large", entry.key[:120], entry.offset, entry.length, entry.line_number, "note")
             yield entry
             continue
         line_number = (entry.line_number or 1) + stated.count(b"\n", 0, start)

@@ -61,7 +61,7 @@ def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
         head = tree.head(path)
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         if suffix == "csv":
-            is_csv = start.startswith(b"Metric,") and _CSV_STATISTIC.search(head) is not None
+            is_csv = start.startswith(b"Metric,") and _CSV_STATISTIC.search(tree.head(path, _HEAD_BYTES)) is not None
             return _File(path, "csv", _ENDING.sub("", stem)) if is_csv else None
         if not start.startswith(b"{"):
             return None

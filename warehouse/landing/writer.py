@@ -27,6 +27,7 @@ from warehouse.landing.rows import (
     decoded_schema,
     parse_utc,
 )
+from warehouse.landing.twins import is_twin
 
 _FEW_ROWS = 500  # of a chunk: to write fewer takes up to four times as long as to join them first, more a tenth less
 _SOUGHT = ["artifact_manifest_digest", "raw_path", "run_id"]  # rows are looked for by these; to note least and most of all
@@ -41,7 +42,7 @@ class BundleWriter:
         """Write a bundle's rows. Raises WH105 or WH106 when its stored bytes are damaged; a fault of the ingestor's own
         becomes an `ingest_issue`."""
         self._write_manifest_rows(bundle, ingestor, arrived_at)
-        if ingestor is None:
+        if ingestor is None or is_twin(bundle.manifest):
             return
         if any(file.role == ROLE for file in bundle.manifest.files):
             from warehouse.landing.declaration.rows import add_declarations, without_declarations  # with YAML: few need it

@@ -55,7 +55,7 @@ def test_the_errors_are_told_with_their_places_and_the_rest_is_counted(project: 
     assert "issues in what was copied: 1 error, 3 warnings, 2 notes\n" in err
     line = line_of(evidence / "inference_results_v5.1" / SUMMARY, "eighty")
     assert f"  {SUMMARY}:{line}: not-a-number: Completed samples per second: eighty\n" in err
-    assert "from ingest_issue" in err and "Other Org" not in err
+    assert "select * from ingest_issue" in err and "Other Org" not in err
 
 
 def test_the_json_has_them_by_bundle(project: Project, evidence: Path, wh: Wh) -> None:

@@ -153,7 +153,7 @@ def _notice_issues(issues: "list[Issue]") -> None:
         notice(f"  {printable(issue.place)}: {issue.code}: {printable(issue.message)}")
     if len(errors) > _ERRORS_SHOWN:
         notice(f"  and {len(errors) - _ERRORS_SHOWN} more errors")
-    notice("all of them, after wh build: wh sql \"from ingest_issue where severity <> 'note'\"")
+    notice("all of them, after wh build: wh sql \"select * from ingest_issue\"")
 
 
 def _print(reports: "list[IngestReport]", issues: "list[Issue]", *, as_json: bool) -> None:

@@ -397,7 +397,9 @@ class TestDisagreement:
         assert self.issues(tmp_path / "rounded", **{key: round(value, 2)}) == []
         wrong = round(value, 2) + 0.03
         (message,) = self.issues(tmp_path / "wrong", **{key: wrong})
-        stated, given = message.removeprefix(f"{key} is stated as ").split(", its requests give ")
+        stated, rest = message.removeprefix(f"{key} is stated as ").split(", its requests give ")
+        given, apart = rest.split(": ")
+        assert apart.endswith(" % apart")
         assert float(stated) == wrong and float(given) == pytest.approx(value)
 
     @pytest.mark.parametrize("key", ["completed", "failed", "total_output_tokens", "total_input_tokens"])

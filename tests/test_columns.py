@@ -634,7 +634,7 @@ BY_HAND: dict[str, set[str]] = {
     # A declared model beside the one that the evidence states.
     "ingest_issue.message": {
         "evidence_issue.message", "evidence_declaration.model", "mlperf_inference_run.workload_document",
-        "recorded_run.indicator_name", "recorded_run.program", "fabric_check_run.workload_document",
+        "recorded_run.indicator_name", "recorded_run.program", "fabric_check_run.workload_document", "mlperf_inference_run.scenario",
     },
     "benchmark_run_fact.benchmark_grade": {"evidence_declaration.benchmark_grade"},
     "benchmark_run_fact.grade_reason": {"evidence_declaration.grade_reason", "evidence_declaration.benchmark_grade"},
@@ -644,7 +644,7 @@ BY_HAND: dict[str, set[str]] = {
     "hardware_topology_dim.gpu_model": {f"{ENTRY}.value", "recorded_run.gpu_model", "fabric_check_run.gpu_model"},
     "mlperf_inference_result.power": CHOSEN | {
         f"{ENTRY}.value", f"{ENTRY}.value_number", f"{ENTRY}.raw_offset", "mlperf_inference_power_sample.watts",
-        "mlperf_inference_run.scenario",
+        "mlperf_inference_run.scenario", "mlperf_inference_run.logged_scenario",
     },
     "mlperf_inference_results.official_label": {"mlperf_inference_run.scenario"},
     "indicator_results.median": {"recorded_indicator_value.value_number"},

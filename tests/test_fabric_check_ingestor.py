@@ -323,7 +323,8 @@ class TestCampaign:
         rows = landed(tmp_path / "tree")
         (issue,) = rows[ISSUE_TABLE]
         assert issue["code"] == "summary-disagrees" and issue["raw_path"].endswith("summary.csv") and issue["line_number"] == 6
-        assert issue["message"] == "avg_bus_bw_GBs: the summary says 13.760000, the log 5.76"
+        assert issue["message"] == "avg_bus_bw_GBs: the summary says 13.760000, the log 5.76: a factor of 2.39 apart"
+        assert issue["severity"] == "error"
 
     def test_a_log_without_a_word_is_a_failed_run_on_the_nodes_of_its_name(self, tmp_path: Path) -> None:
         sample.write_campaign(tmp_path / "tree")

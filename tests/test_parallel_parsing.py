@@ -53,7 +53,7 @@ def made(root: Path, ingestor: str = VALUES_INGESTOR) -> Project:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch closes after each bundle or two, and processes are started for anything."""
-    monkeypatch.setattr(parsing, "_BYTES_A_BATCH", 100)
+    monkeypatch.setattr(parsing, "BYTES_A_BATCH", 100)
     monkeypatch.setattr(parsing, "_BYTES_WORTH_PROCESSES", 0)
 
 
@@ -109,7 +109,7 @@ def test_little_evidence_starts_no_process(tmp_path: Path, started: list) -> Non
 def test_a_bundle_larger_than_all_others_starts_no_process_for_them(
     tmp_path: Path, started: list, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parsing, "_BYTES_A_BATCH", 100)
+    monkeypatch.setattr(parsing, "BYTES_A_BATCH", 100)
     parsed(made(tmp_path), 2)  # beside the 20 kB files there is next to nothing
     assert started == []
 
@@ -171,7 +171,7 @@ def test_the_callers_script_is_not_run_again(tmp_path: Path) -> None:
         "import sys\nsys.path.insert(0, sys.argv[2])\nfrom pathlib import Path\nfrom warehouse.landing import parsing\n"
         "from warehouse.project import read_project\n"
         "from test_parallel_parsing import parsed\nprint('run')\n"
-        "parsing._BYTES_A_BATCH, parsing._BYTES_WORTH_PROCESSES = 100, 0\n"
+        "parsing.BYTES_A_BATCH, parsing._BYTES_WORTH_PROCESSES = 100, 0\n"
         "print(len(parsed(read_project(Path(sys.argv[1])), 2).batches) > 1)\n"
     )
     done = subprocess.run(
@@ -190,7 +190,7 @@ def test_processes_are_forked_where_no_thread_is_lost(has_thread: bool, tmp_path
         "import sys\nsys.path.insert(0, sys.argv[2])\nfrom pathlib import Path\nfrom threading import Event, Thread\n"
         "from warehouse.errors import WarehouseError\nfrom warehouse.landing import parsing, processes\n"
         "from warehouse.project import read_project\nfrom test_parallel_parsing import parsed, shown\n"
-        "import shutil\nparsing._BYTES_A_BATCH, parsing._BYTES_WORTH_PROCESSES = 100, 0\n"
+        "import shutil\nparsing.BYTES_A_BATCH, parsing._BYTES_WORTH_PROCESSES = 100, 0\n"
         "project, mark, ended, kinds = read_project(Path(sys.argv[1])), Path(sys.argv[3]), Event(), []\n"
         "if sys.argv[4] == 'True':\n    Thread(target=ended.wait).start()\n"
         "start = processes._start\n"

@@ -367,11 +367,16 @@ def test_the_standard_cases_pass(tmp_path: Path) -> None:
 # A change of a standard model that the standard cases must see.
 MUTATIONS = {
     "models/marts/mlperf_inference_result.sql": [
-        ("'v3.0', 'v3.1', 'v4.0'", "'v3.0', 'v3.1'"), ("single.early_stopping_p99_ms * 8", "single.early_stopping_p99_ms"),
-        ("and run_itself.run_id is null", ""), ("1e3 / single.e2e_mean_ms", "single.e2e_mean_ms"),
-        ("and single.suite like '%edge%'", ""), ("when has_ranging_run then 'missing'", "when true then 'missing'"),
-        ("case when performance is not null then performance_unit end", "performance_unit"),
-        ("when scenario = 'SingleStream' and has_token_early_stopping then e2e_p90_ms", ""),
+        ("'v3.0', 'v3.1', 'v4.0')", "'v3.0', 'v3.1')"), ("then early_stopping_p99_ms * 8", "then early_stopping_p99_ms"),
+        ("then e2e_p99_ms * 8", "then null"), ("energy_per_query_mj * 8", "energy_per_query_mj"), ("single_stream_qps, ", ""),
+        ("then samples_per_query * 1e3 /", "then 8e3 * 1e3 /"), ("'Offline' and uses_early_stopping", "'Offline'"),
+        ("and in_its_folder.run_id is null", ""), ("and better.run_id is null", ""), ("1e3 / nullif(e2e_mean_ms, 0))", "e2e_mean_ms)"),
+        ("and coalesce(suite, '') not like '%edge%'", "and false"), ("when has_ranging_run then 'missing'", "when true then 'missing'"),
+        ("case when performance is not null then performance_unit end", "performance_unit"), ("or not is_owed", "or true"),
+        ("(has_token_early_stopping or not uses_early_stopping)", "not uses_early_stopping"),
+        ("(has_token_early_stopping or not uses_early_stopping)", "has_token_early_stopping"),
+        ("when is_inferred then null", ""), ("'MultiStream' and has_token_early_stopping then null", "'MultiStream' and false then null"),
+        ("then scheduled_sample_throughput_per_s", "then sample_throughput_per_s"), ("and not has_token_throughput then", "then"),
     ],
     "queries/mlperf_inference_results.sql": [
         ("round(result.performance, 5 -", "round(result.performance, 4 -"), ("and not result.has_conflict", ""), ("result.state = 'admitted'", "true"),

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from warehouse.landing.severity import disagreement
 from warehouse.landing.text import Entry
 
 from .requests import Detail
@@ -21,8 +22,8 @@ _STATED = re.compile(r"(mean|median|std|p(?:100|\d{1,2}(?:\.\d{1,6})?))_(ttft|it
 
 def disagreements(
     stated: Mapping[str, Entry], detail: Detail, computed: Mapping[str, float]
-) -> Iterator[tuple[Entry, str]]:
-    """(the aggregate, what is wrong with it) for each that its requests contradict beyond the rounding it was written with.
+) -> Iterator[tuple[Entry, str, str]]:
+    """(the aggregate, what is wrong with it, how serious that is) for each that its requests contradict beyond the rounding it was written with.
     `computed` is what was computed of them anyhow."""
     counts = {"completed": detail.requests - detail.failed, "failed": detail.failed}
     for key, column in (("total_input_tokens", "input_token_count"), ("total_output_tokens", "output_token_count")):
@@ -31,14 +32,16 @@ def disagreements(
     for key, count in counts.items():
         entry = stated.get(key)
         if entry and entry.number is not None and entry.number != count:
-            yield entry, f"{key} is stated as {entry.value}, its requests give {count}"
+            severity, apart = disagreement(entry.number, count)
+            yield entry, f"{key} is stated as {entry.value}, its requests give {count}: {apart}", severity
     ttfts = detail.of_succeeded("ttft_ms")
     for key, entry in stated.items():
         if (found := _STATED.fullmatch(key)) and entry.number is not None:
             values = ttfts if found[2] == "ttft" else detail.gaps_ms
             value = computed[key] if key in computed else _percentile(found[1], values)
             if value is not None and abs(value - entry.number) > _rounding(entry.value or "") + 1e-6 * abs(value):
-                yield entry, f"{key} is stated as {entry.value}, its requests give {value!r}"
+                severity, apart = disagreement(entry.number, value)
+                yield entry, f"{key} is stated as {entry.value}, its requests give {value!r}: {apart}", severity
 
 
 def _percentile(name: str, values: pa.Array) -> float | None:

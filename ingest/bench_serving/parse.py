@@ -81,7 +81,7 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
         columns = run_columns(kind, by_key, {entry.key: entry for entry in console}, told_by(raw_path))
         if columns["ended_at_text"] and "ended_at" not in columns:
             date = by_key["date"]
-            report("not-a-time", f"date: {shown(date.value)}", date.offset, date.length, date.line_number)
+            report("not-a-time", f"date: {shown(date.value)}", date.offset, date.length, date.line_number, "error")
         parse.buffer.add(
             _RUN, raw_path, record.offset, record.stop - record.offset,
             run_id=name, format=kind, is_whole=record.is_whole, **columns,
@@ -127,13 +127,13 @@ def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> It
         if pair.key in ARRAYS:
             continue
         if first in (b"[", b"{") and states_number(pair.key):
-            report("not-a-number", pair.key[:120], *place)
+            report("not-a-number", pair.key[:120], *place, severity="error")
         if first == b"[":
             written = data[pair.start : pair.stop] if pair.stop - pair.start <= _MAX_ARRAY_BYTES else None
             yield Entry(*place, pair.key, clean(written.decode(errors="surrogateescape")) if written else None, None)
             continue
         if pair.stop - pair.start > _MAX_VALUE_BYTES:
-            report("value-too-large", f"{pair.key[:120]}: {pair.stop - pair.start} bytes", *place)
+            report("value-too-large", f"{pair.key[:120]}: {pair.stop - pair.start} bytes", *place, "note")
             continue
         if first == b"{":
             inner = data[pair.start : pair.stop]
@@ -162,7 +162,7 @@ def _scalar(element: Element, report: Report) -> Iterator[Entry]:
         return
     is_missing = is_scalar and text.casefold() in ABSENT
     if states_number(key) and json_number(value) is None and not (is_missing or is_non_finite(text)):
-        report("not-a-number", f"{key[:80]}: {shown(value)}", *place)
+        report("not-a-number", f"{key[:80]}: {shown(value)}", *place, "error")
     yield possible(element_entry(element, report), report, counts=states_count(key))
 
 
@@ -185,8 +185,8 @@ def _add_statistics(
     for key, value, place in (("failed", failed, detail.places["all"]), *found):
         entry = Entry(*place, record.line_number, key, repr(value), value)
         _add_entry(parse, name, "requests", raw_path, entry)
-    for entry, message in disagreements(stated, detail, {key: value for key, value, _ in found}):
-        report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)
+    for entry, message, severity in disagreements(stated, detail, {key: value for key, value, _ in found}):
+        report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)
 
 
 def _add_requests(parse: _Parse, name: str, raw_path: str, detail: Detail) -> None:

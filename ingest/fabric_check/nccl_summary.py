@@ -10,6 +10,7 @@ import csv
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from warehouse.landing.severity import ERROR, disagreement
 from warehouse.landing.text import Data, Line, Report, decoded, lines, number_in
 
 from .nodes import expanded
@@ -50,17 +51,20 @@ def statements(data: Data, report: Report) -> Iterator[Stated]:
             yield Stated(line, {name: cell.strip() or None for name, cell in zip(names, cells, strict=True)})
 
 
-def disagreements(stated: Stated, measured: Measured) -> Iterator[str]:
-    """What the summary says otherwise than the log."""
+def disagreements(stated: Stated, measured: Measured) -> Iterator[tuple[str, str]]:
+    """(what the summary says otherwise than the log, how serious that is)."""
     nodes = stated.cells.get("nodes")
     if nodes is not None and measured.nodes:
         named = expanded(nodes)
         if named is None or set(named) != set(measured.nodes):
-            yield f"nodes: the summary says {nodes[:200]}, the log {','.join(measured.nodes)[:200]}"
+            yield f"nodes: the summary says {nodes[:200]}, the log {','.join(measured.nodes)[:200]}", ERROR
     for key, value in (("avg_bus_bw_GBs", measured.average), ("peak_busbw_GBs", measured.peak)):
         text = stated.cells.get(key)
         number = None if text is None else number_in(text)
         if (number is None) != (value is None) or (
             number is not None and value is not None and abs(number - value) > _ROUNDING + 1e-12 * abs(value)
         ):
-            yield f"{key}: the summary says {text}, the log {value}"
+            severity, apart = ERROR, "one of them states none"
+            if number is not None and value is not None:
+                severity, apart = disagreement(number, value)
+            yield f"{key}: the summary says {text}, the log {value}: {apart}", severity

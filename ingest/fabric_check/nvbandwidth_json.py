@@ -93,5 +93,5 @@ def _case(check: Check, document: Document, case: Element, index: int, failures:
                 points += 1
                 yield point(check, line, index, points, "pair", **cell_columns(of_row, str(of_part), str(column), value))
             elif value is None and of_row is not None and is_cell_expected(of_row, str(of_part), str(column)):
-                report.at("cell-not-measured", f"{name}: {number}, {column}", line)
+                report.at("cell-not-measured", f"{name}: {number}, {column}", line, "note")
     yield test(check, case.offset, case.length, index, name, status, reason)

@@ -137,7 +137,7 @@ def _of_test(state: _State, current: _Test, told: Told, report: Report) -> Rows:
                     **cell_columns(matrix, words[0], column, number),
                 )
             elif is_missing(cell) and is_cell_expected(matrix, words[0], column):
-                report.at("cell-not-measured", f"{current.name}: {words[0]}, {column}", told.line)
+                report.at("cell-not-measured", f"{current.name}: {words[0]}, {column}", told.line, "note")
     elif _ERROR.search(text):
         current.error = current.error or text
     elif not text.startswith("NOTE") and (": " in text or any(number_in(word) is not None for word in words)):

@@ -168,10 +168,10 @@ def _summary(parse: _Parse, raw_path: str) -> _Batches:
         if run is None:
             report.at("summary-without-log", f"{statement.cells.get('file')}: {statement.cells.get('test')}"[:300], statement.line)
         else:
-            for message in nccl_summary.disagreements(statement, Measured(run.nodes, run.average, run.peak)):
+            for message, severity in nccl_summary.disagreements(statement, Measured(run.nodes, run.average, run.peak)):
                 parse.buffer.issue(
                     "summary-disagrees", clean(message), raw_path, statement.line.offset, len(statement.line.data),
-                    severity="error", line_number=statement.line.number, run_id=run.run_id,
+                    severity=severity, line_number=statement.line.number, run_id=run.run_id,
                 )
         parse.rows += 1
         if parse.rows % _ROWS_BETWEEN_BATCHES == 0:

@@ -17,6 +17,7 @@ from warehouse.landing.contract import Bundle, canonical_json, workload_spec_dig
 from warehouse.landing.entries import document, element_entry, landed_entries, possible
 from warehouse.landing.json_text import json_pairs
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.severity import disagreement
 from warehouse.landing.statistics import agrees, mean, percentile
 from warehouse.landing.text import Entry, Report
 
@@ -194,5 +195,6 @@ def _check(entries: Mapping[str, Entry], experiment: Experiment, report: Report)
             if entry is None or entry.number is None or agrees(entry.number, here) or agrees(entry.number, round(here, 2)):
                 continue
             if unit is not None:
-                message = f"{name}/{statistic} is {entry.value} {unit.value}, of the requests {here!r}"
-                report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)
+                severity, apart = disagreement(entry.number, here)
+                message = f"{name}/{statistic} is {entry.value} {unit.value}, of the requests {here!r}: {apart}"
+                report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)

@@ -63,7 +63,7 @@ def workload_document(tool: str, entries: Mapping[str, Entry], report: Report) -
         elif name in _NUMBERS:
             value = entry.value or ""
             if value.strip().casefold() not in ABSENT and not is_non_finite(value):
-                report("not-a-number", f"{name}: {value[:120]}", entry.offset, entry.length, entry.line_number)
+                report("not-a-number", f"{name}: {value[:120]}", entry.offset, entry.length, entry.line_number, "error")
         else:
             document[name] = _names(entry.value or "") if name == "model" else entry.value
     prefix = f"{_CONFIG}extra_inputs/"

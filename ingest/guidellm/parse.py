@@ -18,6 +18,7 @@ from warehouse.landing.entries import MAX_DOCUMENT_BYTES, element_entry, landed_
 from warehouse.landing.json_stream import JsonStream
 from warehouse.landing.json_text import Element, json_entries
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.severity import disagreement
 from warehouse.landing.statistics import agrees, mean
 from warehouse.landing.text import Data, Entry, Report
 
@@ -141,8 +142,9 @@ def _check(report: Report, entries: Mapping[str, Entry], detail: Detail) -> None
     for name, values in (("request_latency", detail.latencies_s), ("time_to_first_token_ms", detail.first_tokens_ms)):
         stated = entries.get(f"metrics/{name}/successful/mean")
         if stated and stated.number is not None and len(values) == successful and not agrees(stated.number, mean(values)):
-            message = f"{stated.key} is {stated.value}, of the requests {mean(values)!r}"
-            report("aggregate-disagrees", message, stated.offset, stated.length, stated.line_number)
+            severity, apart = disagreement(stated.number, mean(values))
+            message = f"{stated.key} is {stated.value}, of the requests {mean(values)!r}: {apart}"
+            report("aggregate-disagrees", message, stated.offset, stated.length, stated.line_number, severity)
 
 
 def _add_run(parse: _Parse) -> None:

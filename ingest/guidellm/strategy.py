@@ -28,7 +28,7 @@ def load_of(entries: Mapping[str, Entry], report: Report) -> Load:
         if entry is None or entry.number is not None:
             return entry and entry.number
         if entry.value is not None and not is_non_finite(entry.value):  # which is told by whoever meets it
-            report("not-a-number", f"{entry.key}: {entry.value[:80]}", entry.offset, entry.length, entry.line_number)
+            report("not-a-number", f"{entry.key}: {entry.value[:80]}", entry.offset, entry.length, entry.line_number, "error")
         return None
 
     stated = entries.get(f"{prefix}type_") or entries.get(f"{prefix}kind")

@@ -84,7 +84,7 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
     pairs = json_pairs if is_json else yaml_pairs
     if data and not is_json and not data.endswith(b"\n"):
         # YAML has no end mark, but the tools that write it end its last line.
-        report("truncated-document", "the file ends within a line", len(data))
+        report("truncated-document", "the file ends within a line", len(data), severity="error")
     found = (
         possible(element_entry(element, report), report, counts=element.key in _COUNTS)
         for element in pairs(data, report, depth=_DEPTH)
@@ -110,7 +110,7 @@ def _manifest(parse: _Parse, raw_path: str) -> None:
         parse.model = parse.model or columns["model"]
         parse.buffer.add("inference_perf_server", raw_path, 0, size, run_id=parse.run, **columns)
     if not found:
-        report("no-server", "no container of the manifest asks for accelerators", 0, size)
+        report("no-server", "no container of the manifest asks for accelerators", 0, size, severity="note")
 
 
 def _requests(parse: _Parse, raw_path: str, starts: "array[float]") -> _Batches:
@@ -136,7 +136,7 @@ def _add_points(parse: _Parse, starts: "array[float]", requests: list[str]) -> N
     is_told = bool(starts) and None not in counts and sum(count or 0 for count in counts) == len(starts)
     if requests and ordered and not is_told:
         message = f"{len(starts)} requests have a start time, the stages count {counts}: whose they are cannot be told"
-        parse.buffer.issue("stage-unknown", message, requests[0], run_id=parse.run)
+        parse.buffer.issue("stage-unknown", message, requests[0], severity="error", run_id=parse.run)
     times, position = sorted(starts), 0
     for (name, point), count in zip(ordered, counts, strict=True):
         whose = times[position : position + int(count or 0)] if is_told else []

@@ -14,7 +14,7 @@ def engines(found: Mapping[str, Element], report: Report) -> Iterator[tuple[Elem
     """The columns of each engine, and the element that states it. A report without any is told."""
     stated = next((found[key] for key in ("scenario/stack", "scenario/host/accelerator") if key in found), None)
     if stated is None:
-        report("no-engine", "the report describes no inference engine")
+        report("no-engine", "the report describes no inference engine", severity="note")
         return
 
     def flag(code: str, message: str) -> None:

@@ -144,7 +144,8 @@ def _request_latency_unit(entries: Mapping[str, Entry], tool: str | None, report
     unit = "s" if known else None
     told = f"taken as s: the first token came after {first.mean.value} ms" if known and first.mean else "ms or s: not known"
     message = f"request_latency of GuideLLM is {latency.mean.value} ms; {told}"
-    report("unit-contradicted", message, latency.unit.offset, latency.unit.length, latency.unit.line_number)
+    severity = "warning" if unit else "error"
+    report("unit-contradicted", message, latency.unit.offset, latency.unit.length, latency.unit.line_number, severity)
     return unit
 
 

@@ -19,6 +19,7 @@ from warehouse.landing.entries import document, element_entry, landed_entries, p
 from warehouse.landing.json_text import json_pairs
 from warehouse.landing.records import ABSENT, shown
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.severity import disagreement
 from warehouse.landing.statistics import agrees, agrees_at_once, mean, percentile, standard_deviation
 from warehouse.landing.text import Entry, Report, is_non_finite
 
@@ -123,18 +124,21 @@ def _check(entries: Mapping[str, Entry], detail: Detail, report: Report) -> None
                 continue
             computed = _computed(values, name)
             if computed is not None and not agrees(entry.number, computed):
-                _tell(report, entry, f"{key} is {entry.value}, of the requests {computed!r}")
+                _tell(report, entry, entry.number, computed)
     counts = (detail.requests, detail.failed, detail.requests - detail.failed)
     for key, count in zip(_COUNTS, counts, strict=True):
-        if key in entries and entries[key].number not in (None, count):
-            _tell(report, entries[key], f"{key} is {entries[key].value}, of the requests {count}")
+        number = entries[key].number if key in entries else None
+        if number is not None and number != count:
+            _tell(report, entries[key], number, count)
     if detail.wrong_throughputs:
-        stated = mean(detail.values["request_output_throughput_token_per_s"])
+        stated, computed = mean(detail.values["request_output_throughput_token_per_s"]), mean(detail.computed_throughput)
+        severity, apart = disagreement(stated, computed)
         report(
             "aggregate-disagrees",
             f"request_output_throughput_token_per_s of {detail.wrong_throughputs} of {detail.requests - detail.failed} requests"
             f" is not number_output_tokens / end_to_end_latency_s: its mean is {stated!r}, that of the quotient"
-            f" {mean(detail.computed_throughput)!r}",
+            f" {computed!r}: {apart}",
+            severity=severity,
         )
 
 
@@ -148,5 +152,7 @@ def _computed(ordered: NDArray[Any], statistic: str) -> float | None:
     return percentile(ordered, float(statistic[1:]))
 
 
-def _tell(report: Report, entry: Entry, message: str) -> None:
-    report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)
+def _tell(report: Report, entry: Entry, stated: float, computed: float) -> None:
+    severity, apart = disagreement(stated, computed)
+    message = f"{entry.key} is {entry.value}, of the requests {computed!r}: {apart}"
+    report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)

@@ -25,7 +25,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("benchmark", pa.string(), nullable=False),
         pa.field("scenario_folder", pa.string(), nullable=False),  # verbatim
         pa.field("scenario", pa.string(), nullable=False),  # the folder's, in loadgen's spelling
-        pa.field("logged_scenario", pa.string()),
+        pa.field("logged_scenario", pa.string()),  # the log's, in the spelling of today's loadgen
         pa.field("mode", pa.string(), nullable=False),  # performance, accuracy, compliance, ranging
         pa.field("run_name", pa.string(), nullable=False),
         pa.field("supports_run_id", pa.string()),  # the performance run that this one vouches for
@@ -62,7 +62,7 @@ class MlperfInference:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "mlperf_inference"
-    version = 3
+    version = 4
     formats = (
         "MLPerf Inference submissions, rounds v0.5 to v6.x: loadgen logs, accuracy and compliance reports, power logs,"
         " measurements and system descriptions",

@@ -14,13 +14,14 @@ import pyarrow as pa
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.json_text import json_entries
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.severity import ERROR, NOTE, WARNING, identity_issue
 from warehouse.landing.text import Data, Entry, Report
 
 from .bundles import run_id
 from .conf import conf_entries
 from .layout import RUN_ROLES, Place, RunFolder, canonical_scenario, place_of, run_folder
 from .logs import accuracy_entries, detail_entries, summary_entries, verification_entries
-from .results import RESULT_KEYS, Result, contradictions
+from .results import RESULT_KEYS, Question, Result, contradictions, judged, not_inferable, uniform
 from .text import first
 from .workload import STATED_KEYS, Stated, workload_document
 
@@ -39,7 +40,7 @@ _ENTRY_SOURCES: dict[str, tuple[str, Callable[..., Iterator[Entry]]]] = {
     "power_server": ("power_server", lambda data, report: json_entries(data, report, scalars_only=True)),
 }
 _JSON_ROLES = frozenset({"system", "measurement", "power_client", "power_server"})
-_MODES = {"performance": "PerformanceOnly", "ranging": "PerformanceOnly", "accuracy": "AccuracyOnly"}
+_MODES = {"performance": "Performance", "ranging": "Performance", "accuracy": "Accuracy"}  # later with `Only` behind them
 
 
 @dataclass
@@ -51,6 +52,7 @@ class _Run:
     files: list[tuple[str, str]] = field(default_factory=list)
     stated: Stated = field(default_factory=dict)
     results: dict[tuple[str, str], Result] = field(default_factory=dict)
+    numbers: dict[str, float | None] = field(default_factory=dict)  # of both logs, NULL where a statement is no number
 
     def path_of(self, role: str) -> str | None:
         return next((path for path, found in self.files if found == role), None)
@@ -64,6 +66,7 @@ class _Parse:
     buffer: RowBuffer
     identity: Mapping[str, Any]
     weight_data_types: str | None = None
+    suite: str | None = None  # the system's: datacenter, edge or both
 
     @property
     def scenario(self) -> str:
@@ -104,7 +107,7 @@ def _sorted_out(parse: _Parse) -> tuple[list[tuple[str, str, _Run | None]], list
 def _add_run_file(parse: _Parse, runs: dict[str, _Run], folder: RunFolder | None, place: Place, role: str) -> None:
     if folder is None:
         message = "a run's file outside of a run's folder: whose result it is cannot be told"
-        parse.buffer.issue("unknown-run-folder", message, place.raw_path)
+        parse.buffer.issue("unknown-run-folder", message, place.raw_path, severity=ERROR)
         return
     name = run_id(parse.identity, folder.path, parse.bundle.digest[:12])
     runs.setdefault(folder.path, _Run(name, folder)).files.append((place.raw_path, role))
@@ -116,6 +119,8 @@ def _document(parse: _Parse, raw_path: str, role: str, run: _Run | None) -> _Bat
         _add_entry(parse, raw_path, role, run.run_id if run else None, entry)
         if role == "system":
             _check_identity(parse, entry, report)
+            if entry.key == "system_type":
+                parse.suite = entry.value
         elif role == "measurement" and entry.key == "weight_data_types":
             _set_weights(parse, entry, report)
         if count % _ROWS_BETWEEN_BATCHES == 0:
@@ -132,6 +137,8 @@ def _run_file(parse: _Parse, run: _Run, raw_path: str, role: str) -> _Batches:
         _add_entry(parse, raw_path, role, run.run_id, entry)
         if (source, entry.key) in STATED_KEYS:
             run.stated.setdefault((source, entry.key), (entry.value, entry.number))
+        if source in ("summary", "detail"):
+            run.numbers[uniform(entry.key)] = entry.number
         if (source, entry.key) in RESULT_KEYS:
             _note_result(run, source, entry, report)
         if count % _ROWS_BETWEEN_BATCHES == 0:
@@ -176,12 +183,11 @@ def _power(parse: _Parse, run: _Run, raw_path: str, report: Report) -> _Batches:
 
 def _check_identity(parse: _Parse, entry: Entry, report: Report) -> None:
     """The path is right where a system's description says another submitter or division (copied descriptions)."""
-    if entry.key not in ("submitter", "division") or entry.value is None:
+    if entry.key not in ("submitter", "division"):
         return
-    stated, folder = entry.value, parse.identity[entry.key]
-    if stated.strip().casefold() != folder.casefold():
-        message = f"the file says {stated[:120]!r}, the folder {folder!r}; the folder is taken"
-        report(f"{entry.key}-mismatch", message, entry.offset, entry.length, entry.line_number)
+    if issue := identity_issue(entry.key, entry.value, parse.identity[entry.key]):
+        code, message, severity = issue
+        report(code, message, entry.offset, entry.length, entry.line_number, severity)
 
 
 def _set_weights(parse: _Parse, entry: Entry, report: Report) -> None:
@@ -197,24 +203,35 @@ def _logged(run: _Run, *names: tuple[str, str]) -> str | None:
 
 
 def _logged_scenario(run: _Run) -> str | None:
+    """In loadgen's spelling today: of old it wrote `Single Stream`."""
     names = (("summary", "Scenario"), ("detail", "effective_scenario"), ("detail", "requested_scenario"))
-    return _logged(run, *names)
+    logged = _logged(run, *names)
+    return canonical_scenario(logged.replace(" ", "")) if logged is not None else None
 
 
 def _check_run(parse: _Parse, run: _Run) -> None:
     raw_path = run.path_of("summary_log") or run.path_of("detail_log")
     if raw_path is None:
         return
-    for code, message in contradictions(run.results, run.path_of("detail_log") is not None):
-        parse.buffer.issue(code, message, raw_path, severity="error", run_id=run.run_id)
-    scenario = _logged_scenario(run)
-    lawful = {parse.scenario.casefold()} | ({"server"} if parse.scenario == "Interactive" else set())
-    if scenario is not None and scenario.casefold() not in lawful:
-        message = f"the log says {scenario[:80]!r}, the folder {parse.identity['scenario']!r}; the folder is taken"
-        parse.buffer.issue("scenario-mismatch", message, raw_path, run_id=run.run_id)
+    for code, message, severity in contradictions(run.results, run.path_of("detail_log") is not None):
+        parse.buffer.issue(code, message, raw_path, severity=severity, run_id=run.run_id)
+    asked_for = Question(parse.scenario, _logged_scenario(run) or parse.scenario, parse.identity["round"], parse.suite)
+    is_result = run.folder.mode == "performance"
+    if asked_for.is_inferred:
+        message = f"the log says {asked_for.logged[:80]!r}, the folder {parse.identity['scenario']!r}"
+        if fault := not_inferable(asked_for):
+            message += f": {fault}" + ("; there is no result" if is_result else "")
+            severity = ERROR if is_result else WARNING
+            parse.buffer.issue("scenario-mismatch", message, raw_path, severity=severity, run_id=run.run_id)
+        else:
+            message += ", which the rules let be inferred from it"
+            parse.buffer.issue("scenario-inferred", message, raw_path, severity=NOTE, run_id=run.run_id)
+    if is_result:
+        for code, message, severity in judged(asked_for, run.results, run.numbers):
+            parse.buffer.issue(code, message, raw_path, severity=severity, run_id=run.run_id)
     mode = _logged(run, ("summary", "Mode"), ("detail", "effective_test_mode"))
     expected = _MODES.get(run.folder.mode)
-    if mode is not None and expected is not None and mode != expected:
+    if mode is not None and expected is not None and mode.removesuffix("Only") != expected:
         message = f"the log says {mode[:80]!r}, the folder is one of {run.folder.mode} runs"
         parse.buffer.issue("mode-mismatch", message, raw_path, run_id=run.run_id)
 

@@ -103,7 +103,7 @@ def _time(text: str, line: Line, report: Report) -> datetime | None:
             return datetime(year, month, day, hour, minute, second, int((match[7] or "").ljust(6, "0")))
     except ValueError:
         pass
-    report.at("malformed-time", text[:80], line)
+    report.at("malformed-time", text[:80], line, "error")
     return None
 
 
@@ -115,10 +115,10 @@ def _decimal(name: str, text: str, line: Line, report: Report) -> Decimal | None
         if number.is_finite() and abs(number) < 10**12:
             rounded = number.quantize(_SIXTH, ROUND_HALF_EVEN)
             if rounded != number:
-                report.at("rounded-number", f"{name}: {text[:80]} has more than six decimals", line)
+                report.at("rounded-number", f"{name}: {text[:80]} has more than six decimals", line, "note")
             return rounded
     except InvalidOperation:
         pass
     if text:
-        report.at("not-a-number", f"{name}: {text[:80]}", line)
+        report.at("not-a-number", f"{name}: {text[:80]}", line, "error")
     return None

@@ -1,8 +1,17 @@
-"""What a run's two logs state as its result, and whether they agree: a contradiction is told, never settled here."""
+"""What a run's two logs state as its result, whether they agree, and whether there is one: an issue is raised, nothing is settled
+here.
+
+The models choose the figure (`mlperf_inference_result`). What is checked here is the submission checker's rule on scenarios,
+and that a log that is VALID states what its result is taken from.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from warehouse.landing.severity import ERROR, disagreement
 
 Result = tuple[str | None, float | None]  # as written, and the number where it is one
 
@@ -15,21 +24,100 @@ _PAIRS = (
     ("Tokens per second (inferred)", "result_inferred_tokens_per_second"),
     ("Completed tokens per second (inferred)", "result_inferred_completed_tokens_per_second"),
 )
+_THROUGHPUTS = (
+    *(key for pair in _PAIRS for key in pair), "Scheduled samples per second", "result_scheduled_samples_per_sec",
+)
 _VALIDITY = ("Result is", "result_validity")
 RESULT_KEYS = frozenset(
     key for summary, detail in (*_PAIRS, _VALIDITY) for key in (("summary", summary), ("detail", detail))
 )
+_Issue = tuple[str, str, str]  # code, message, severity
+_PERCENTILE = re.compile(r"([0-9]+)([.][0-9]*[1-9])?[.]?0*(?:th)? percentile")
+# A scenario of an edge system, and those of the runs that the checker lets it be inferred from.
+_INFERRED_FROM = {"MultiStream": ("SingleStream",), "Offline": ("SingleStream", "MultiStream")}
+_EARLY_STOPPING = ("Early stopping", "Early Stopping", "early_stopping")
+_TOKEN_EARLY_STOPPING = ("TTFT Early", "TPOT Early", "early_stopping_ttft", "early_stopping_tpot")
+_BEFORE_EARLY_STOPPING = frozenset({"v0.5", "v0.7", "v1.0", "v1.1"})
 
 
-def contradictions(results: Mapping[tuple[str, str], Result], has_detail_log: bool) -> Iterator[tuple[str, str]]:
-    """(code, message) for each way in which the logs do not hold together. The summary has two decimals, the detail log
-    six significant digits; they agree when either could be the other's rounding."""
+class Question(NamedTuple):
+    """What a performance run shall give: the scenario of its folder, from a run of the scenario that its log names."""
+
+    scenario: str
+    logged: str
+    round: str | None
+    suite: str | None
+
+    @property
+    def is_inferred(self) -> bool:
+        return self.logged not in (self.scenario, logged_as(self.scenario))
+
+
+def logged_as(scenario: str) -> str:
+    """The scenario that loadgen writes for one: Interactive is a Server run with other limits."""
+    return "Server" if scenario == "Interactive" else scenario
+
+
+def uniform(key: str) -> str:
+    """A key with its percentile in one spelling: loadgens write 90th, 90.0th and 90.00."""
+    return _PERCENTILE.sub(r"\1\2 percentile", key)
+
+
+def judged(
+    asked_for: Question, results: Mapping[tuple[str, str], Result], numbers: Mapping[str, float | None]
+) -> Iterator[_Issue]:
+    """Whether a VALID performance run states what the result of its folder's scenario is taken from. `numbers` are both
+    logs', by `uniform` key."""
+    validity = results.get(("detail", _VALIDITY[1])) or results.get(("summary", _VALIDITY[0]))
+    if validity and validity[0] == "VALID" and not_inferable(asked_for) is None:
+        keys = _keys_of_result(asked_for, numbers)
+        if not any(numbers.get(key) for key in keys):
+            message = f"the log is VALID and states no {' or '.join(repr(key) for key in keys[:2])} that can be read"
+            yield "no-result", message, ERROR
+
+
+def not_inferable(asked_for: Question) -> str | None:
+    """Why the checker refuses a log of another scenario than its folder's; None where it does not, or they are the same."""
+    if not asked_for.is_inferred:
+        return None
+    if asked_for.logged not in _INFERRED_FROM.get(asked_for.scenario, ()):
+        return "the rules do not let one be inferred from the other"
+    if "edge" not in (asked_for.suite or "").casefold():
+        return f"only an edge system may infer a result, and this one is {asked_for.suite or 'not described'}"
+    if asked_for.round in _BEFORE_EARLY_STOPPING and asked_for.logged == "MultiStream":
+        return f"MultiStream of {asked_for.round} counted streams"
+    return None
+
+
+def _keys_of_result(asked_for: Question, numbers: Mapping[str, float | None]) -> tuple[str, ...]:
+    """The statements, by `uniform` key, of which one is enough."""
+    has_estimates = asked_for.round not in _BEFORE_EARLY_STOPPING and any(key.startswith(_EARLY_STOPPING) for key in numbers)
+    has_token_estimates = any(key.startswith(_TOKEN_EARLY_STOPPING) for key in numbers)
+    if asked_for.scenario == "SingleStream" and has_estimates and not has_token_estimates:
+        return "Early stopping 90 percentile estimate", "early_stopping_latency_ss"
+    if asked_for.scenario == "SingleStream":
+        return "90 percentile latency (ns)", "result_90.00_percentile_latency_ns"
+    if asked_for.scenario == "MultiStream" and has_estimates:
+        return "Early stopping 99 percentile estimate", "early_stopping_latency_ms"
+    if asked_for.scenario == "MultiStream" and asked_for.is_inferred:
+        return "99 percentile latency (ns)", "result_99.00_percentile_latency_ns"
+    if asked_for.scenario == "MultiStream":
+        return "Samples per query", "samples_per_query", "effective_samples_per_query"
+    if asked_for.is_inferred:
+        return "Mean latency (ns)", "result_mean_latency_ns", "result_mean_query_latency_ns"
+    return _THROUGHPUTS
+
+
+def contradictions(results: Mapping[tuple[str, str], Result], has_detail_log: bool) -> Iterator[_Issue]:
+    """An issue for each way in which the logs do not hold together. The summary has two decimals, the detail log six
+    significant digits; they agree when either could be the other's rounding."""
     if has_detail_log and ("detail", _VALIDITY[1]) not in results and ("summary", _VALIDITY[0]) in results:
-        yield "truncated-log", "the detail log ends before its results"
+        yield "truncated-log", "the detail log ends before its results", ERROR
     for summary, detail in _PAIRS:
         a, b = results.get(("summary", summary)), results.get(("detail", detail))
         if a and b and a[1] is not None and b[1] is not None and abs(a[1] - b[1]) > 0.0051 + 5.1e-6 * abs(b[1]):
-            yield "logs-disagree", f"{summary}: the summary says {a[0]}, the detail log {b[0]}"
+            severity, apart = disagreement(a[1], b[1])
+            yield "logs-disagree", f"{summary}: the summary says {a[0]}, the detail log {b[0]}: {apart}", severity
     a, b = (results.get(name) for name in (("summary", _VALIDITY[0]), ("detail", _VALIDITY[1])))
     if a and b and a[0] != b[0]:
-        yield "logs-disagree", f"{_VALIDITY[0]}: the summary says {a[0]}, the detail log {b[0]}"
+        yield "logs-disagree", f"{_VALIDITY[0]}: the summary says {a[0]}, the detail log {b[0]}", ERROR

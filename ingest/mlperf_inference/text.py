@@ -23,7 +23,7 @@ def text_entry(
         report("not-a-number", f"{key}: {text[:80]}", offset, length, line.number, "error")
     value = landed_text(text)
     if value is None:
-        report("value-too-long", f"{key}: {len(text)} characters", offset, length, line.number)
+        report("value-too-long", f"{key}: {len(text)} characters", offset, length, line.number, "note")
     return Entry(offset, length, line.number, clean(key), value, number)
 
 

@@ -255,7 +255,7 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
         time_ms = None
         report.at("malformed-time", f"{key}: {json_text(fields.get('time_ms'))}"[:120], line, "error")
     elif not time_ms.is_integer():
-        report.at("rounded-number", f"{key}: time_ms has a fraction", line)
+        report.at("rounded-number", f"{key}: time_ms has a fraction", line, "note")
     block.rows.append(row)
     block.keys.append(clean(key))
     block.values.append(text)

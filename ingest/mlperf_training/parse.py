@@ -16,6 +16,7 @@ from warehouse.landing.contract import Bundle
 from warehouse.landing.entries import element_entry
 from warehouse.landing.json_text import json_pairs
 from warehouse.landing.rows import RowBuffer, landing_batch, repeated
+from warehouse.landing.severity import identity_issue
 from warehouse.landing.text import Entry, Report
 
 from .alike import Alike, Templates, find_alike
@@ -104,7 +105,7 @@ def _entries(data: bytes, report: Report) -> Iterator[Entry]:
         start, stop = stated.find(b"{"), stated.rfind(b"}") + 1
         if entry.value is None or not entry.value.startswith("[{") or stated.count(b"{") > 1:
             if entry.value is None and element.value is not None:
-                report("value-too-large", entry.key[:120], entry.offset, entry.length, entry.line_number)
+                report("value-too-large", entry.key[:120], entry.offset, entry.length, entry.line_number, "note")
             yield entry
             continue
         line_number = (entry.line_number or 1) + stated.count(b"\n", 0, start)
@@ -163,9 +164,9 @@ def _check_identity(
     part: str, stated: str | None, place: tuple[int, int, int | None], identity: Mapping[str, Any], report: Report
 ) -> None:
     """The path is right where a file says another submitter or benchmark (placeholders, copied files)."""
-    folder = identity[part]
-    if stated is not None and folder is not None and stated.strip().casefold() != folder.casefold():
-        report(f"{part}-mismatch", f"the file says {stated[:120]!r}, the folder {folder!r}; the folder is taken", *place)
+    if identity[part] is not None and (issue := identity_issue(part, stated, identity[part])):
+        code, message, severity = issue
+        report(code, message, *place, severity)
 
 
 class _Waiting:

@@ -41,7 +41,7 @@ class Prices:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "prices"
-    version = 2
+    version = 3
     formats = ("Price lists, CSV or TOML: accelerator or instance, unit, price_usd_per_hour, effective_date, source",)
     tables = TABLES
 
@@ -65,7 +65,7 @@ class Prices:
             if not row_count:
                 report("no-price", "no price could be read", severity="error")
             elif data[-1:] != b"\n":
-                report("no-line-end", "the last line has no end: the file may have been cut", len(data))
+                report("no-line-end", "the last line has no end: the file may have been cut", len(data), severity="note")
         yield from buffer.rest()
 
 

@@ -2,15 +2,17 @@
 description: >
   One row per issue: what an ingestor could not read or found odd (the rest of the bundle went on), what is wrong with a run
   declaration (declaration-not-valid, grade-downgraded), every run whose declared model is not the evidence's
-  (declaration-disagrees), and every run that bundles state differently (run-conflict: it is not published).
+  (declaration-disagrees), every run that bundles state differently (run-conflict: it is not published), and what staging
+  models report (they feed issue).
 grain: [artifact_manifest_digest, raw_path, issue_number]
+collects: issue
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   raw_path: {type: varchar, description: "The file", tests: [not_null]}
-  issue_number: {type: bigint, description: "Which of the file's issues, from 1, in the order of their places", tests: [not_null]}
-  family: {type: varchar, description: "The bundle's family, as its ingestor is named", tests: [not_null]}
-  ingestor_version: {type: bigint, description: "The version of the ingestor that raised it"}
-  severity: {type: varchar, description: "error: rows were lost; warning: the rows are there, look at them", tests: [not_null, {accepted_values: [error, warning]}]}
+  issue_number: {type: bigint, feed: false, description: "Which of the file's issues, from 1, in the order of their places", tests: [not_null]}
+  family: {type: varchar, feed: false, description: "The bundle's family, as its ingestor is named", tests: [not_null]}
+  ingestor_version: {type: bigint, feed: false, description: "The version of the ingestor that raised it"}
+  severity: {type: varchar, description: "error: rows or values were lost, or are wrong; warning: the rows are there, look at them; note: harmless, kept for the record", tests: [not_null, {accepted_values: [error, warning, note]}]}
   code: {type: varchar, description: "What kind of issue, stable", tests: [not_null]}
   message: {type: varchar, description: "What was found", tests: [not_null]}
   line_number: {type: bigint, description: "1-based line; NULL where the file has no lines"}
@@ -30,6 +32,18 @@ with issue as (
         line_number,
         run_id
     from evidence_issue
+    union all
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        severity,
+        code,
+        message,
+        line_number,
+        run_id
+    from feed.issue
     union all
     select
         stated.artifact_manifest_digest,

@@ -1,11 +1,16 @@
 /*
 description: >
-  One row per result of an MLPerf Inference submission: its performance by the round's rules and the unit that value
-  truly has. An edge system's owed scenario that was not run is inferred from its SingleStream run, as the rules allow
-  (is_inferred). Which figure is the result, by scenario: Offline, Server and Interactive: tokens per second where the
-  load generator counts or infers tokens (a Server result before v4.1: samples), else samples; SingleStream: the
-  early-stopping p90 of the query, or its p90 where early stopping was on token latencies; MultiStream: the
-  early-stopping p99.
+  One row per result of an MLPerf Inference submission: its performance by the round's rules and the unit that value truly
+  has. Which figure is the result, by scenario: Offline, Server and Interactive: tokens per second where the load generator
+  counts or infers tokens (a Server result before v4.1: samples, of the LLM completed, of all others scheduled), else samples;
+  SingleStream: the early-stopping p90 of the query, or its p90 where early stopping was on token latencies; MultiStream: the
+  early-stopping p99. Before v2.0: the p90 of SingleStream, the streams of MultiStream.
+
+  An edge system may infer a result from a run of another scenario (is_inferred): MultiStream from SingleStream is 8 times the
+  early-stopping p99 (before v2.0: the p99); Offline from SingleStream is its queries per second; Offline from MultiStream is
+  samples_per_query over the mean latency of a query. The log of that run lies in the scenario's folder; where an owed scenario
+  has no folder, the run of the SingleStream folder is taken, or for Offline that of the MultiStream folder where there is one.
+  Nothing else may be inferred: such a row has no performance. Source: MLCommons' submission checker and preprocess_submission.
 grain: [run_id, scenario]
 columns:
   run_id: {type: varchar, description: "The run whose logs the result comes from", tests: [not_null]}
@@ -24,9 +29,9 @@ columns:
   accelerators_per_node: {type: bigint, description: "Accelerators per node"}
   node_count: {type: bigint, description: "Nodes"}
   precision: {type: varchar, description: "Weight data types as written"}
-  is_inferred: {type: boolean, description: "Whether the result is inferred from SingleStream", tests: [not_null]}
+  is_inferred: {type: boolean, description: "Whether the result is inferred from a run of another scenario", tests: [not_null]}
   performance: {type: double, description: "Performance as the logs state it, in performance_unit"}
-  performance_unit: {type: varchar, description: "The true unit", tests: [{accepted_values: [Tokens/s, Samples/s, Queries/s, Latency (ms)]}]}
+  performance_unit: {type: varchar, description: "The true unit", tests: [{accepted_values: [Tokens/s, Samples/s, Queries/s, Latency (ms), Streams]}]}
   power: {type: double, description: "Mean power or energy per query in the measured window, in power_unit"}
   power_unit: {type: varchar, description: "Watts or millijoules", tests: [{accepted_values: [Watts, millijoules]}]}
   power_state: {type: varchar, description: "measured, missing (power was measured, its log is not here) or NULL: no power submission"}
@@ -45,8 +50,11 @@ with logged as (
         outcome.early_stopping_latency_ms,
         outcome.e2e_mean_ms,
         outcome.e2e_p90_ms,
+        outcome.e2e_p99_ms,
         outcome.power_w,
-        outcome.energy_per_query_mj
+        outcome.energy_per_query_mj,
+        coalesce(submission.round in ('v0.5', 'v0.7', 'v1.0', 'v1.1', 'v2.0', 'v2.1', 'v3.0', 'v3.1', 'v4.0'), false)
+            as has_old_server_result
     from mlperf_inference_submission as submission
     inner join benchmark_run_fact as run
         on run.run_id = submission.run_id
@@ -54,58 +62,100 @@ with logged as (
         on outcome.run_id = submission.run_id
 ),
 
-direct as (
+owed as (
+    select
+        run.* exclude (scenario),
+        owed.scenario
+    from logged as run
+    inner join mlperf_inference_edge_scenario as owed
+        on owed.model = run.model
+    left join logged as in_its_folder
+        on
+            in_its_folder.round is not distinct from run.round
+            and in_its_folder.division = run.division
+            and in_its_folder.submitter = run.submitter
+            and in_its_folder.platform = run.platform
+            and in_its_folder.benchmark = run.benchmark
+            and in_its_folder.scenario = owed.scenario
+    left join logged as better
+        on
+            better.round is not distinct from run.round
+            and better.division = run.division
+            and better.submitter = run.submitter
+            and better.platform = run.platform
+            and better.benchmark = run.benchmark
+            and better.scenario = 'MultiStream'
+            and better.run_scenario = 'MultiStream'
+            and owed.scenario = 'Offline'
+            and run.scenario = 'SingleStream'
+    where
+        run.scenario in ('SingleStream', 'MultiStream')
+        and run.run_scenario = run.scenario
+        and run.scenario <> owed.scenario
+        and in_its_folder.run_id is null
+        and better.run_id is null
+),
+
+stated as (
     select
         *,
-        false as is_inferred,
+        run_scenario <> scenario as is_inferred,
+        false as is_owed
+    from logged
+    union all by name
+    select
+        *,
+        true as is_inferred,
+        true as is_owed
+    from owed
+),
+
+result as (
+    select
+        *,
         case
-            when scenario = 'SingleStream' and has_token_early_stopping then e2e_p90_ms
+            when is_inferred and coalesce(suite, '') not like '%edge%' then null
+            when is_inferred and run_scenario = 'SingleStream' and scenario = 'MultiStream' and has_token_early_stopping then null
+            when is_inferred and run_scenario = 'SingleStream' and scenario = 'MultiStream' and uses_early_stopping
+                then early_stopping_p99_ms * 8
+            when is_inferred and run_scenario = 'SingleStream' and scenario = 'MultiStream' and not is_owed then e2e_p99_ms * 8
+            when is_inferred and run_scenario = 'SingleStream' and scenario = 'Offline'
+                then coalesce(single_stream_qps, 1e3 / nullif(e2e_mean_ms, 0))
+            when is_inferred and run_scenario = 'MultiStream' and scenario = 'Offline' and uses_early_stopping
+                then samples_per_query * 1e3 / nullif(e2e_mean_ms, 0)
+            when is_inferred then null
+            when scenario = 'SingleStream' and (has_token_early_stopping or not uses_early_stopping) then e2e_p90_ms
+            when scenario = 'MultiStream' and not uses_early_stopping then samples_per_query
             when scenario in ('SingleStream', 'MultiStream') then early_stopping_latency_ms
-            when scenario = 'Server' and round in ('v3.0', 'v3.1', 'v4.0') then sample_throughput_per_s
+            when scenario = 'Server' and has_old_server_result and not has_token_throughput then scheduled_sample_throughput_per_s
+            when scenario = 'Server' and has_old_server_result then sample_throughput_per_s
             when has_token_throughput then output_token_throughput_per_s
             else sample_throughput_per_s
         end as performance,
         case
+            when scenario = 'MultiStream' and not is_inferred and not uses_early_stopping then 'Streams'
             when scenario in ('SingleStream', 'MultiStream') then 'Latency (ms)'
-            when scenario = 'Server' and round in ('v3.0', 'v3.1', 'v4.0') then 'Queries/s'
-            when has_token_throughput then 'Tokens/s'
+            when scenario = 'Server' and has_old_server_result then 'Queries/s'
+            when has_token_throughput and not is_inferred then 'Tokens/s'
             when scenario = 'Offline' then 'Samples/s'
             when scenario in ('Server', 'Interactive') then 'Queries/s'
         end as performance_unit
-    from logged
+    from stated
 ),
 
-inferred as (
+-- The rules on power ask for the energy of 8 samples where MultiStream is inferred.
+powered as (
     select
-        single.* exclude (scenario),
-        owed.scenario,
-        true as is_inferred,
+        *,
         case
-            when owed.scenario = 'MultiStream' then single.early_stopping_p99_ms * 8
-            else 1e3 / single.e2e_mean_ms
-        end as performance,
-        case when owed.scenario = 'MultiStream' then 'Latency (ms)' else 'Samples/s' end as performance_unit
-    from logged as single
-    inner join mlperf_inference_edge_scenario as owed
-        on owed.model = single.model
-    left join logged as run_itself
-        on
-            run_itself.round is not distinct from single.round
-            and run_itself.division = single.division
-            and run_itself.submitter = single.submitter
-            and run_itself.platform = single.platform
-            and run_itself.benchmark = single.benchmark
-            and run_itself.scenario = owed.scenario
+            when scenario = 'MultiStream' and is_inferred then energy_per_query_mj * 8
+            when scenario in ('SingleStream', 'MultiStream') then energy_per_query_mj
+            else power_w
+        end as power
+    from result
     where
-        single.scenario = 'SingleStream'
-        and single.suite like '%edge%'
-        and run_itself.run_id is null
-),
-
-result as (
-    select * from direct
-    union all by name
-    select * from inferred
+        performance is not null
+        or not is_owed
 )
 
 select
@@ -128,22 +178,17 @@ select
     is_inferred,
     performance,
     case when performance is not null then performance_unit end as performance_unit,
+    power,
     case
-        when is_inferred then null
-        when scenario in ('SingleStream', 'MultiStream') then energy_per_query_mj
-        else power_w
-    end as power,
-    case
-        when is_inferred or power_w is null then null
+        when power is null then null
         when scenario in ('SingleStream', 'MultiStream') then 'millijoules'
         else 'Watts'
     end as power_unit,
     case
-        when is_inferred then null
-        when power_w is not null then 'measured'
+        when power is not null then 'measured'
         when has_ranging_run then 'missing'
     end as power_state,
     status,
     state,
     has_conflict
-from result
+from powered

@@ -143,7 +143,8 @@ def offline_results(values: Values) -> dict[str, Any]:
 
 
 def summary_log(scenario: str, results: dict[str, Any], values: Values = Values()) -> str:
-    """A performance run's summary. `results`: samples_per_s, tokens_per_s, early_stopping_ns, ttft_p99_ns."""
+    """A performance run's summary. `results`: samples_per_s, tokens_per_s, early_stopping_ns, early_stopping_p99_ns (of a
+    SingleStream run), ttft_p99_ns."""
     logged = "Server" if scenario == "Interactive" else scenario
     head = [_RULE, "MLPerf Results Summary", _RULE]
     head += ["SUT name : PySUT", f"Scenario : {logged}", "Mode     : PerformanceOnly"]
@@ -174,11 +175,14 @@ def _result_lines(logged: str, results: dict[str, Any]) -> list[str]:
 def _early_stopping_lines(logged: str, results: dict[str, Any]) -> list[str]:
     if "early_stopping_ns" in results:
         percentile = "90.0th" if logged == "SingleStream" else "99.0th"
-        return [
+        lines = [
             "Early Stopping Result:",
             " * Processed at least 64 queries (1167425).",
             f" * Early stopping {percentile} percentile estimate: {results['early_stopping_ns']}",
         ]
+        if "early_stopping_p99_ns" in results:
+            lines.append(f" * Early stopping 99.0th percentile estimate: {results['early_stopping_p99_ns']}")
+        return lines
     if logged == "Server" and "tokens_per_s" in results:
         kinds = ("TTFT ", "TPOT ")
     else:

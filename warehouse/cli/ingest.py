@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from warehouse.cli.output import notice, print_json, progress_bar, size, table
+from warehouse.cli.output import notice, parsing_bar, print_json, progress_bar, size, table
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
+    from warehouse.evidence.store import EvidenceStore
+    from warehouse.landing.examination import Issue
     from warehouse.landing.ingest import IngestReport, Plan
+    from warehouse.landing.registry import Found
+
+_ERRORS_SHOWN = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,12 +32,13 @@ def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.evidence.keys import load_signing_key
     from warehouse.evidence.location import open_store
     from warehouse.landing.ingest import ingest, plan_ingest
-    from warehouse.landing.registry import check_name, load_ingestors
+    from warehouse.landing.registry import check_name, find_ingestors
     from warehouse.project import find_project
 
     project = find_project()
     key = load_signing_key(args.sign) if args.sign else None
-    ingestors = load_ingestors(project)
+    found = find_ingestors(project)
+    ingestors = {name: each.ingestor for name, each in found.items()}
     if args.ingestor is not None:
         check_name(args.ingestor, ingestors)
     store = open_store(project)
@@ -51,13 +58,16 @@ def run(args: argparse.Namespace) -> ExitCode:
         _print_plans(plans, as_json=args.json)
         problems = [problem for plan in plans for problem in plan.problems]
     else:
-        _print(reports, as_json=args.json)
+        issues = _issues(store, reports, found)
+        _print(reports, issues, as_json=args.json)
         if key:
             count = sum(bundle.digest is not None for report in reports for bundle in report.bundles)
             notice(f"{count} bundle{'s' * (count != 1)} signed by key {key.public.name} ({key.public.key_id[:12]})")
         problems = [problem for report in reports for problem in _problems(report)]
     for problem in [*problems, *failures]:
         notice(str(problem))
+    if not args.dry_run:
+        _notice_issues(issues)
     if failures and not plans:
         return failures[0].exit_code
     return ExitCode.FAILED if problems or failures else ExitCode.OK
@@ -113,9 +123,45 @@ def _problems(report: "IngestReport") -> list[WarehouseError]:
     return [*report.problems, *(problem for bundle in report.bundles for problem in bundle.problems)]
 
 
-def _print(reports: "list[IngestReport]", *, as_json: bool) -> None:
+def _issues(store: "EvidenceStore", reports: "list[IngestReport]", found: "Mapping[str, Found]") -> "list[Issue]":
+    """What the ingestors find odd in what was copied. The evidence is in the store by now: if it cannot be parsed, the ingest
+    has succeeded all the same."""
+    from warehouse.landing.examination import issues_of
+    from warehouse.landing.ingest import ADDED
+
+    added = [bundle.digest for report in reports for bundle in report.bundles if bundle.status == ADDED and bundle.digest]
+    try:
+        with parsing_bar() as parsed:
+            return issues_of(store, added, found, parsed)
+    except Exception as error:
+        reason = str(error) if isinstance(error, WarehouseError) else printable(f"{type(error).__name__}: {error}")
+        notice(f"what was copied could not be looked through for issues: {reason}")
+        return []
+
+
+def _notice_issues(issues: "list[Issue]") -> None:
+    """How many there are of each severity, and the first errors with their places."""
+    from warehouse.landing.severity import ERROR, SEVERITIES
+
+    counts = Counter(issue.severity for issue in issues)
+    if not counts:
+        return
+    told = [f"{counts[severity]} {severity}{'s' * (counts[severity] != 1)}" for severity in SEVERITIES if counts[severity]]
+    notice(f"issues in what was copied: {', '.join(told)}")
+    errors = [issue for issue in issues if issue.severity == ERROR]
+    for issue in errors[:_ERRORS_SHOWN]:
+        notice(f"  {printable(issue.place)}: {issue.code}: {printable(issue.message)}")
+    if len(errors) > _ERRORS_SHOWN:
+        notice(f"  and {len(errors) - _ERRORS_SHOWN} more errors")
+    notice("all of them, after wh build: wh sql \"select * from ingest_issue\"")
+
+
+def _print(reports: "list[IngestReport]", issues: "list[Issue]", *, as_json: bool) -> None:
     bundles = [bundle for report in reports for bundle in report.bundles]
     if as_json:
+        by_bundle: dict[str, list[Issue]] = {}
+        for issue in issues:
+            by_bundle.setdefault(issue.artifact_manifest_digest, []).append(issue)
         print_json(
             [
                 {
@@ -126,6 +172,7 @@ def _print(reports: "list[IngestReport]", *, as_json: bool) -> None:
                     "files": bundle.files,
                     "bytes": bundle.bytes,
                     "problems": [str(problem) for problem in bundle.problems],
+                    **_issues_shown(by_bundle.get(bundle.digest or "", [])),
                 }
                 for bundle in bundles
             ]
@@ -140,3 +187,14 @@ def _print(reports: "list[IngestReport]", *, as_json: bool) -> None:
     print(table(["family", "status", "bundles", "runs", "files", "size"], rows))
     if bundles and all(bundle.status == "present" for bundle in bundles):
         notice("nothing new: the store has all of it")
+
+
+def _issues_shown(issues: "list[Issue]") -> dict[str, Any]:
+    """`issues` of a bundle that has any: how many of each severity, and its first errors."""
+    from warehouse.landing.severity import ERROR
+
+    if not issues:
+        return {}
+    errors = [issue for issue in issues if issue.severity == ERROR][:_ERRORS_SHOWN]
+    shown = [{"code": issue.code, "place": issue.place, "message": issue.message, "run_id": issue.run_id} for issue in errors]
+    return {"issues": {**Counter(issue.severity for issue in issues), "first_errors": shown}}

@@ -48,7 +48,7 @@ def element_entry(element: Element, report: Report) -> Entry:
         report("non-finite-number", key[:120], element.offset, element.length, element.line_number)
     landed = None if text is None else landed_text(text)
     if landed is None and (text is None or isinstance(element.value, str)):  # a long list is a tool's own state
-        report("value-too-large", key[:120], element.offset, element.length, element.line_number)
+        report("value-too-large", key[:120], element.offset, element.length, element.line_number, "note")
     return Entry(element.offset, element.length, element.line_number, key[:MAX_KEY_CHARACTERS], landed, number)
 
 

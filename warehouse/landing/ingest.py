@@ -25,6 +25,7 @@ from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations
 from warehouse.landing.restating import without_restatements
+from warehouse.landing.twins import twins
 
 ADDED = "added"
 PRESENT = "present"
@@ -113,6 +114,8 @@ def plan_ingest(
         claims = _preferring(preferred, claims, path)
     claims = without_restatements(claims, preferred)
     drafts = _declared(_settled(claims, reasons_by_path, problems), tree, reasons_by_path)
+    taken = _claimants(drafts)
+    drafts += twins(tree, drafts, [path for path in tree.files if path not in taken])
     taken = _claimants(drafts)
     leftovers = tuple(Leftover(file, reasons_by_path.get(path)) for path, file in tree.files.items() if path not in taken)
     return Plan(tuple(drafts), leftovers, tuple(problems))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from warehouse.landing.registry import Source
 
 _BUNDLES_A_BATCH = 10_000
-_BYTES_A_BATCH = 8 << 20  # of evidence, at least: smaller batches would make more files than they save time
+BYTES_A_BATCH = 8 << 20  # of evidence, at least: smaller batches would make more files than they save time
 _BATCHES_A_FAMILY = 32
 # A process that cannot be forked costs 0.4 s of CPU before it parses; ingestors parse 5 to 150 MB/s.
 _BYTES_WORTH_PROCESSES = 16 << 20
@@ -89,7 +89,7 @@ def parse(
 
 def _batches(manifests: Mapping[str, Manifest]) -> Iterator[dict[str, Manifest]]:
     """Bundles in the order of their digests, cut into batches of about the same bytes."""
-    share = max(_BYTES_A_BATCH, sum(map(_size, manifests.values())) // _BATCHES_A_FAMILY)
+    share = max(BYTES_A_BATCH, sum(map(_size, manifests.values())) // _BATCHES_A_FAMILY)
     batch: dict[str, Manifest] = {}
     filled = 0
     for digest in sorted(manifests):

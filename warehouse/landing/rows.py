@@ -29,7 +29,7 @@ def landing_schema(*fields: pa.Field) -> pa.Schema:
 
 
 ISSUE_SCHEMA = landing_schema(
-    pa.field("severity", pa.string(), nullable=False),  # error: rows were lost; warning: rows are there, look at them
+    pa.field("severity", pa.string(), nullable=False),  # error, warning or note: see landing.severity
     pa.field("code", pa.string(), nullable=False),  # stable, kebab-case, e.g. identity-mismatch
     pa.field("message", pa.string(), nullable=False),
     pa.field("line_number", pa.int64()),  # 1-based, NULL where a file has no lines

@@ -67,20 +67,20 @@ class Piece(NamedTuple):
 
 
 class Report:
-    """Files the issues of one file, at most `MAX_ISSUES` of a code."""
+    """Files the issues of one file, at most `MAX_ISSUES` of a code and severity: many notes must not hide an error."""
 
     def __init__(self, buffer: RowBuffer, raw_path: str, run_id: str | None) -> None:
         self._buffer, self._raw_path, self._run_id = buffer, raw_path, run_id
-        self._counts: Counter[str] = Counter()
+        self._counts: Counter[tuple[str, str]] = Counter()
 
     def __call__(
         self, code: str, message: str, offset: int = 0, length: int = 0, line_number: int | None = None,
         severity: str = "warning",
     ) -> None:
-        self._counts[code] += 1
-        if self._counts[code] > MAX_ISSUES:
+        self._counts[code, severity] += 1
+        if self._counts[code, severity] > MAX_ISSUES:
             return
-        if self._counts[code] == MAX_ISSUES:
+        if self._counts[code, severity] == MAX_ISSUES:
             message += f" (further {code} of this file are not listed)"
         self._buffer.issue(
             code, clean(message), self._raw_path, offset, length,

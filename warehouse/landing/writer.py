@@ -27,6 +27,7 @@ from warehouse.landing.rows import (
     decoded_schema,
     parse_utc,
 )
+from warehouse.landing.twins import is_twin
 
 # A batch of one row takes kilobytes: so many are copied into one while they wait.
 _WAITING_BATCHES = 500
@@ -36,34 +37,14 @@ _SOUGHT = ["artifact_manifest_digest", "raw_path", "run_id"]  # rows are looked 
 _DICTIONARY_BYTES = 64 << 10  # texts of more are mostly all different: to look for equal ones took half of their time
 
 
-class BatchWriter:
-    """Use as a context: `add_bundle` for each bundle, then `finish`. Without `finish` nothing stays. `scratch` is a
-    folder on the same file system, for what is not finished."""
-
-    def __init__(self, landing: Path, name: str, scratch: Path) -> None:
-        self._landing = landing
-        self._name = name
-        self._scratch = scratch
-        self._open: dict[str, tuple[Path, pq.ParquetWriter]] = {}
-        self._rows: dict[str, int] = {}
-        self._waiting: dict[str, list[pa.RecordBatch]] = {}
-        self._waiting_rows: dict[str, int] = {}
-
-    def __enter__(self) -> "BatchWriter":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for path, writer in self._open.values():
-            writer.close()
-            path.unlink(missing_ok=True)
+class BundleWriter:
+    """Gives the rows of bundles, table by table, to `_write`."""
 
     def add_bundle(self, bundle: Bundle, ingestor: Ingestor | None, arrived_at: str | None) -> None:
         """Write a bundle's rows. Raises WH105 or WH106 when its stored bytes are damaged; a fault of the ingestor's own
         becomes an `ingest_issue`."""
         self._write_manifest_rows(bundle, ingestor, arrived_at)
-        if ingestor is None:
+        if ingestor is None or is_twin(bundle.manifest):
             return
         if any(file.role == ROLE for file in bundle.manifest.files):
             from warehouse.landing.declaration.rows import add_declarations, without_declarations  # with YAML: few need it
@@ -111,6 +92,33 @@ class BatchWriter:
     def _write_all(self, buffer: RowBuffer) -> None:
         for table, rows in buffer.rest():
             self._write(table, rows)
+
+    def _write(self, table: str, rows: pa.RecordBatch) -> None:
+        raise NotImplementedError
+
+
+class BatchWriter(BundleWriter):
+    """Use as a context: `add_bundle` for each bundle, then `finish`. Without `finish` nothing stays. `scratch` is a
+    folder on the same file system, for what is not finished."""
+
+    def __init__(self, landing: Path, name: str, scratch: Path) -> None:
+        self._landing = landing
+        self._name = name
+        self._scratch = scratch
+        self._open: dict[str, tuple[Path, pq.ParquetWriter]] = {}
+        self._rows: dict[str, int] = {}
+        self._waiting: dict[str, list[pa.RecordBatch]] = {}
+        self._waiting_rows: dict[str, int] = {}
+
+    def __enter__(self) -> "BatchWriter":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for path, writer in self._open.values():
+            writer.close()
+            path.unlink(missing_ok=True)
 
     def _write(self, table: str, rows: pa.RecordBatch) -> None:
         if table not in self._open:

@@ -2,7 +2,8 @@
 description: >
   One row per run and bundle: what the load generator's logs state, one column a metric. The detail log has six
   significant digits where the summary has two decimals, so the detail log decides and the summary stands where there is
-  none (mlperf_inference_log_source tells whose detail log). A key that a log states twice counts with its last line.
+  none (mlperf_inference_log_source tells whose detail log). A key that a log states twice counts with its last line. Load
+  generators spell a percentile 90th, 90.0th or 90.00: in a summary's keys all are 90. An early-stopping estimate of 0 is none.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -10,9 +11,12 @@ columns:
   sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples completed per second; scheduled samples are not the result"}
   token_throughput_per_s: {type: double, unit: tokens/s, description: "Tokens completed per second, counted"}
   inferred_token_throughput_per_s: {type: double, unit: tokens/s, description: "Tokens per second, computed by the load generator from samples and a constant"}
+  scheduled_sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples scheduled per second: the result of a Server run up to v4.0"}
   early_stopping_p90_ms: {type: double, unit: ms, description: "Early-stopping estimate of p90; of a token latency when has_token_early_stopping"}
   early_stopping_p99_ms: {type: double, unit: ms, description: "Early-stopping estimate of p99; of a token latency when has_token_early_stopping"}
-  e2e_mean_ms: {type: double, unit: ms, description: "Latency, mean"}
+  single_stream_qps: {type: double, unit: 1/s, description: "Queries per second of a SingleStream run, without the load generator's overhead"}
+  samples_per_query: {type: double, description: "Samples per query, as the log says"}
+  e2e_mean_ms: {type: double, unit: ms, description: "Latency of a query (in MultiStream: of all its samples), mean"}
   e2e_p50_ms: {type: double, unit: ms, description: "Latency, p50"}
   e2e_p90_ms: {type: double, unit: ms, description: "Latency, p90"}
   e2e_p95_ms: {type: double, unit: ms, description: "Latency, p95"}
@@ -35,6 +39,7 @@ columns:
   power_begin: {type: varchar, description: "Start of the measured window on the client's clock"}
   power_end: {type: varchar, description: "End of the measured window on the client's clock"}
   has_token_throughput: {type: boolean, description: "Whether the logs state a token throughput, readable or not", tests: [not_null]}
+  has_early_stopping: {type: boolean, description: "Whether the logs speak of early stopping: older load generators have none", tests: [not_null]}
   has_token_early_stopping: {type: boolean, description: "Whether the early-stopping estimates are of token latencies, not of the whole query", tests: [not_null]}
 */
 with logged as (
@@ -42,7 +47,7 @@ with logged as (
         log.run_id,
         log.artifact_manifest_digest,
         entry.source,
-        entry.key,
+        regexp_replace(entry.key, '([0-9]+)([.][0-9]*[1-9])?[.]?0*(th)? percentile', '\1\2 percentile') as key,
         entry.value,
         entry.value_number,
         entry.raw_offset
@@ -92,37 +97,47 @@ select
         arg_max(case when source = 'summary' and key = 'Completed tokens per second (inferred)' then value_number end, raw_offset)
     ) as inferred_token_throughput_per_s,
     coalesce(
-        arg_max(case when source = 'detail' and key = 'early_stopping_latency_ss' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = 'Early stopping 90.0th percentile estimate' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'detail' and key = 'result_scheduled_samples_per_sec' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'Scheduled samples per second' then value_number end, raw_offset)
+    ) as scheduled_sample_throughput_per_s,
+    coalesce(
+        nullif(arg_max(case when source = 'detail' and key = 'early_stopping_latency_ss' then value_number end, raw_offset), 0) / 1e6,
+        nullif(arg_max(case when source = 'summary' and key = 'Early stopping 90 percentile estimate' then value_number end, raw_offset), 0) / 1e6
     ) as early_stopping_p90_ms,
     coalesce(
-        arg_max(case when source = 'detail' and key = 'early_stopping_latency_ms' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = 'Early stopping 99.0th percentile estimate' then value_number end, raw_offset) / 1e6
+        nullif(arg_max(case when source = 'detail' and key = 'early_stopping_latency_ms' then value_number end, raw_offset), 0) / 1e6,
+        nullif(arg_max(case when source = 'summary' and key = 'Early stopping 99 percentile estimate' then value_number end, raw_offset), 0) / 1e6
     ) as early_stopping_p99_ms,
+    arg_max(case when source = 'detail' and key = 'result_qps_without_loadgen_overhead' then value_number end, raw_offset)
+        as single_stream_qps,
     coalesce(
-        arg_max(case when source = 'detail' and key = 'result_mean_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'detail' and key = 'effective_samples_per_query' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'samples_per_query' then value_number end, raw_offset)
+    ) as samples_per_query,
+    coalesce(
         arg_max(case when source = 'detail' and key = 'result_mean_query_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'detail' and key = 'result_mean_latency_ns' then value_number end, raw_offset) / 1e6,
         arg_max(case when source = 'summary' and key = 'Mean latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_mean_ms,
     coalesce(
-        arg_max(case when source = 'detail' and key = 'result_50.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
         arg_max(case when source = 'detail' and key = 'result_50.00_percentile_per_query_latency_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '50.00 percentile latency (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'detail' and key = 'result_50.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '50 percentile latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_p50_ms,
     coalesce(
-        arg_max(case when source = 'detail' and key = 'result_90.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
         arg_max(case when source = 'detail' and key = 'result_90.00_percentile_per_query_latency_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '90.00 percentile latency (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'detail' and key = 'result_90.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '90 percentile latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_p90_ms,
     coalesce(
-        arg_max(case when source = 'detail' and key = 'result_95.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
         arg_max(case when source = 'detail' and key = 'result_95.00_percentile_per_query_latency_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '95.00 percentile latency (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'detail' and key = 'result_95.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '95 percentile latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_p95_ms,
     coalesce(
-        arg_max(case when source = 'detail' and key = 'result_99.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
         arg_max(case when source = 'detail' and key = 'result_99.00_percentile_per_query_latency_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '99.00 percentile latency (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'detail' and key = 'result_99.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '99 percentile latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_p99_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_first_token_mean_latency_ns' then value_number end, raw_offset) / 1e6,
@@ -130,19 +145,19 @@ select
     ) as ttft_mean_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_first_token_50.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '50.00 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'summary' and key = '50 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
     ) as ttft_p50_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_first_token_90.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '90.00 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'summary' and key = '90 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
     ) as ttft_p90_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_first_token_95.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '95.00 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'summary' and key = '95 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
     ) as ttft_p95_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_first_token_99.00_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '99.00 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'summary' and key = '99 percentile first token latency (ns)' then value_number end, raw_offset) / 1e6
     ) as ttft_p99_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_time_to_output_token_mean' then value_number end, raw_offset) / 1e6,
@@ -150,19 +165,19 @@ select
     ) as tpot_mean_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_time_per_output_token_50.00_percentile_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '50.00 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'summary' and key = '50 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
     ) as tpot_p50_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_time_per_output_token_90.00_percentile_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '90.00 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'summary' and key = '90 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
     ) as tpot_p90_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_time_per_output_token_95.00_percentile_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '95.00 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'summary' and key = '95 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
     ) as tpot_p95_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_time_per_output_token_99.00_percentile_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = '99.00 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
+        arg_max(case when source = 'summary' and key = '99 percentile time to output token (ns)' then value_number end, raw_offset) / 1e6
     ) as tpot_p99_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_query_count' then value_number end, raw_offset)
@@ -194,6 +209,12 @@ select
             'Tokens per second (inferred)', 'Completed tokens per second (inferred)'
         )
     ) > 0 as has_token_throughput,
+    count(*) filter (
+        where key in (
+            'early_stopping_met', 'Early stopping satisfied', 'Early Stopping Result', 'Early stopping 90 percentile estimate',
+            'Early stopping 99 percentile estimate'
+        )
+    ) > 0 as has_early_stopping,
     count(*) filter (
         where key in ('early_stopping_ttft_result', 'early_stopping_tpot_result', 'TTFT Early Stopping Result', 'TPOT Early Stopping Result')
     ) > 0 as has_token_early_stopping

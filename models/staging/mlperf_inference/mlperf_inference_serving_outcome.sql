@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per performance run. The early-stopping latency is that of the scenario's own percentile, p90 for SingleStream
-  and p99 for MultiStream; where the load generator estimated token latencies instead, it is NULL.
+  One row per performance run. The early-stopping latency is that of the percentile of the scenario that was run, whatever its
+  folder: p90 for SingleStream and p99 for MultiStream; where the load generator estimated token latencies instead, it is NULL.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_outcome
 */
@@ -38,8 +38,8 @@ select
     metric.e2e_p99_ms,
     case
         when metric.has_token_early_stopping then null
-        when run.scenario = 'SingleStream' then metric.early_stopping_p90_ms
-        when run.scenario = 'MultiStream' then metric.early_stopping_p99_ms
+        when coalesce(run.logged_scenario, run.scenario) = 'SingleStream' then metric.early_stopping_p90_ms
+        when coalesce(run.logged_scenario, run.scenario) = 'MultiStream' then metric.early_stopping_p99_ms
     end as early_stopping_latency_ms,
     metric.sample_throughput_per_s,
     coalesce(metric.token_throughput_per_s, metric.inferred_token_throughput_per_s) as output_token_throughput_per_s,

@@ -13,6 +13,7 @@ columns:
   benchmark: {type: varchar, description: "Benchmark folder (UsedModel in the official table)", tests: [not_null]}
   model: {type: varchar, description: "Official model name", tests: [not_null]}
   scenario: {type: varchar, description: "Scenario, as the folder has it", tests: [not_null]}
+  run_scenario: {type: varchar, description: "Scenario of the run in that folder, as its log has it: another one where the result is inferred", tests: [not_null]}
   location: {type: varchar, description: "The scenario's folder (Location in the official table)", tests: [not_null]}
   availability: {type: varchar, description: "available, preview or rdi"}
   suite: {type: varchar, description: "datacenter, edge or both"}
@@ -24,6 +25,10 @@ columns:
   has_token_throughput: {type: boolean, description: "Whether the logs state a token throughput"}
   has_token_early_stopping: {type: boolean, description: "Whether early stopping was on token latencies"}
   early_stopping_p99_ms: {type: double, unit: ms, description: "Early-stopping estimate of p99"}
+  uses_early_stopping: {type: boolean, description: "Whether the round's results are early-stopping estimates: from v2.0 on; without a round, whether the logs speak of early stopping"}
+  scheduled_sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples scheduled per second"}
+  single_stream_qps: {type: double, unit: 1/s, description: "Queries per second of a SingleStream run, without the load generator's overhead"}
+  samples_per_query: {type: double, description: "Samples per query, as the log says"}
   has_ranging_run: {type: boolean, description: "Whether a ranging run is there: then power was measured", tests: [not_null]}
 */
 with ranging as (
@@ -42,6 +47,11 @@ select
     run.benchmark,
     coalesce(official.model, run.benchmark) as model,
     run.scenario,
+    -- Server is how the load generator logs Interactive.
+    case
+        when run.scenario = 'Interactive' and run.logged_scenario = 'Server' then run.scenario
+        else coalesce(run.logged_scenario, run.scenario)
+    end as run_scenario,
     run.division || '/' || run.submitter || '/results/' || run.platform || '/' || run.benchmark || '/' || run.scenario_folder as location,
     system.status as availability,
     system.system_type as suite,
@@ -53,6 +63,14 @@ select
     metric.has_token_throughput,
     metric.has_token_early_stopping,
     metric.early_stopping_p99_ms,
+    case
+        when run.round in ('v0.5', 'v0.7', 'v1.0', 'v1.1') then false
+        when run.round is not null then true
+        else metric.has_early_stopping
+    end as uses_early_stopping,
+    metric.scheduled_sample_throughput_per_s,
+    metric.single_stream_qps,
+    metric.samples_per_query,
     ranging.supports_run_id is not null as has_ranging_run
 from mlperf_inference_run as run
 inner join run_bundle

@@ -38,7 +38,7 @@ _PIVOT_CLAUSES = frozenset(
     "this expressions fields using group alias with_ columns unpivot pivot_column_naming".split()
 )
 _REASON_OF_CLASS: dict[type[exp.Expr], str] = {
-    exp.TableSample: "E_SAMPLE", exp.Offset: "E_OFFSET", exp.Columns: "E_COLUMNS",
+    exp.TableSample: "E_SAMPLE", exp.Offset: "E_OFFSET",
 }  # fmt: skip
 
 

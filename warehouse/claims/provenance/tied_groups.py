@@ -11,6 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.provenance.engine import NULL_KEEPING, function_name
+from warehouse.claims.provenance.stars import has_star
 from warehouse.claims.provenance.ties import asof_keys, chosen_value, group_keys, own_order, tie_points, what_tells_rows_apart
 from warehouse.claims.provenance.values import call, identifier, is_not_null, named, select, subquery
 from warehouse.claims.provenance.windows import bare_function
@@ -67,7 +68,7 @@ def _of_cut(block: exp.Select) -> tuple[list[exp.Expr], exp.Select]:
     on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
     partition = [keys.index(key) for key in on.expressions if key in keys] if on is not None else []
     rank = _rank(partition, parts)
-    read = what_tells_rows_apart(block) if block.is_star else [item.unalias().copy() for item in block.expressions]
+    read = what_tells_rows_apart(block) if has_star(block) else [item.unalias().copy() for item in block.expressions]
     rows = select([exp.Star(), named(rank, "__rank")], subquery(_rows(block, keys, call("hash", *read), True), "__tied"))
     if on is not None or limit is None:
         return keys, _grouped(rows, len(keys), "min(__rank) = 1")

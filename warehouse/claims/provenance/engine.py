@@ -39,7 +39,7 @@ _CALL = re.compile(r"\s*(\w+)\s*\(")
 _SYNTAX = (
     exp.Cast, exp.TryCast, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.And, exp.Or, exp.Xor, exp.Extract,
     exp.Array, exp.Struct, exp.Map, exp.Unnest, exp.Explode, exp.Trim, exp.Substring, exp.Exists, exp.DPipe,
-    exp.StrPosition, exp.Try, exp.Grouping, exp.Columns,
+    exp.StrPosition, exp.Try, exp.Grouping, exp.GroupingId, exp.Columns,
 )  # fmt: skip
 
 

@@ -122,7 +122,7 @@ from benchmark_run_fact as run,
     lateral (
         select max(outcome.request_throughput_per_s) as request_throughput_per_s from serving_outcome_fact as outcome where outcome.run_id = run.run_id
     ) as best
-where run.family = 'bench_serving'
+where run.mode = 'performance'
 
 -- case: asof_join
 -- grain: run_id, workload_point
@@ -140,7 +140,7 @@ anti join (select run_id from serving_outcome_fact where error_rate = 1) as fail
 -- case: set_operations
 -- grain: run_id
 select run_id, count(*) as points from serving_outcome_fact
-where run_id in (select run_id from serving_outcome_fact intersect select run_id from benchmark_run_fact except select run_id from request_fact)
+where run_id in (select run_id from serving_outcome_fact intersect select run_id from benchmark_run_fact except select run_id from benchmark_run_fact where has_conflict)
 group by run_id
 
 -- case: requests_in_buckets

@@ -23,11 +23,11 @@ _ALL_IN_ORDER = frozenset("list array_agg string_agg listagg group_concat".split
 
 def tied_groups(sql: str, number: int) -> tuple[str, tuple[str, ...]]:
     """For one of the query's `tie_points`, SQL that yields one row for each group of rows that tie, and what its columns
-    are, as SQL. Of `mode` and of a set operation no groups are known: then the SQL is empty."""
+    are, as SQL. Of `mode`, of a set operation and of an order by position behind a star no groups are known: then the SQL is empty."""
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     point = tie_points(tree)[number]
     block = point if isinstance(point, exp.Select) else point.find_ancestor(exp.Select)
-    if block is None or isinstance(point, exp.SetOperation):
+    if block is None or isinstance(point, exp.SetOperation) or _orders_behind_a_star(block):
         return "", ()
     if isinstance(point, exp.Window):
         keys, found = _of_window(point, block)
@@ -42,6 +42,12 @@ def tied_groups(sql: str, number: int) -> tuple[str, tuple[str, ...]]:
     if ctes := _visible_ctes(block):
         found.set("with_", exp.With(expressions=ctes, recursive=_is_recursive(tree)))
     return found.sql("duckdb"), tuple(key.sql("duckdb") for key in keys)
+
+
+def _orders_behind_a_star(block: exp.Select) -> bool:
+    """Whether it is ordered by a position in a list of which the length is not written down."""
+    order = block.args.get("order")
+    return order is not None and has_star(block) and any(isinstance(part.this, exp.Literal) for part in order.expressions)
 
 
 def _of_window(window: exp.Window, block: exp.Select) -> tuple[list[exp.Expr], exp.Select]:

@@ -236,6 +236,8 @@ def group_keys(block: exp.Select) -> list[exp.Expr]:
     keys = []
     for key in group.expressions:
         if isinstance(key, exp.Literal) and not key.is_string:
+            if has_star(block):
+                refuse("E_TIE", key, "a group by position in a list with a star")
             key = items[int(key.name) - 1].unalias()
         elif isinstance(key, exp.Column) and not key.table:
             key = aliased.get(key.name.lower(), key)

@@ -35,7 +35,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Files are given to the workers in this order, then the others: a long one that began last would keep one core at work alone.
 LONGEST = (
     "test_verification_sample.py", "test_torture.py", "test_lineage.py", "test_provenance_oracle.py", "test_incremental.py",
-    "test_store_places.py", "test_s3_store.py",
+    "test_store_places.py", "test_s3_store.py", "test_whole_warehouse.py",
 )
 
 

@@ -205,3 +205,17 @@ select a.id, b.t as x from step as a asof join step as b on a.k = b.k and a.t >=
 -- case: e_tie_asof_join_whose_sides_are_not_named
 -- refuse: E_TIE an ASOF JOIN whose condition does not name the table of each column
 select a.id, w as x from step as a asof join (select k as l, t as u, v as w from step) as b on k = l and t >= u
+
+-- case: e_tie_position_behind_a_star
+-- refuse: E_TIE rows tie and decide the answer
+-- at: * from step
+select * from step order by 2 limit 1
+
+-- case: e_tie_replaced_column
+-- refuse: E_TIE
+-- at: * replace
+select * replace (1 as t) from step order by t limit 1
+
+-- case: e_tie_group_position_behind_a_star
+-- refuse: E_TIE a group by position in a list with a star
+select *, row_number() over (order by k) as n from step group by 1, 2, 3, 4

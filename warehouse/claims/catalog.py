@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from warehouse.claims.rollup import RESERVED_COLUMNS, write_rollup
@@ -21,6 +22,7 @@ from warehouse.transform.query import open_build
 if TYPE_CHECKING:
     import duckdb
 
+    from warehouse.transform.checked_project import CheckedProject
     from warehouse.transform.material import Material
 
 
@@ -61,6 +63,11 @@ class Catalog:
     def resolve(self, reference: str) -> str:
         """The qualified name of a table as some SQL names it; a landing table's own name."""
         return reference if reference in self.models else self._by_name.get(reference, reference)
+
+    @cached_property
+    def by_any_name(self) -> Mapping[str, Sequence[str]]:
+        """The columns of every table, by qualified and by bare name."""
+        return dict([*((model.name, self.columns[name]) for name, model in self.models.items()), *self.columns.items()])
 
     @cached_property
     def _by_name(self) -> dict[str, str]:
@@ -129,7 +136,7 @@ def open_trace_session(build: Build, store_root: Path) -> "tuple[duckdb.DuckDBPy
 def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConnection, Catalog]]":
     """The same over models that are made for it, and their catalog. Raises WH209 at the place of what fails, and WH123."""
     with made_in_memory(material, write_rollup) as con:
-        catalog = _catalog_of(material)
+        catalog = catalog_of(material.checked, material.landing.types, {name: made.digest for name, made in material.made.items()})
         _prepare(con, catalog, {name: table.files for name, table in material.landing.tables.items()})
         yield con, catalog
 
@@ -148,22 +155,22 @@ def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mappin
         open_landing_table(con, table, types, landing[table])
 
 
-def _catalog_of(material: "Material") -> Catalog:
-    """Of its models and landing tables, what `read_catalog` finds in a build of the material, but for the columns that a rollup is
-    given beside its own."""
-    checked = material.checked
+def catalog_of(
+    checked: "CheckedProject", landing: Mapping[str, Mapping[str, str]], digests: Mapping[str, str] = MappingProxyType({})
+) -> Catalog:
+    """What `read_catalog` finds in a build of a checked project, but for the columns that a rollup is given beside its own.
+    `digests` are those of the models, by name."""
     models = {name: checked.models[name] for name in checked.graph.order}
     types = {model.qualified: checked.columns[name] for name, model in models.items()}
-    landing = {name: table.types for name, table in material.landing.tables.items()}
     return Catalog(
         {
             model.qualified: BuiltModel(
-                model.name, model.schema, model.materialized, material.made[name].digest, model.place, model.text,
+                model.name, model.schema, model.materialized, digests.get(name, ""), model.place, model.text,
                 tuple(model.grain), tuple(checked.reads(name)),
             )
             for name, model in models.items()
         },
-        {name: tuple(columns) for name, columns in (types | landing).items()},
+        {name: tuple(columns) for name, columns in {**types, **landing}.items()},
         types,
         landing,
         (),

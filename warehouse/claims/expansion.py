@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from warehouse.claims.catalog import BuiltModel, Catalog
 from warehouse.claims.parsed import parsed
 from warehouse.claims.provenance import Refusal
+from warehouse.claims.provenance.admission import admit
 from warehouse.errors import WarehouseError
 from warehouse.transform.duck import quote
 from warehouse.transform.feeds import FEED_SCHEMA
@@ -70,7 +71,7 @@ def _pieces(model: BuiltModel, catalog: Catalog, *, is_view: bool) -> Iterator[_
     text, start = body(model.sql), first_token(model.sql)
     views = {name for name in model.reads if name in catalog.models and not catalog.models[name].has_rows}
     written = 0
-    for found in _references(text, catalog) if views or is_view else ():
+    for found in _references(text, model, catalog) if views or is_view else ():
         if found.name in views:
             yield _Piece(f"{text[written : found.begin]}(", model, start + written)
             yield from _pieces(catalog.models[found.name], catalog, is_view=True)
@@ -95,11 +96,24 @@ class _Reference:
     alias: str
 
 
-def _references(text: str, catalog: Catalog) -> list[_Reference]:
+def _tree(text: str, model: BuiltModel) -> "exp.Expr":
+    """A model's SQL, parsed. Raises WH306 where the parser stops at what the engine takes."""
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return parsed(text)
+    except SqlglotError:
+        try:
+            return admit(text)
+        except Refusal as refusal:
+            raise Expansion(text, (_Piece(text, model, first_token(model.sql)),)).fault(refusal) from refusal
+
+
+def _references(text: str, model: BuiltModel, catalog: Catalog) -> list[_Reference]:
     from sqlglot import exp
 
     found = []
-    for table in parsed(text).find_all(exp.Table):
+    for table in _tree(text, model).find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier) or is_cte(table):
             continue
         has_name = table.args.get("alias") is not None or table.args.get("pivots")

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.catalog import BuiltModel, Catalog
 from warehouse.claims.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, Determinism
-from warehouse.claims.expansion import expanded
-from warehouse.claims.provenance.admission import first_indeterminate
+from warehouse.claims.empty_tables import empty_tables
 from warehouse.claims.rollup import RESERVED_COLUMNS
 from warehouse.transform.column_expressions import Note, NotUnderstood
 from warehouse.transform.derived import NONE, ColumnRef, Refs
@@ -49,18 +48,6 @@ def determinism_of(
     return found
 
 
-def refuse_indeterminate(catalog: Catalog, query: str) -> None:
-    """Raise WH306 at the first clause, of a query or of the models under it, that makes its answer another each time: also
-    one that only decides which rows there are, and is never traced."""
-    top = catalog.models[f"rollup.{query}"]
-    for model in (top, *catalog.under(top.qualified)):
-        if model.has_rows:  # a view is in what reads it
-            written = expanded(model, catalog)
-            refusal = first_indeterminate(written.text)
-            if refusal is not None:
-                raise written.fault(refusal)
-
-
 def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
     if not names:
         return Determinism(EXACT)
@@ -72,17 +59,7 @@ def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
 def _operations(catalog: Catalog, asked: Iterable[ColumnRef]) -> dict[ColumnRef, frozenset[str]]:
     """By column, of those that are asked for and of all that go into their values, the additions of floats that its value
     passes through."""
-    from warehouse.transform.check import create_schemas
-    from warehouse.transform.duck import connect, quote, quoted
-    from warehouse.transform.landing_tables import open_landing_table
-
-    con = connect()
-    create_schemas(con)
-    for table, types in catalog.landing_types.items():
-        open_landing_table(con, table, types, ())
-    for model in catalog.models.values():
-        listed = ", ".join(f"{quote(name)} {kind}" for name, kind in catalog.types[model.qualified].items())
-        con.execute(f"create table {quoted(model.qualified)} ({listed})")
+    con = empty_tables(catalog)
     tables: dict[str, Mapping[str, Refs]] = {}
     sources: dict[ColumnRef, Refs] = {}
     pending = list(asked)

@@ -68,7 +68,8 @@ def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Pu
 
 def _publish(project: Project, query: str, key: "SigningKey | None") -> Publication:
     from warehouse.claims.catalog import open_trace_session, rollup_columns
-    from warehouse.claims.operations import determinism_of, refuse_indeterminate
+    from warehouse.claims.operations import determinism_of
+    from warehouse.claims.publishable import refuse_untraceable
     from warehouse.claims.tie_probe import check_ties
     from warehouse.claims.trace import trace
 
@@ -78,12 +79,12 @@ def _publish(project: Project, query: str, key: "SigningKey | None") -> Publicat
         spec = catalog.models.get(f"rollup.{query}")
         if spec is None:
             raise _unknown(query, catalog)
+        refuse_untraceable(project, catalog, query)  # before anything that takes long
         _refuse_without_evidence(con)
         recorded = con.execute(
             "select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]
         ).fetchall()[0][0]
         specification = json.loads(recorded)
-        refuse_indeterminate(catalog, query)
         refuse_signing_state(query, specification, catalog.landing_types, spec.place)
         columns = rollup_columns(catalog, spec)
         values = [name for name in columns if name not in spec.grain]

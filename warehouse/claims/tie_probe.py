@@ -6,6 +6,8 @@ The queries run on the build itself, read-only. Floats may differ by what anothe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
@@ -59,20 +61,34 @@ def tied_clauses(catalog: Catalog, query: str) -> dict[str, int]:
 def probe(con: "duckdb.DuckDBPyConnection", sql: str) -> int:
     """The number of clauses of one query at which rows may tie. Raises WH306 (E_TIE) when a tie at one of them decides
     what the query answers, and when that cannot be tried."""
-    import duckdb
-    from sqlglot.errors import SqlglotError
-
-    try:
+    with _refusing_the_untriable(sql):
         points = tie_points(copied(parsed(sql)))
         if not points:
             return 0
         if not _is_decided_by_ties(con, sql):
             return len(points)
         number = next((number for number in range(len(points)) if _is_decided_by_ties(con, sql, number)), 0)
+    refuse("E_TIE", points[number], _told(con, sql, number))
+
+
+def check_triable(con: "duckdb.DuckDBPyConnection", sql: str) -> None:
+    """Bind one query with its ties broken, without running it. Raises WH306 (E_TIE) where `probe` could not try it."""
+    with _refusing_the_untriable(sql):
+        if tie_points(copied(parsed(sql))):
+            for way in (WAYS[0], WAYS[-1]):  # by values, and shuffled
+                con.execute(f"explain {broken(sql, way)}")
+
+
+@contextmanager
+def _refusing_the_untriable(sql: str) -> Iterator[None]:
+    import duckdb
+    from sqlglot.errors import SqlglotError
+
+    try:
+        yield
     except (SqlglotError, duckdb.Error) as error:
         tree = admit(sql)  # what is not traced at all is refused for that
         refuse("E_TIE", tree, f"whether a tie decides its answer cannot be tried ({message_of(error)})")
-    refuse("E_TIE", points[number], _told(con, sql, number))
 
 
 def _is_decided_by_ties(con: "duckdb.DuckDBPyConnection", sql: str, only: int | None = None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warehouse.cli.output import NO_MODELS, notice, print_json
@@ -18,10 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    from warehouse.claims.publishable import unpublishable
     from warehouse.claims.rollup import check
     from warehouse.project import find_project
 
-    found = check(find_project())
+    project = find_project()
+    found = check(project)
+    if not found.faults:
+        found = replace(found, faults=tuple(unpublishable(project, found.checked)))
     queries = sum(model.schema == "rollup" for model in found.checked.models.values())
     models = sum(model.schema not in ("rollup", "feed") for model in found.checked.models.values())
     if args.json:

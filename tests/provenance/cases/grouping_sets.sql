@@ -70,3 +70,11 @@ select h.gpus, count(r.id) as n from host h left join run r on r.host = h.name g
 -- row: a | 2 ; why 0 = 1, 2 ; k 0 = host@1, host@2
 -- row: total | 2 ; why 0 = 1, 2
 select case when grouping(host) = 1 then 'total' else host end as k, count(*) as n from run where id < 3 group by rollup (host)
+
+-- case: grouping_id_says_nothing_of_the_data
+-- values: level, n
+-- row: a | ok | 0 | 2 ; why 0 = 1, 2 ; n 0 = *@1, *@2
+-- row: a | failed | 0 | 1 ; why 0 = 3 ; n 0 = *@3
+-- row: a | None | 1 | 3 ; why 0 = 1, 2, 3 ; n 0 = *@1, *@2, *@3
+-- row: None | None | 3 | 3 ; why 0 = 1, 2, 3 ; n 0 = *@1, *@2, *@3
+select host, status, grouping_id(host, status) as level, count(*) as n from run where host = 'a' group by rollup (host, status)

@@ -304,20 +304,55 @@ select id from run r join host h on h.name = r.host
 -- refuse: E_RESOLVE
 select id from run semi join run using (id)
 
--- case: e_star_55
+-- case: e_star_excluded_column_that_using_merged
 -- refuse: E_STAR
--- at: * replace
-select * replace (1 as id) from run
+-- at: host.id
+select * exclude (host.id) from host join run using (id)
+
+-- case: e_star_of_no_column
+-- refuse: E_STAR
+-- at: * exclude
+select * exclude (nothing), id from run
+
+-- case: e_star_in_an_expression
+-- refuse: E_STAR
+select id, hash(run.*) as h from run
 
 -- case: e_star_56
 -- refuse: E_STAR
 -- at: * from host
 select id from run where id in (select * from host)
 
--- case: e_columns_57
+-- case: e_columns_of_two_kinds
 -- refuse: E_COLUMNS
--- at: columns(
-select columns('t.*') from run
+-- at: columns('t.*')
+select columns('t.*') + columns('c.*') as s from run
+
+-- case: e_columns_in_order
+-- refuse: E_COLUMNS
+-- at: columns('t.*')
+select id from run order by columns('t.*')
+
+-- case: e_columns_in_join
+-- refuse: E_COLUMNS
+-- at: columns('id')
+select r.tput from run r join host h on columns('id') = 1
+
+-- case: e_columns_in_group
+-- refuse: E_COLUMNS
+select count(*) as n from run group by columns('host')
+
+-- case: e_columns_in_a_table_function
+-- refuse: E_COLUMNS
+select u.x from feed.sample s, unnest(columns('tags')) as u(x)
+
+-- case: e_columns_as_fields
+-- refuse: E_COLUMNS
+select struct_pack(*columns('t.*')) as s from run
+
+-- case: e_columns_in_a_subquery
+-- refuse: E_STAR
+with r as (select id from run) select id from host where id in (select columns('i.*') from r)
 
 -- case: e_alias_columns_58
 -- refuse: E_ALIAS_COLUMNS

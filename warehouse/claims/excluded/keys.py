@@ -9,6 +9,7 @@ from sqlglot import exp
 from warehouse.claims.excluded.readings import Hop, Reading
 from warehouse.claims.excluded.stages import item_at
 from warehouse.claims.provenance.selecting import has_aggregate
+from warehouse.claims.provenance.stars import has_star
 
 # Grain column -> the column that it is in a block's output; None where that cannot be told.
 Names = Mapping[str, str | None]
@@ -50,7 +51,7 @@ def _in_branch(block: exp.SetOperation, slot: int, name: str) -> str | None:
     first, second = block.this, block.expression
     while isinstance(first, exp.SetOperation):
         first = first.this
-    if not isinstance(first, exp.Select) or not isinstance(second, exp.Select) or first.is_star or second.is_star:
+    if not isinstance(first, exp.Select) or not isinstance(second, exp.Select) or has_star(first) or has_star(second):
         return None
     named = [item.alias_or_name.lower() for item in first.expressions]
     return second.expressions[named.index(name.lower())].alias_or_name if name.lower() in named else None
@@ -62,11 +63,16 @@ def _item_of(block: exp.Select, name: str) -> exp.Expr | None:
     for item in block.expressions:
         star = item.this if isinstance(item, exp.Column) else item
         if isinstance(star, exp.Star):
-            left_out = {part.name.lower() for part in star.args.get("except_") or []}
-            stars += [item] if name.lower() not in left_out else []
+            stars += [item] if name.lower() not in _changed_by(star) else []
         elif item.alias_or_name.lower() == name.lower():
             unaliased: exp.Expr = item.unalias()
             return unaliased
-    if len(stars) != 1:
+    if len(stars) != 1 or block.find(exp.Columns):
         return None
     return exp.column(name, table=getattr(stars[0], "table", None) or None, quoted=True)
+
+
+def _changed_by(star: exp.Star) -> set[str]:
+    """The names that a star does not hand on as they are: those of EXCLUDE, REPLACE and RENAME."""
+    changed = [*(star.args.get("except_") or ()), *(star.args.get("replace") or ()), *(star.args.get("rename") or ())]
+    return {name.lower() for part in changed for name in (part.name, part.alias_or_name, part.unalias().name)}

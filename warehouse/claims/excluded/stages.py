@@ -14,6 +14,7 @@ from sqlglot import exp
 from warehouse.claims.excluded.clauses import Clause, clause_of, conjunct_clauses, conjuncts, join_clause
 from warehouse.claims.excluded.readings import Ctes, Hop
 from warehouse.claims.provenance.selecting import aggregates
+from warehouse.claims.provenance.stars import has_star
 
 OWN_RUNS = "wh_runs"  # the column of a block's input that lists the runs behind each row
 Columns = Mapping[str, Sequence[str]]  # of each table, by the name that SQL gives it
@@ -209,7 +210,7 @@ def _limit_clause(block: exp.Select | exp.SetOperation) -> Clause:
 def _competitors(qualified: exp.Select, alias: str) -> Witnessed | None:
     """The rows that QUALIFY drops, with their own runs beside them: their why-sets are the frames of its windows, the rows
     they were compared with. None where rows are grouped first, or a star would show what is beside."""
-    if aggregates(qualified) or any(item.is_star for item in qualified.expressions):
+    if aggregates(qualified) or has_star(qualified):
         return None
     query = qualified.select(exp.column(OWN_RUNS, table=alias, quoted=True))
     query.set("qualify", exp.Qualify(this=exp.Not(this=exp.Paren(this=query.args["qualify"].this))))

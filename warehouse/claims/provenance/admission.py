@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError
 
 from warehouse.claims.provenance.engine import check_function, check_words
-from warehouse.claims.provenance.refusals import Refusal, refuse
+from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.values import RESERVED_PREFIX
 
 _ADMITTED = (
@@ -38,7 +37,7 @@ _PIVOT_CLAUSES = frozenset(
     "this expressions fields using group alias with_ columns unpivot pivot_column_naming".split()
 )
 _REASON_OF_CLASS: dict[type[exp.Expr], str] = {
-    exp.TableSample: "E_SAMPLE", exp.Offset: "E_OFFSET", exp.Columns: "E_COLUMNS",
+    exp.TableSample: "E_SAMPLE", exp.Offset: "E_OFFSET",
 }  # fmt: skip
 
 
@@ -58,32 +57,6 @@ def admit(sql: str) -> exp.Expr:
     for node in tree.walk():
         _check_node(node)
     return tree
-
-
-# The reasons of what gives another answer each time, or may, with other threads or another plan.
-_INDETERMINATE = ("E_VOLATILE", "E_APPROX", "E_SAMPLE", "E_LIMIT_UNORDERED", "E_UNORDERED_AGG")
-
-
-def first_indeterminate(sql: str) -> Refusal | None:
-    """The refusal of a clause that makes the answer another each time; of whatever else is not traced, None."""
-    try:
-        check_words(DuckDB().tokenize(sql))
-        tree = sqlglot.parse_one(sql, dialect="duckdb")
-    except Refusal as refusal:
-        return refusal if _is_indeterminate(refusal) else None
-    except SqlglotError:
-        return None
-    for node in tree.walk():
-        try:
-            _check_node(node)
-        except Refusal as refusal:
-            if _is_indeterminate(refusal):
-                return refusal
-    return None
-
-
-def _is_indeterminate(refusal: Refusal) -> bool:
-    return refusal.message.startswith(_INDETERMINATE)
 
 
 def _offset_of_error(error: SqlglotError, sql: str) -> int | None:

@@ -16,6 +16,7 @@ from warehouse.claims.provenance.engine import words_of
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import Relation, position_of
 from warehouse.claims.provenance.resolve import Resolver
+from warehouse.claims.provenance.stars import reads_unnamed
 from warehouse.claims.provenance.values import Annotated, column, named, select, subquery
 from warehouse.claims.provenance.writing import written
 
@@ -92,11 +93,11 @@ def _uncut(tree: exp.Expr) -> None:
 
 def names_all_columns(tree: exp.Expr) -> bool:
     """Whether every column that the query reads is written out in it; a star in EXISTS or count(*) reads none."""
-    for node in tree.find_all(exp.Pivot, exp.Join, exp.Star):
+    for node in tree.find_all(exp.Pivot, exp.Join, exp.Star, exp.Columns):
         if isinstance(node, exp.Pivot) or (isinstance(node, exp.Join) and (node.method or "").upper() == "NATURAL"):
             return False
         above = node.parent
-        if isinstance(node, exp.Star) and not isinstance(above, exp.Count):
+        if reads_unnamed(node):
             if not (isinstance(above, exp.Select) and isinstance(above.parent, exp.Exists)):
                 return False
     return True

@@ -42,7 +42,7 @@ def evidence_of(expression: exp.Expr, block: SelectBlock, grouped: bool) -> Evid
     """The cells of a resolved expression; `grouped` means after GROUP BY, where only keys and aggregates remain."""
     if grouped and expression in block.group_keys:
         return key_rule(expression, block)
-    if isinstance(expression, exp.Grouping):
+    if isinstance(expression, (exp.Grouping, exp.GroupingId)):
         return {}  # which grouping set a row is of stands in the query, not in the data
     if isinstance(expression, exp.Column):
         return column_rule(expression, block, grouped)

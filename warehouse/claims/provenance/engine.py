@@ -39,7 +39,7 @@ _CALL = re.compile(r"\s*(\w+)\s*\(")
 _SYNTAX = (
     exp.Cast, exp.TryCast, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.And, exp.Or, exp.Xor, exp.Extract,
     exp.Array, exp.Struct, exp.Map, exp.Unnest, exp.Explode, exp.Trim, exp.Substring, exp.Exists, exp.DPipe,
-    exp.StrPosition, exp.Try, exp.Grouping,
+    exp.StrPosition, exp.Try, exp.Grouping, exp.GroupingId, exp.Columns,
 )  # fmt: skip
 
 
@@ -125,8 +125,6 @@ def check_words(tokens: Sequence[Token]) -> None:
             refuse("E_VOLATILE", token, "a volatile function")
         if called and word in known.approximate:
             refuse("E_APPROX", token, "an approximate function")
-        if called and word == "columns":
-            refuse("E_COLUMNS", token, "COLUMNS() is not expanded")
 
 
 def check_function(node: exp.Func) -> None:

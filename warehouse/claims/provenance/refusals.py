@@ -44,7 +44,7 @@ REASONS: dict[str, str] = {
     "E_UNTRACKED": "give the table a token, or select from a model that has one",
     "E_RESOLVE": "check the spelling and qualify the column with its table",
     "E_STAR": "name the columns",
-    "E_COLUMNS": "name the columns; COLUMNS() is not expanded",
+    "E_COLUMNS": "name the columns",
     "E_ALIAS_COLUMNS": "give no more names than there are columns",
     "E_NOALIAS": "name the table function or VALUES and its columns, as in unnest(x) as u(item)",
     "E_UNNAMED": "give the expression a name with AS",

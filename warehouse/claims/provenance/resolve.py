@@ -21,7 +21,6 @@ from warehouse.claims.provenance.scope import resolve
 from warehouse.claims.provenance.selecting import (
     aggregates,
     block_windows,
-    expand_stars,
     group_keys,
     inline_windows,
     name_items,
@@ -29,6 +28,7 @@ from warehouse.claims.provenance.selecting import (
     strip_schemas,
 )
 from warehouse.claims.provenance.sources import block_scope, renamed
+from warehouse.claims.provenance.stars import expand_stars
 from warehouse.claims.provenance.unions import UnionBlock, branch_condition
 from warehouse.claims.provenance.values import Occurrence, column, copied, identifier, named, select, token_name
 from warehouse.claims.provenance.witnesses import find_witnesses

@@ -1,7 +1,5 @@
-"""The parts of one SELECT: its output columns, group keys and windows.
-
-Stars are written out here, because the evidence columns beside a table must not leak through them. Nothing else in
-the analyst's select list is touched.
+"""The parts of one SELECT: its output columns, group keys and windows. Its stars are written out before (`stars`); nothing
+else in the analyst's select list is touched.
 """
 
 from __future__ import annotations
@@ -14,35 +12,8 @@ from warehouse.claims.provenance.engine import is_aggregate, words_of, written_n
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import Item, Scope
 from warehouse.claims.provenance.scope import resolve
-from warehouse.claims.provenance.values import GROUPING_SETS, column, named
+from warehouse.claims.provenance.values import GROUPING_SETS, named
 from warehouse.claims.provenance.windows import frame_of, inline_named
-
-
-def expand_stars(node: exp.Select, scope: Scope) -> None:
-    """`*`, `t.*`, each with EXCLUDE, as the list of columns they stand for."""
-    expanded: list[exp.Expr] = []
-    for item in node.expressions:
-        star = item.this if isinstance(item, exp.Column) else item
-        if not isinstance(star, exp.Star):
-            expanded.append(item)
-            continue
-        if any(value for name, value in star.args.items() if name != "except_"):
-            refuse("E_STAR", item, "only EXCLUDE is traced behind a star")
-        excluded = {_excluded_name(part) for part in star.args.get("except_") or []}
-        found = scope.star_columns() if star is item else _table_columns(item, scope)
-        expanded += [c for c in found if c.name.lower() not in excluded]
-    node.set("expressions", expanded)
-
-
-def _excluded_name(part: exp.Expr) -> str:
-    return part.name.lower()
-
-
-def _table_columns(item: exp.Column, scope: Scope) -> list[exp.Column]:
-    source = scope.sources.get(item.table.lower())
-    if source is None:
-        refuse("E_RESOLVE", item, "no such FROM item")
-    return [column(source.alias, name) for name in source.columns]
 
 
 def strip_schemas(node: exp.Select, scope: Scope) -> None:

@@ -11,6 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.provenance.engine import NULL_KEEPING, function_name
+from warehouse.claims.provenance.stars import has_star
 from warehouse.claims.provenance.ties import asof_keys, chosen_value, group_keys, own_order, tie_points, what_tells_rows_apart
 from warehouse.claims.provenance.values import call, identifier, is_not_null, named, select, subquery
 from warehouse.claims.provenance.windows import bare_function
@@ -22,11 +23,11 @@ _ALL_IN_ORDER = frozenset("list array_agg string_agg listagg group_concat".split
 
 def tied_groups(sql: str, number: int) -> tuple[str, tuple[str, ...]]:
     """For one of the query's `tie_points`, SQL that yields one row for each group of rows that tie, and what its columns
-    are, as SQL. Of `mode` and of a set operation no groups are known: then the SQL is empty."""
+    are, as SQL. Of `mode`, of a set operation and of an order by position behind a star no groups are known: then the SQL is empty."""
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     point = tie_points(tree)[number]
     block = point if isinstance(point, exp.Select) else point.find_ancestor(exp.Select)
-    if block is None or isinstance(point, exp.SetOperation):
+    if block is None or isinstance(point, exp.SetOperation) or _orders_behind_a_star(block):
         return "", ()
     if isinstance(point, exp.Window):
         keys, found = _of_window(point, block)
@@ -41,6 +42,12 @@ def tied_groups(sql: str, number: int) -> tuple[str, tuple[str, ...]]:
     if ctes := _visible_ctes(block):
         found.set("with_", exp.With(expressions=ctes, recursive=_is_recursive(tree)))
     return found.sql("duckdb"), tuple(key.sql("duckdb") for key in keys)
+
+
+def _orders_behind_a_star(block: exp.Select) -> bool:
+    """Whether it is ordered by a position in a list of which the length is not written down."""
+    order = block.args.get("order")
+    return order is not None and has_star(block) and any(isinstance(part.this, exp.Literal) for part in order.expressions)
 
 
 def _of_window(window: exp.Window, block: exp.Select) -> tuple[list[exp.Expr], exp.Select]:
@@ -67,7 +74,7 @@ def _of_cut(block: exp.Select) -> tuple[list[exp.Expr], exp.Select]:
     on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
     partition = [keys.index(key) for key in on.expressions if key in keys] if on is not None else []
     rank = _rank(partition, parts)
-    read = what_tells_rows_apart(block) if block.is_star else [item.unalias().copy() for item in block.expressions]
+    read = what_tells_rows_apart(block) if has_star(block) else [item.unalias().copy() for item in block.expressions]
     rows = select([exp.Star(), named(rank, "__rank")], subquery(_rows(block, keys, call("hash", *read), True), "__tied"))
     if on is not None or limit is None:
         return keys, _grouped(rows, len(keys), "min(__rank) = 1")

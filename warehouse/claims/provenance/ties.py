@@ -16,6 +16,7 @@ from sqlglot import exp
 from warehouse.claims.provenance.engine import function_name
 from warehouse.claims.provenance.refusals import offset_of, refuse
 from warehouse.claims.provenance.selecting import aggregates, has_aggregate, inline_windows, is_aggregate_of_block
+from warehouse.claims.provenance.stars import has_star
 from warehouse.claims.provenance.values import call, identifier, subquery
 from warehouse.claims.provenance.windows import bare_function, cuts_rows
 
@@ -80,7 +81,7 @@ def _is_wrapped(point: exp.Expr) -> bool:
     """Whether only output columns may order it, and how many these are is not written down."""
     distinct = point.args.get("distinct")
     is_plain = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is None
-    return isinstance(point, exp.SetOperation) or (point.is_star and is_plain)
+    return isinstance(point, exp.SetOperation) or (is_plain and isinstance(point, exp.Select) and has_star(point))
 
 
 def _window_name(window: exp.Window) -> str:
@@ -108,7 +109,7 @@ def _break(point: exp.Expr, way: Way) -> None:
         _break_asof(point, way)
     elif _is_wrapped(point):
         _break_wrapped(point, way)
-    elif isinstance(point, exp.Select) and point.is_star:
+    elif isinstance(point, exp.Select) and has_star(point):
         _extend(point.args["order"], _row_keys(point, way))
     else:
         _extend(point.args["order"], _item_keys(point, way))
@@ -235,6 +236,8 @@ def group_keys(block: exp.Select) -> list[exp.Expr]:
     keys = []
     for key in group.expressions:
         if isinstance(key, exp.Literal) and not key.is_string:
+            if has_star(block):
+                refuse("E_TIE", key, "a group by position in a list with a star")
             key = items[int(key.name) - 1].unalias()
         elif isinstance(key, exp.Column) and not key.table:
             key = aliased.get(key.name.lower(), key)

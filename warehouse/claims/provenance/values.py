@@ -6,6 +6,7 @@ a query: only at the expressions it is handed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -178,6 +179,15 @@ def cell_of(column_name: str, token: exp.Expr) -> exp.Expr:
     fields = {"c": exp.Literal.string(column_name), "t": copied(token)}
     pairs = [exp.PropertyEQ(this=exp.to_identifier(name), expression=value) for name, value in fields.items()]
     return exp.Struct(expressions=pairs)
+
+
+_CELL = re.compile(r"\{'c': '((?:[^']|'')*)', 't': [^{}]*?__token_(\d+)")
+
+
+def cells_read(annotated: Annotated) -> set[tuple[str, str]]:
+    """The tables and columns of all cells that annotated SQL may list: it names both in each struct of `cell_of`."""
+    found = ((name.replace("''", "'"), int(number)) for name, number in _CELL.findall(annotated.sql))
+    return {(annotated.occurrences[number].table, name) for name, number in found if name != "*"}
 
 
 def row_cell(column_name: str, token: exp.Expr, kind: Kind) -> Term:

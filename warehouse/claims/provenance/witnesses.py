@@ -16,6 +16,7 @@ from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import Relation, Scope, Witness
 from warehouse.claims.provenance.scope import find_column, resolve
 from warehouse.claims.provenance.selecting import clauses, has_aggregate, is_aggregate_of_block
+from warehouse.claims.provenance.stars import reads_unnamed
 from warehouse.claims.provenance.values import GROUPING_SETS
 
 if TYPE_CHECKING:
@@ -167,9 +168,7 @@ def _check_inner_reads(part: exp.Expr) -> None:
         if pivot.args.get("group") is None:
             refuse("E_PIVOT", pivot, "PIVOT without GROUP BY inside a subquery of an expression")
     direct: exp.Select | None = part.this if isinstance(part, exp.Exists) else None
-    for star in part.find_all(exp.Star):
-        if isinstance(star.parent, exp.Count):
-            continue
+    for star in filter(reads_unnamed, part.find_all(exp.Star, exp.Columns)):
         if direct is not None and star.find_ancestor(exp.Select) is direct and not direct.args.get("distinct"):
             continue
         refuse("E_STAR", part, "a star inside a subquery of an expression")

@@ -1,0 +1,94 @@
+"""All archives of the shared evidence in one warehouse, and each that a family recognises in one of its own: every standard
+rollup is published and verified, cells lead back to bytes, and nothing is left to report. Skipped where the evidence is absent.
+"""
+
+from __future__ import annotations
+
+import pytest
+from conftest import WhOn, unpacked_evidence
+
+from warehouse.claims.fsck import Scope, check_store
+from warehouse.claims.lineage import lineage
+from warehouse.claims.publish import publish
+from warehouse.claims.rollup import build
+from warehouse.claims.verdict import VERIFIED
+from warehouse.claims.verification import verify_number
+from warehouse.evidence.location import open_store
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.project import Project, standard_folder
+from warehouse.project_making import init_project
+from warehouse.transform.builds import current_build
+from warehouse.transform.query import run_query
+
+# The archives with evidence of the families that have an ingestor, and those of formats that none recognises yet.
+RECOGNISED = ("aisp", "fabric", "missed", "mlperf-inference", "mlperf-training", "serving")
+OTHERS = ("perf-mlflow", "profiler", "scheduler", "telemetry", "thoth", "traces")
+ROLLUPS = sorted(path.stem for path in (standard_folder() / "queries").glob("*.sql"))
+# Links are not copied, and a file that two ingestors claim is kept as it is: both are reported, and stop nothing else.
+REPORTED = {"WH104", "WH120"}
+VERIFIED_CELLS = 3  # of each rollup; a cell of a rollup is replayed with all that is under it
+
+
+def warehouse_of(archives: tuple[str, ...], folder: pytest.TempPathFactory) -> Project:
+    project = init_project(folder.mktemp("warehouse") / "p")
+    for archive in archives:
+        report = ingest(plan_ingest(unpacked_evidence(archive), load_ingestors(project).values()), open_store(project), "test")
+        assert {problem.code for problem in report.problems} <= REPORTED
+    assert not build(project).damaged
+    return project
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return warehouse_of(RECOGNISED + OTHERS, tmp_path_factory)
+
+
+def rows_of(project: Project, rollup: str) -> int:
+    with run_query(current_build(project).path, f"select count(*) from rollup.{rollup}") as result:
+        return int(result.fetchall()[0][0])
+
+
+def sample_of(project: Project, rollup: str) -> list[str]:
+    """Ids of some numbers of the rollup, spread by their hashes."""
+    sql = (
+        f"unpivot (select unnest(number_ids) from rollup.{rollup}) on columns(*) into name column_name value id"
+        f" order by md5(id) limit {VERIFIED_CELLS}"
+    )
+    with run_query(current_build(project).path, sql) as result:
+        return [row[0] for row in result.fetchall()]
+
+
+def publish_and_verify(project: Project, rollup: str) -> None:
+    publication = publish(project, rollup)
+    assert publication.rows == rows_of(project, rollup)
+    cells = sample_of(project, rollup)
+    assert {verify_number(project, cell).state for cell in cells} == {VERIFIED}
+    found = [lineage(project, cell) for cell in cells]
+    assert all(cell.publication and cell.runs for cell in found)
+    assert any(cell.raw_files for cell in found)  # a rule's constant, such as the runs that MLPerf requires, has none
+
+
+def test_check_of_the_whole_warehouse_is_clean(everything: Project, wh_on: WhOn) -> None:
+    code, _, err = wh_on(everything, "check")
+    assert code == 0 and err.startswith("ok: ")
+
+
+@pytest.mark.parametrize("rollup", ROLLUPS)
+def test_every_rollup_of_all_archives_is_published_and_verified(rollup: str, everything: Project) -> None:
+    publish_and_verify(everything, rollup)
+
+
+def test_store_of_the_whole_warehouse_is_sound(everything: Project) -> None:
+    for rollup in ROLLUPS:
+        publish(everything, rollup)  # published already, unless the test is run by itself
+    assert list(check_store(everything, Scope(None, 0, None)).findings) == []
+
+
+@pytest.mark.parametrize("archive", RECOGNISED)
+def test_every_rollup_of_one_archive_is_published_and_verified(archive: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    project = warehouse_of((archive,), tmp_path_factory)
+    filled = [rollup for rollup in ROLLUPS if rows_of(project, rollup)]
+    assert filled
+    for rollup in filled:
+        publish_and_verify(project, rollup)

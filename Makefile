@@ -6,13 +6,14 @@
 # make bench-ingest    how quickly evidence of each format is parsed, beside sha256
 # make bench-store     how quickly evidence goes into a store, beside what it must cost
 # make bench-lineage   what it costs to trace a number, beside the query that gives it
+# make bench-growth    what each command costs with 1,000, 5,000 and 20,000 runs in the warehouse
 # make lock    resolve the dependencies anew
 
 PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test lint bench bench-transform bench-ingest bench-lineage bench-store lock clean
+.PHONY: demo test lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -39,6 +40,9 @@ bench-lineage: .venv/installed-test
 
 bench-store: .venv/installed-test
 	$(BIN)/python benchmarks/store/run.py $(if $(S3),--s3 $(S3))
+
+bench-growth: .venv/installed-test
+	$(BIN)/python benchmarks/growth/run.py
 
 .cache/benchmark-venvs/made: benchmarks/transform/environments.sh
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)

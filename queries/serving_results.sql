@@ -20,7 +20,12 @@ columns:
   model: {type: varchar, description: "The served model"}
   framework: {type: varchar, description: "The serving software"}
   framework_version: {type: varchar, description: "Its version"}
-  accelerator: {type: varchar, description: "Accelerator model"}
+  accelerator: {type: varchar, description: "Accelerator model as written"}
+  accelerator_name: {type: varchar, description: "The accelerator under one name for all spellings; NULL where no rule knows it"}
+  accelerator_vendor: {type: varchar, description: "Who makes it"}
+  accelerator_family: {type: varchar, description: "Its model without form factor and memory"}
+  accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
+  accelerator_memory_gb: {type: bigint, unit: GB, description: "Memory of one accelerator; NULL where it is not known"}
   accelerator_count: {type: bigint, description: "Accelerators"}
   deployment_model: {type: varchar, description: "Parallelism and placement"}
   completed_count: {type: bigint, description: "Requests completed"}
@@ -48,6 +53,7 @@ columns:
   jitter_ms: {type: double, unit: ms, description: "Standard deviation of inter-token latency"}
   cost_per_request_usd: {type: double, unit: USD, description: "Cost per completed request"}
   cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token"}
+  cost_reason: {type: varchar, description: "Why a cost is NULL (docs/serving.md); NULL: both are known"}
 */
 select
     outcome.run_id,
@@ -61,6 +67,11 @@ select
     software.framework,
     software.framework_version,
     hardware.gpu_model as accelerator,
+    hardware.accelerator_name,
+    hardware.accelerator_vendor,
+    hardware.accelerator_family,
+    hardware.accelerator_form_factor,
+    hardware.accelerator_memory_gb,
     hardware.gpu_count as accelerator_count,
     outcome.deployment_model,
     outcome.completed_count,
@@ -87,7 +98,8 @@ select
     outcome.e2e_p99_ms,
     outcome.jitter_ms,
     outcome.cost_per_request_usd,
-    outcome.cost_per_token_usd
+    outcome.cost_per_token_usd,
+    outcome.cost_reason
 from serving_outcome_fact as outcome
 inner join benchmark_run_fact as run
     on run.run_id = outcome.run_id

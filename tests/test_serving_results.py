@@ -199,6 +199,15 @@ def test_cost_walks_back_to_the_price(warehouse: Warehouse) -> None:
     assert warehouse.verify(row["number_ids"]["cost_per_request_usd"]).state == "verified"
 
 
+@pytest.mark.parametrize("column", ["accelerator_name", "accelerator_form_factor", "cost_reason"])
+def test_the_accelerator_rests_on_the_text_of_its_own_run(warehouse: Warehouse, column: str) -> None:
+    row = outcome(warehouse, "part_TP4_DP2" if column != "cost_reason" else "later_tp2")
+    found = warehouse.lineage(row["number_ids"][column])
+    assert [run["run_id"] for run in found.runs] == [row["run_id"]]
+    assert {file.raw_path.rpartition("/")[2] for file in found.raw_files} <= {row["run_id"].split("/")[-2] + ".json", "prices.csv"}
+    assert warehouse.verify(row["number_ids"][column]).state == "verified"
+
+
 def test_every_metric_of_serving_is_defined(warehouse: Warehouse) -> None:
     defined = {row["metric"] for row in warehouse.sql("select metric from metric_definition_dim").to_pylist()}
     assert {"ttft_*_ms", "tpot_*_ms", "itl_*_ms", "e2e_*_ms", "jitter_ms", "error_rate", "cost_per_token_usd"} <= defined

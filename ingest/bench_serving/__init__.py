@@ -47,7 +47,8 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("framework", pa.string()),
         pa.field("framework_version", pa.string()),
         pa.field("image", pa.string()),
-        pa.field("precision", pa.string()),
+        pa.field("precision", pa.string()),  # quantisation, or else the weights' data type
+        pa.field("configuration_stated_in", pa.string()),  # parallel sizes, precision and lengths: record, console, name
         pa.field("driver_version", pa.string()),
         pa.field("cuda_version", pa.string()),
         pa.field("torch_version", pa.string()),
@@ -83,7 +84,7 @@ class BenchServing:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "bench_serving"
-    version = 8
+    version = 9
     formats = (
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "SGLang bench_serving .jsonl, 0.3 to 0.5: aggregates and --output-details, several runs a file",

@@ -41,6 +41,23 @@ def disagreements(
                 yield entry, f"{key} is stated as {entry.value}, its requests give {value!r}"
 
 
+def disagreements_per_accelerator(
+    stated: Mapping[str, Entry], accelerators: int | None, decoding: int | None
+) -> Iterator[tuple[Entry, str]]:
+    """The same for InferenceX's throughputs per accelerator, against the throughput that the record states and the accelerators that it
+    uses; that of the output is per decoding one where a deployment splits them."""
+    for key, total, count in (
+        ("tput_per_gpu", "total_tput_tps", accelerators), ("output_tput_per_gpu", "output_tput_tps", decoding or accelerators),
+    ):
+        if key not in stated or total not in stated or not count:
+            continue
+        each, whole = stated[key].number, stated[total].number
+        if each is not None and whole is not None:
+            rounding = _rounding(stated[key].value or "") * count + _rounding(stated[total].value or "")
+            if abs(each * count - whole) > rounding + 1e-6 * abs(whole):
+                yield stated[key], f"{key} is stated as {stated[key].value}; {total} is {stated[total].value}, of {count} accelerators"
+
+
 def _percentile(name: str, values: pa.Array) -> float | None:
     """The percentile `p25` and the like; None of nothing."""
     if len(values) == values.null_count:

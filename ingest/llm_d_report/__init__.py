@@ -37,6 +37,8 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("accelerator_memory", pa.string()),  # as written; in GB
         pa.field("accelerator_count", pa.int64()),
         pa.field("replicas", pa.int64()),
+        pa.field("arguments", pa.string()),  # of its command line, one text
+        pa.field("quantization", pa.string()),
         pa.field("tensor_parallel", pa.int64()),
         pa.field("pipeline_parallel", pa.int64()),
         pa.field("data_parallel", pa.int64()),
@@ -49,7 +51,7 @@ class LlmDReport:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "llm_d_report"
-    version = 4
+    version = 5
     formats = ("llm-d benchmark report 0.1 (YAML or JSON)", "llm-d benchmark report 0.2 and 0.2.1 (YAML or JSON)")
     tables = TABLES
 

@@ -41,21 +41,16 @@ def disagreements(
                 yield entry, f"{key} is stated as {entry.value}, its requests give {value!r}"
 
 
-def disagreements_per_accelerator(
-    stated: Mapping[str, Entry], accelerators: int | None, decoding: int | None
-) -> Iterator[tuple[Entry, str]]:
-    """The same for InferenceX's throughputs per accelerator, against the throughput that the record states and the accelerators that it
-    uses; that of the output is per decoding one where a deployment splits them."""
-    for key, total, count in (
-        ("tput_per_gpu", "total_tput_tps", accelerators), ("output_tput_per_gpu", "output_tput_tps", decoding or accelerators),
-    ):
-        if key not in stated or total not in stated or not count:
+def disagreements_per_accelerator(stated: Mapping[str, Entry], accelerators: int | None) -> Iterator[tuple[Entry, str]]:
+    """The same for the throughputs per accelerator of InferenceX's agentic records, which state those of the system too: by
+    process_agentic_result.py, each is the system's over all accelerators, of prefill and decode together."""
+    for key, of_system in (("tput_per_gpu", "total_tput_tps"), ("output_tput_per_gpu", "output_tput_tps")):
+        each, whole = stated.get(key), stated.get(of_system)
+        if not accelerators or each is None or whole is None or each.number is None or whole.number is None:
             continue
-        each, whole = stated[key].number, stated[total].number
-        if each is not None and whole is not None:
-            rounding = _rounding(stated[key].value or "") * count + _rounding(stated[total].value or "")
-            if abs(each * count - whole) > rounding + 1e-6 * abs(whole):
-                yield stated[key], f"{key} is stated as {stated[key].value}; {total} is {stated[total].value}, of {count} accelerators"
+        rounding = _rounding(each.value or "") * accelerators + _rounding(whole.value or "")
+        if abs(each.number * accelerators - whole.number) > rounding + 1e-6 * abs(whole.number):
+            yield each, f"{key} is stated as {each.value}, but {of_system} as {whole.value}, of {accelerators} accelerators"
 
 
 def _percentile(name: str, values: pa.Array) -> float | None:

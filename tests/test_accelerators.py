@@ -171,7 +171,7 @@ def test_a_project_adds_rules_of_its_own(tmp_path: Path) -> None:
     assert (row["accelerator_vendor"], row["accelerator_name"], row["accelerator_memory_gb"]) == ("Foo", "X1", 64)
 
 
-SPELLINGS = ("pod_h100sxm", "8xh100-sxm5-80gb", "h100_sxm", "h100_pcie", "pod_h100", "h100nvl", "pod_h200", "pod_a100_sxm", "nowhere")
+SPELLINGS = ("pod_h100sxm", "8xh100-sxm5-80gb", "h100_sxm", "h100_pcie", "pod_h100", "h100nvl", "pod_h200", "pod_a100_sxm", "h800_pcie", "pod_l40s", "nowhere")
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +183,7 @@ def priced(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
         sample.write(root / f"tree/{folder}/M/run_TP8.json", record)
     sample.write(root / "tree/pod_h100sxm/M/uncounted.json", record)
     sample.write(root / "tree/pod_h100sxm/M/failed_TP8.json", sample.vllm_record([sample.FAILED] * 5, detailed=False))
-    listed = prices(root / "prices.csv", ("H100 SXM", 2.5), ("H200 SXM", 3.0), ("A100", 1.0))
+    listed = prices(root / "prices.csv", ("H100 SXM", 2.5), ("H200 SXM", 3.0), ("A100", 1.0), ("H800", 1.0))
     warehouse = built(root / "p", root / "tree", listed)
     rows = warehouse.sql("from rollup.serving_results").to_pylist()
     return {"/".join(row["run_id"].split("/")[1:-1]).replace("/M/run_TP8", "").replace("/M", ""): row for row in rows}
@@ -200,6 +200,8 @@ def priced(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
         ("pod_h100", "form-factor-unknown"),
         ("pod_h200", "form-factor-unknown"),
         ("pod_a100_sxm", "memory-unknown"),
+        ("h800_pcie", "price-form-factor-unknown"),  # the list prices H800, and does not say which
+        ("pod_l40s", "no-price"),
         ("pod_h100sxm/uncounted", "accelerator-count-unknown"),
         ("pod_h100sxm/failed_TP8", "no-throughput"),
     ],

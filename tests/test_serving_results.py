@@ -155,18 +155,19 @@ def test_requests_that_bring_no_tokens_succeed_where_the_record_counts_them(
 
 
 @pytest.mark.parametrize(
-    ("name", "usd_per_hour"),
+    ("name", "usd_per_hour", "reason"),
     [
-        ("all_TP4_DP2_in100_out20", 8 * 2.0),  # the latest price on the day or before
-        ("all_TP8", 8 * 40 / 8),  # eight parts of a machine of eight
-        ("ambiguous_tp2", None),  # two providers, two prices
-        ("later_tp2", None),  # no price then
-        ("unknown", None),  # on what it ran is not told
-        ("none_TP8", None),  # nothing was completed
+        ("all_TP4_DP2_in100_out20", 8 * 2.0, None),  # the latest price on the day or before
+        ("all_TP8", 8 * 40 / 8, None),  # eight parts of a machine of eight
+        ("ambiguous_tp2", None, "prices-differ"),  # two providers, two prices
+        ("later_tp2", None, "no-price-by-then"),
+        ("unknown", None, "accelerator-not-stated"),
+        ("none_TP8", None, "no-throughput"),  # nothing was completed
     ],
 )
-def test_cost(warehouse: Warehouse, name: str, usd_per_hour: float | None) -> None:
+def test_cost(warehouse: Warehouse, name: str, usd_per_hour: float | None, reason: str | None) -> None:
     row = outcome(warehouse, name)
+    assert row["cost_reason"] == reason
     if usd_per_hour is None:
         assert (row["cost_per_request_usd"], row["cost_per_token_usd"]) == (None, None)
     else:
@@ -179,6 +180,7 @@ def test_cost(warehouse: Warehouse, name: str, usd_per_hour: float | None) -> No
 def test_the_only_price_is_that_of_a_run_without_a_date(warehouse: Warehouse) -> None:
     assert outcome(warehouse, "agg_x")["cost_per_token_usd"] == pytest.approx(8 * 3.6 / 3600 / 10400)
     assert outcome(warehouse, "agg_x")["cost_per_request_usd"] is None  # it states no requests
+    assert outcome(warehouse, "agg_x")["cost_reason"] == "no-request-throughput"
 
 
 def test_a_number_walks_back_to_the_bytes_that_state_it(warehouse: Warehouse) -> None:

@@ -136,7 +136,12 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     """What is known of each text, as the accelerator of a price list."""
     root = tmp_path_factory.mktemp("names")
     warehouse = built(root / "p", prices(root / "prices.csv", *((str(case[0]), 1.0) for case in CASES)))
-    sql = "select stated_name, named.* from staging.named_accelerator as named inner join staging.stated_accelerator using (stated_by)"
+    sql = """
+        select stated_name, named.*, fp8_dense_tflops
+        from staging.named_accelerator as named
+        inner join staging.stated_accelerator using (stated_by)
+        left join staging.accelerator_peak using (accelerator_family, accelerator_form_factor)
+    """
     return {row["stated_name"]: row for row in warehouse.sql(sql).to_pylist()}
 
 
@@ -158,6 +163,15 @@ def test_one_product_has_one_name(named: dict[str, dict[str, Any]]) -> None:
     assert len(set().union(*names.values())) == len(names)
     # Sizes of B200 are stated as 180 and as 192 GB.
     assert {row["accelerator_name"] for row in named.values() if row["accelerator_family"] == "B200"} == {"B200"}
+
+
+def test_every_spelling_has_the_peak_of_its_accelerator(named: dict[str, dict[str, Any]]) -> None:
+    """Model FLOP utilisation was that of the spellings of MLPerf's submissions alone."""
+    peaks = {name: row["fp8_dense_tflops"] for name, row in named.items()}
+    assert {peaks[name] for name in ("H100 SXM", "NVIDIA H100 80GB HBM3", "NVIDIA H100-SXM5-80GB", "p5.48xlarge")} == {1979}
+    assert peaks["NVIDIA GB200"] == peaks["NVIDIA Blackwell GPU (GB200)"] == 5000
+    assert peaks["NVIDIA B200"] == peaks["Dell B200"] == peaks["NVIDIA Blackwell GPU (B200-SXM-180GB)"] == 4500
+    assert peaks["H100"] is None and peaks["NVIDIA H100-PCIe-80GB"] is None
 
 
 def test_a_project_adds_rules_of_its_own(tmp_path: Path) -> None:

@@ -19,12 +19,26 @@ columns:
   same_figures_as: {type: varchar, description: "Another run that states the same figures: probably the same measurement, filed twice"}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
   model: {type: varchar, description: "The served model"}
-  precision: {type: varchar, description: "Weight data type as stated"}
   framework: {type: varchar, description: "The serving software"}
   framework_version: {type: varchar, description: "Its version"}
-  accelerator: {type: varchar, description: "Accelerator model"}
+  accelerator: {type: varchar, description: "Accelerator model as written"}
+  accelerator_name: {type: varchar, description: "The accelerator under one name for all spellings; NULL where no rule knows it"}
+  accelerator_vendor: {type: varchar, description: "Who makes it"}
+  accelerator_family: {type: varchar, description: "Its model without form factor and memory"}
+  accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
+  accelerator_memory_gb: {type: bigint, unit: GB, description: "Memory of one accelerator; NULL where it is not known"}
   accelerator_count: {type: bigint, description: "Accelerators"}
   deployment_model: {type: varchar, description: "Parallelism and placement"}
+  tensor_parallel_size: {type: bigint, description: "Tensor-parallel size; this and what follows is NULL where it is not stated"}
+  pipeline_parallel_size: {type: bigint, description: "Pipeline-parallel size"}
+  expert_parallel_size: {type: bigint, description: "Expert-parallel size"}
+  data_parallel_size: {type: bigint, description: "Data-parallel size"}
+  precision: {type: varchar, description: "Quantisation of the served weights, or else their data type"}
+  is_prefix_caching_enabled: {type: boolean, description: "Whether the server was told, or says, that it caches prefixes"}
+  server_flags: {type: varchar, description: "The server's arguments as --name=value"}
+  input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request, or their mean"}
+  output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request, or their mean"}
+  configuration_stated_in: {type: varchar, description: "Where sizes, precision and lengths are stated: record, console, name, manifest, report, configuration"}
   completed_count: {type: bigint, description: "Requests completed"}
   failed_count: {type: bigint, description: "Requests that failed"}
   error_rate: {type: double, description: "failed / (completed + failed)"}
@@ -32,25 +46,32 @@ columns:
   output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
   total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
   audio_throughput_s_per_s: {type: double, unit: s/s, description: "Seconds of audio transcribed per second (RTFx)"}
+  output_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Output tokens per second / accelerators, of prefill and decode together"}
+  total_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second / accelerators"}
   ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
   ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
   ttft_p90_ms: {type: double, unit: ms, description: "Time to first token, p90"}
+  ttft_p95_ms: {type: double, unit: ms, description: "Time to first token, p95"}
   ttft_p99_ms: {type: double, unit: ms, description: "Time to first token, p99"}
   tpot_mean_ms: {type: double, unit: ms, description: "Time per output token, mean"}
   tpot_p50_ms: {type: double, unit: ms, description: "Time per output token, p50"}
   tpot_p90_ms: {type: double, unit: ms, description: "Time per output token, p90"}
+  tpot_p95_ms: {type: double, unit: ms, description: "Time per output token, p95"}
   tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
   itl_mean_ms: {type: double, unit: ms, description: "Inter-token latency, mean"}
   itl_p50_ms: {type: double, unit: ms, description: "Inter-token latency, p50"}
   itl_p90_ms: {type: double, unit: ms, description: "Inter-token latency, p90"}
+  itl_p95_ms: {type: double, unit: ms, description: "Inter-token latency, p95"}
   itl_p99_ms: {type: double, unit: ms, description: "Inter-token latency, p99"}
   e2e_mean_ms: {type: double, unit: ms, description: "End-to-end latency, mean"}
   e2e_p50_ms: {type: double, unit: ms, description: "End-to-end latency, p50"}
   e2e_p90_ms: {type: double, unit: ms, description: "End-to-end latency, p90"}
+  e2e_p95_ms: {type: double, unit: ms, description: "End-to-end latency, p95"}
   e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
   jitter_ms: {type: double, unit: ms, description: "Standard deviation of inter-token latency"}
   cost_per_request_usd: {type: double, unit: USD, description: "Cost per completed request"}
   cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token"}
+  cost_reason: {type: varchar, description: "Why a cost is NULL (docs/serving.md); NULL: both are known"}
 */
 select
     outcome.run_id,
@@ -62,12 +83,26 @@ select
     same.same_figures_as,
     run.started_at,
     workload.model,
-    workload.precision,
     software.framework,
     software.framework_version,
     hardware.gpu_model as accelerator,
+    hardware.accelerator_name,
+    hardware.accelerator_vendor,
+    hardware.accelerator_family,
+    hardware.accelerator_form_factor,
+    hardware.accelerator_memory_gb,
     hardware.gpu_count as accelerator_count,
     outcome.deployment_model,
+    configuration.tensor_parallel_size,
+    configuration.pipeline_parallel_size,
+    configuration.expert_parallel_size,
+    configuration.data_parallel_size,
+    configuration.precision,
+    configuration.is_prefix_caching_enabled,
+    configuration.server_flags,
+    configuration.input_length,
+    configuration.output_length,
+    configuration.stated_in as configuration_stated_in,
     outcome.completed_count,
     outcome.failed_count,
     outcome.error_rate,
@@ -75,25 +110,32 @@ select
     outcome.output_token_throughput_per_s,
     outcome.total_token_throughput_per_s,
     outcome.audio_throughput_s_per_s,
+    outcome.output_token_throughput_per_s / nullif(hardware.gpu_count, 0) as output_token_throughput_per_accelerator_per_s,
+    outcome.total_token_throughput_per_s / nullif(hardware.gpu_count, 0) as total_token_throughput_per_accelerator_per_s,
     outcome.ttft_mean_ms,
     outcome.ttft_p50_ms,
     outcome.ttft_p90_ms,
+    outcome.ttft_p95_ms,
     outcome.ttft_p99_ms,
     outcome.tpot_mean_ms,
     outcome.tpot_p50_ms,
     outcome.tpot_p90_ms,
+    outcome.tpot_p95_ms,
     outcome.tpot_p99_ms,
     outcome.itl_mean_ms,
     outcome.itl_p50_ms,
     outcome.itl_p90_ms,
+    outcome.itl_p95_ms,
     outcome.itl_p99_ms,
     outcome.e2e_mean_ms,
     outcome.e2e_p50_ms,
     outcome.e2e_p90_ms,
+    outcome.e2e_p95_ms,
     outcome.e2e_p99_ms,
     outcome.jitter_ms,
     outcome.cost_per_request_usd,
-    outcome.cost_per_token_usd
+    outcome.cost_per_token_usd,
+    outcome.cost_reason
 from serving_outcome_fact as outcome
 inner join benchmark_run_fact as run
     on run.run_id = outcome.run_id
@@ -109,6 +151,8 @@ left join hardware_topology_dim as hardware
     on hardware.hardware_topology_key = run.hardware_topology_key
 left join software_version_dim as software
     on software.software_version_key = run.software_version_key
+left join serving_configuration_fact as configuration
+    on configuration.run_id = outcome.run_id
 where
     run.mode = 'performance'
     and run.family <> 'mlperf_inference'

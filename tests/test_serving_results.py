@@ -155,18 +155,19 @@ def test_requests_that_bring_no_tokens_succeed_where_the_record_counts_them(
 
 
 @pytest.mark.parametrize(
-    ("name", "usd_per_hour"),
+    ("name", "usd_per_hour", "reason"),
     [
-        ("all_TP4_DP2_in100_out20", 8 * 2.0),  # the latest price on the day or before
-        ("all_TP8", 8 * 40 / 8),  # eight parts of a machine of eight
-        ("ambiguous_tp2", None),  # two providers, two prices
-        ("later_tp2", None),  # no price then
-        ("unknown", None),  # on what it ran is not told
-        ("none_TP8", None),  # nothing was completed
+        ("all_TP4_DP2_in100_out20", 8 * 2.0, None),  # the latest price on the day or before
+        ("all_TP8", 8 * 40 / 8, None),  # eight parts of a machine of eight
+        ("ambiguous_tp2", None, "prices-differ"),  # two providers, two prices
+        ("later_tp2", None, "no-price-by-then"),
+        ("unknown", None, "accelerator-not-stated"),
+        ("none_TP8", None, "no-throughput"),  # nothing was completed
     ],
 )
-def test_cost(warehouse: Warehouse, name: str, usd_per_hour: float | None) -> None:
+def test_cost(warehouse: Warehouse, name: str, usd_per_hour: float | None, reason: str | None) -> None:
     row = outcome(warehouse, name)
+    assert row["cost_reason"] == reason
     if usd_per_hour is None:
         assert (row["cost_per_request_usd"], row["cost_per_token_usd"]) == (None, None)
     else:
@@ -179,6 +180,7 @@ def test_cost(warehouse: Warehouse, name: str, usd_per_hour: float | None) -> No
 def test_the_only_price_is_that_of_a_run_without_a_date(warehouse: Warehouse) -> None:
     assert outcome(warehouse, "agg_x")["cost_per_token_usd"] == pytest.approx(8 * 3.6 / 3600 / 10400)
     assert outcome(warehouse, "agg_x")["cost_per_request_usd"] is None  # it states no requests
+    assert outcome(warehouse, "agg_x")["cost_reason"] == "no-request-throughput"
 
 
 def test_a_number_walks_back_to_the_bytes_that_state_it(warehouse: Warehouse) -> None:
@@ -197,6 +199,15 @@ def test_cost_walks_back_to_the_price(warehouse: Warehouse) -> None:
     start = sum(map(len, lines[:2]))
     assert [tuple(place) for place in priced["prices.csv"]] == [(start, len(lines[2]) - 1)]
     assert warehouse.verify(row["number_ids"]["cost_per_request_usd"]).state == "verified"
+
+
+@pytest.mark.parametrize("column", ["accelerator_name", "accelerator_form_factor", "cost_reason"])
+def test_the_accelerator_rests_on_the_text_of_its_own_run(warehouse: Warehouse, column: str) -> None:
+    row = outcome(warehouse, "part_TP4_DP2" if column != "cost_reason" else "later_tp2")
+    found = warehouse.lineage(row["number_ids"][column])
+    assert [run["run_id"] for run in found.runs] == [row["run_id"]]
+    assert {file.raw_path.rpartition("/")[2] for file in found.raw_files} <= {row["run_id"].split("/")[-2] + ".json", "prices.csv"}
+    assert warehouse.verify(row["number_ids"][column]).state == "verified"
 
 
 def test_every_metric_of_serving_is_defined(warehouse: Warehouse) -> None:

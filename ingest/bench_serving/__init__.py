@@ -49,7 +49,8 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("framework", pa.string()),
         pa.field("framework_version", pa.string()),
         pa.field("image", pa.string()),
-        pa.field("precision", pa.string()),
+        pa.field("precision", pa.string()),  # quantisation, or else the weights' data type
+        pa.field("configuration_stated_in", pa.string()),  # parallel sizes, precision and lengths: record, console, name
         pa.field("driver_version", pa.string()),
         pa.field("cuda_version", pa.string()),
         pa.field("torch_version", pa.string()),

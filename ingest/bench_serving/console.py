@@ -8,10 +8,23 @@ from collections.abc import Iterator
 from warehouse.landing.records import ABSENT
 from warehouse.landing.text import Data, Entry, Line, Report, clean, is_non_finite, landed_text, lines, number_in
 
-_NAMESPACE = re.compile(rb"\bNamespace\((.*)\)")
+# How arguments are printed: the client's and older servers' parsed, SGLang's, what vLLM was given and what its engine made of it.
+_PRINTED = (
+    (None, re.compile(rb"\bNamespace\((.*)\)")),
+    ("server", re.compile(rb"\bServerArgs\((.*)\)")),
+    ("server", re.compile(rb"\bnon-default args: \{(.*)\}")),
+    ("engine", re.compile(rb"\bLLM engine \(v[^)]*\) with config: (.*)")),
+)
+# A server's own command line, and a flag of it.
+_COMMAND = re.compile(
+    rb"(?:\bvllm serve|-m vllm\.entrypoints\.(?:openai\.)?api_server|-m sglang\.launch_server|\bsglang serve|\btrtllm-serve"
+    rb"|\blmdeploy serve api_server)(?= )(.*)"
+)
+_FLAG = re.compile(rb"(?<!\S)--?([A-Za-z][\w-]{1,63})(?:(?:=| +(?!-[A-Za-z-]))('[^']*+'|\"[^\"]*+\"|\S+))?")
+_SECRET = re.compile(r"(?:api_key|_token|password|secret)$")
 # A value is a text in quotes, a bracketed one, or anything up to the comma.
 _ARGUMENT = re.compile(
-    rb"(?:^|, )([A-Za-z_]\w{0,63})=('(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|\{[^{}]*+\}|\[[^\[\]]*+\]|<[^<>]*+>|[^,]*+)"
+    rb"(?:^|, )(?:([A-Za-z_]\w{0,63})=|'([A-Za-z_]\w{0,63})': )('(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|\{[^{}]*+\}|\[[^\[\]]*+\]|<[^<>]*+>|[^,]*+)"
 )
 _VERSIONS = {
     "vllm_version": re.compile(rb"(?:vLLM API server version|LLM engine \(v|vLLM version:?)[ ]*v?(\d[\w.+-]*)"),
@@ -26,14 +39,14 @@ _NO_VALUE = frozenset({"None", ""})
 
 
 def console_entries(data: Data, report: Report) -> Iterator[Entry]:
-    """`client/NAME` or `server/NAME` for every argument of the first call of each, and the versions printed first."""
+    """`client/NAME` or `server/NAME` for every argument, as first printed, `engine/NAME` for what vLLM's engine was configured as, and
+    the versions printed first."""
     seen: set[str] = set()
     for line in lines(data, report):
-        if called := _NAMESPACE.search(line.data):
-            who = "client" if b"num_prompts=" in called[1] else "server"
-            if who not in seen:
-                seen.add(who)
-                yield from _arguments(who, line, called, report)
+        for entry in _arguments(line, report):
+            if entry.key not in seen:
+                seen.add(entry.key)
+                yield entry
         for key, pattern in _VERSIONS.items():
             if key not in seen and (found := pattern.search(line.data)):
                 if not found[1][:1].isdigit():  # nvidia-smi writes N/A, too
@@ -44,17 +57,31 @@ def console_entries(data: Data, report: Report) -> Iterator[Entry]:
                 yield _entry(key, line, found.start(1), found.end(1), found[1])
 
 
-def _arguments(who: str, line: Line, called: re.Match[bytes], report: Report) -> Iterator[Entry]:
-    start = called.start(1)
-    for found in _ARGUMENT.finditer(called[1]):
-        value = found[2]
-        if value[:1] in (b"'", b'"'):
-            value = value[1:-1]
-        entry = _entry(f"{who}/{found[1].decode()}", line, start + found.start(1), start + found.end(2), value)
-        text = value.decode(errors="replace")
-        if is_non_finite(text) and text != _NO_LIMIT:
-            report("non-finite-number", entry.key, entry.offset, entry.length, entry.line_number)
-        yield entry._replace(number=number_in(text))
+def _arguments(line: Line, report: Report) -> Iterator[Entry]:
+    for who, printed in _PRINTED:
+        if called := printed.search(line.data):
+            who = who or ("client" if b"num_prompts=" in called[1] else "server")
+            for found in _ARGUMENT.finditer(called[1]):
+                group = 1 if found[1] else 2
+                yield from _argument(who, line, called.start(1), found, found[group], found.start(group), found[3], report)
+    if called := _COMMAND.search(line.data):
+        for found in _FLAG.finditer(called[1]):
+            yield from _argument("server", line, called.start(1), found, found[1], found.start(1), found[2] or b"True", report)
+
+
+def _argument(
+    who: str, line: Line, start: int, found: "re.Match[bytes]", name: bytes, name_start: int, value: bytes, report: Report
+) -> Iterator[Entry]:
+    key = f"{who}/{name.decode().replace('-', '_')}"
+    if _SECRET.search(key):
+        return
+    if value[:1] in (b"'", b'"'):
+        value = value[1:-1]
+    entry = _entry(key, line, start + name_start, start + found.end(), value)
+    text = value.decode(errors="replace")
+    if is_non_finite(text) and text != _NO_LIMIT:
+        report("non-finite-number", entry.key, entry.offset, entry.length, entry.line_number)
+    yield entry._replace(number=number_in(text))
 
 
 def _entry(key: str, line: Line, start: int, stop: int, value: bytes) -> Entry:

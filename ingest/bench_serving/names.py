@@ -29,6 +29,7 @@ _SETTINGS = {
 # InferenceX names a split deployment `gpus_16_ctx_8_gen_8`: accelerators in all, of prefill and of decode; `ctx` is no length.
 _SPLIT = re.compile(rf"{_START}gpus (?P<count>[1-9]\d{{0,4}}) ctx \d+ gen \d+{_END}")
 _PATTERNS = {name: re.compile(f"{_START}{pattern}{_END}") for name, pattern in _SETTINGS.items()}
+_PRECISION = re.compile(rf"{_START}((?:nv|mx)?fp[48]|bf16|fp16|int[48]|awq|gptq|w\d{{1,2}}a\d{{1,2}}){_END}")
 _FRAMEWORK = re.compile(rf"{_START}(vllm|sglang|tensorrt ?llm|trt ?llm|trt|lmdeploy|tgi){_END}")
 # A single letter says nothing by itself; beside a spelled-out setting it does.
 _SPREAD = ("tensor_parallel", "data_parallel", "pipeline_parallel", "expert_parallel", "input_length", "repeat_number")
@@ -45,6 +46,7 @@ class Told(NamedTuple):
     data_parallel: int | None = None
     pipeline_parallel: int | None = None
     expert_parallel: int | None = None
+    precision: str | None = None
     input_length: int | None = None
     output_length: int | None = None
     num_prompts: int | None = None
@@ -64,6 +66,8 @@ def told_by(path: str) -> Told:
             told["system_name"] = parts[index]  # a folder names a system, a file a run
         if framework := _FRAMEWORK.search(separated(name)):
             told.setdefault("framework", framework[1].replace(" ", ""))
+        if precision := precision_in(name):
+            told.setdefault("precision", precision)
         if any(_PATTERNS[setting].search(separated(name)) for setting in _SPREAD) or "conc" in name:
             _add_settings(told, separated(name))
     return Told(**told)
@@ -74,6 +78,12 @@ def is_telling(folder: str) -> bool:
     name = folder.casefold()
     spread = any(_PATTERNS[setting].search(separated(name)) for setting in _SPREAD)
     return accelerator_at(name) is not None or spread or name.startswith(("serve--", "bench--"))
+
+
+def precision_in(text: str) -> str | None:
+    """The weight data type or quantisation that a name such as `GLM-4.7-FP8` tells; None where it tells several."""
+    found = set(_PRECISION.findall(separated(text.casefold().replace("/", " "))))
+    return found.pop() if len(found) == 1 else None
 
 
 def _add_accelerator(told: dict[str, Any], name: str) -> None:

@@ -19,7 +19,7 @@ from warehouse.landing.records import ABSENT, shown
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Data, Entry, Report, clean, is_non_finite, landed_text
 
-from .agreement import disagreements
+from .agreement import disagreements, disagreements_per_accelerator
 from .bundles import CONSOLE, RECORDS, RESULT
 from .console import console_entries
 from .formats import RATE_WORDS, format_of, states_count, states_number
@@ -82,6 +82,8 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
         if columns["ended_at_text"] and "ended_at" not in columns:
             date = by_key["date"]
             report("not-a-time", f"date: {shown(date.value)}", date.offset, date.length, date.line_number, "error")
+        for entry, message in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
+            report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)
         parse.buffer.add(
             _RUN, raw_path, record.offset, record.stop - record.offset,
             run_id=name, format=kind, is_whole=record.is_whole, **columns,

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from warehouse.landing.contract import canonical_json, workload_spec_digest
 from warehouse.landing.deployments import accelerator_at, accelerators_used, configuration, split_deployment
 from warehouse.landing.text import Entry
 
-from .names import Told
+from .names import Told, precision_in
 
 Stated = Mapping[str, Entry]  # by key: of the record, or of the console
 
@@ -22,6 +22,8 @@ _PREFIXES = {
 }
 _UNKNOWN = frozenset({"", "n/a", "na", "none", "null", "unknown"})
 _RAMP = ("ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")
+_Value = TypeVar("_Value")
+_RECORD, _CONSOLE, _NAME = "record", "console", "name"  # where a configuration is stated
 _VLLM_DATE = re.compile(r"\d{8}-\d{6}", re.ASCII)
 _HOUR = r"(?:[01]\d|2[0-3])"
 _ISO_8601 = re.compile(
@@ -47,8 +49,10 @@ def identity_of(stated: Stated, sha256: str) -> str:
 
 def run_columns(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
     """The columns of the run's row, but for its name and place."""
-    columns = {**_load(kind, stated, console, told), **_deployment(stated, told), **_software(kind, stated, console, told)}
-    columns |= _times(stated)
+    places: set[str] = set()
+    columns = {**_load(kind, stated, console, told, places), **_deployment(stated, console, told, places)}
+    columns |= {**_software(kind, stated, console, told), **_times(stated)}
+    columns["configuration_stated_in"] = ", ".join(place for place in (_RECORD, _CONSOLE, _NAME) if place in places) or None
     document = _workload_document(columns, stated, console)
     columns["workload_document"] = canonical_json(document).decode()
     columns["workload_spec_digest"] = workload_spec_digest(document)
@@ -71,15 +75,25 @@ def whole(stated: Stated, *keys: str) -> int | None:
     return int(value) if value is not None and value.is_integer() and abs(value) < 2**53 else None
 
 
-def _load(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
+def _first(places: set[str], **found: _Value | None) -> _Value | None:
+    """The first of what the record, the console and the names state, and its place among `places`."""
+    for place, value in found.items():
+        if value is not None:
+            places.add(place)
+            return value
+    return None
+
+
+def _load(kind: str, stated: Stated, console: Stated, told: Told, places: set[str]) -> dict[str, Any]:
     dataset = text(stated, "dataset_name", "audio_file") or text(console, "client/dataset_name")
     is_random = dataset is None or dataset.startswith("random")
     lengths = {}
     for which, short in (("input", "isl"), ("output", "osl")):
         named = (f"{which}_len", *((f"random_{which}_len",) if is_random else ()))
-        length = whole(stated, *named, short)
-        length = length if length is not None else whole(console, *(f"client/{name}" for name in named))
-        lengths[f"{which}_length"] = length if length is not None else getattr(told, f"{which}_length")
+        lengths[f"{which}_length"] = _first(
+            places, record=whole(stated, *named, short), console=whole(console, *(f"client/{name}" for name in named)),
+            name=getattr(told, f"{which}_length"),
+        )
     concurrency = whole(stated, "max_concurrency", "conc")
     if concurrency is None and kind != "sglang":  # there it is the mean number of requests in flight, as measured
         concurrency = whole(stated, "concurrency")
@@ -103,12 +117,16 @@ def _load(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, A
     }
 
 
-def _deployment(stated: Stated, told: Told) -> dict[str, Any]:
+def _deployment(stated: Stated, console: Stated, told: Told, places: set[str]) -> dict[str, Any]:
     sizes = {}
     for name, short in (("tensor", "tp"), ("data", "dp"), ("pipeline", "pp"), ("expert", "ep")):
         # Beside SGLang's and InferenceX's own: what a sweep, or a person by --metadata, put into vLLM's record.
-        size = whole(stated, f"server_info/{short}_size", f"{name}_parallel_size", f"{short}_size", short)
-        sizes[f"{name}_parallel"] = size if size is not None else getattr(told, f"{name}_parallel")
+        keys = (f"{name}_parallel_size", f"{short}_size", short)
+        sizes[f"{name}_parallel"] = _first(
+            places, record=whole(stated, f"server_info/{short}_size", *keys),
+            console=whole(console, *(f"{who}/{key}" for who in ("server", "engine") for key in keys)),
+            name=getattr(told, f"{name}_parallel"),
+        )
     # With attention data-parallel inside the tensor-parallel group, the replicas add no accelerators.
     replicas = None if text(stated, "server_info/enable_dp_attention") == "true" else sizes["data_parallel"]
     used = accelerators_used((sizes["tensor_parallel"], replicas, sizes["pipeline_parallel"], whole(stated, "pcp_size")))
@@ -125,7 +143,22 @@ def _deployment(stated: Stated, told: Told) -> dict[str, Any]:
         "accelerator": accelerator.name if accelerator else told.accelerator,
         "accelerator_count": used or told.accelerator_count,
         "decode_accelerator_count": split[1],
+        "precision": _first(
+            places,
+            record=_precision(stated, "precision", "server_info/quantization", "quantization"),
+            console=_precision(console, "server/quantization", "engine/quantization"),
+            name=precision_in(text(stated, "model_id", "model") or "") or told.precision,
+        ) or _first(
+            # The data type of what is not quantised.
+            places, record=_precision(stated, "server_info/dtype", "dtype"), console=_precision(console, "server/dtype", "engine/dtype"),
+        ),
     }
+
+
+def _precision(stated: Stated, *keys: str) -> str | None:
+    """The first of several keys that states one; `auto` leaves it to the server."""
+    values = (text(stated, key) for key in keys)
+    return next((value.removeprefix("torch.") for value in values if value and value.casefold() != "auto"), None)
 
 
 def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
@@ -143,7 +176,6 @@ def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[st
         "framework": framework,
         "framework_version": version,
         "image": image,
-        "precision": text(stated, "precision", "server_info/quantization", "server_info/dtype"),
         "driver_version": text(console, "driver_version"),
         "cuda_version": text(console, "cuda_version"),
         "torch_version": text(console, "torch_version"),

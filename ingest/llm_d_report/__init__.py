@@ -37,6 +37,8 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("accelerator_memory", pa.string()),  # as written; in GB
         pa.field("accelerator_count", pa.int64()),
         pa.field("replicas", pa.int64()),
+        pa.field("arguments", pa.string()),  # of its command line, one text
+        pa.field("quantization", pa.string()),
         pa.field("tensor_parallel", pa.int64()),
         pa.field("pipeline_parallel", pa.int64()),
         pa.field("data_parallel", pa.int64()),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warehouse.landing.json_text import Element
+from warehouse.landing.json_text import Element, json_text
 from warehouse.landing.records import Flag, Record, shown
-from warehouse.landing.text import Report, is_non_finite
+from warehouse.landing.text import Report, clean, is_non_finite, landed_text
 
 
 def engines(found: Mapping[str, Element], report: Report) -> Iterator[tuple[Element, dict[str, Any]]]:
@@ -37,6 +37,8 @@ def _of_stack(stack: Element, flag: Flag) -> Iterator[tuple[Element, dict[str, A
                 "tool_version": standard.text("tool_version"),
                 "model": standard.within("model").text("name"),
                 "replicas": _count(standard, "replicas"),
+                "arguments": _arguments(Record(component, flag).within("native").values.get("args")),
+                "quantization": standard.within("model").text("quantization"),
                 **_accelerator(accelerator),
             }
 
@@ -45,7 +47,7 @@ def _of_host(accelerators: Element, found: Mapping[str, Element], flag: Flag) ->
     """0.1: lists that correlate one to one."""
     roles = _values(found.get("scenario/host/type"))
     tools = _values(found.get("scenario/platform/engine"))
-    model = found.get("scenario/model/name")
+    model, quantization = (found.get(f"scenario/model/{key}") for key in ("name", "quantization"))
     for index, item in enumerate(_objects(accelerators.value, flag)):
         tool = tools[index] if index < len(tools) and isinstance(tools[index], dict) else {}
         yield accelerators, {
@@ -54,6 +56,8 @@ def _of_host(accelerators: Element, found: Mapping[str, Element], flag: Flag) ->
             "tool_version": Record(tool, flag).text("version"),
             "model": Record({"model": model.value if model else None}, flag).text("model"),
             "replicas": 1,
+            "arguments": _arguments(tool.get("args")),
+            "quantization": Record({"name": quantization.value if quantization else None}, flag).text("name"),
             **_accelerator(Record(item, flag)),
         }
 
@@ -69,6 +73,20 @@ def _accelerator(accelerator: Record) -> dict[str, Any]:
         "data_parallel": _count(parallelism, "dp"),
         "expert_parallel": _count(parallelism, "ep"),
     }
+
+
+def _arguments(stated: Any) -> str | None:
+    """A server's arguments as its command line has them; a flag without a value is there or not."""
+    if not isinstance(stated, dict):
+        return None
+    words = []
+    for name, value in stated.items():
+        written = (json_text(value) or "").strip()
+        if written.casefold() in ("", "true", "null"):
+            words.append(clean(str(name)))
+        elif written.casefold() != "false":
+            words.append(clean(f"{name}={written}"))
+    return landed_text(" ".join(words)) or None
 
 
 def _values(element: Element | None) -> list[Any]:

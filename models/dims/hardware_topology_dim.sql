@@ -1,9 +1,10 @@
 /*
 description: >
-  One row per unique hardware and topology bundle that some run states. What a run does not state is NULL.
+  One row per unique hardware and topology bundle that some run states. What a run does not state is NULL. Beside the accelerator's
+  model as written stands which accelerator it is, by the rules of staging.accelerator_rule.
 grain: [hardware_topology_key]
 columns:
-  hardware_topology_key: {type: varchar, description: "Digest of the columns below", tests: [not_null, unique]}
+  hardware_topology_key: {type: varchar, description: "Digest of what is stated", tests: [not_null, unique]}
   system_name: {type: varchar, description: "The system as its owner names it"}
   node_count: {type: bigint, description: "Nodes"}
   gpu_model: {type: varchar, description: "Accelerator model as written; NULL for a system without one"}
@@ -23,6 +24,12 @@ columns:
   cpu_logical_count: {type: bigint, description: "Logical CPUs the operating system sees"}
   host_memory: {type: varchar, description: "Host memory as written"}
   host_memory_bytes: {type: bigint, unit: bytes, description: "Host memory where it was measured"}
+  accelerator_vendor: {type: varchar, description: "Who makes the accelerator; NULL where no rule knows its name"}
+  accelerator_family: {type: varchar, description: "The accelerator's model without form factor and memory: H100"}
+  accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
+  accelerator_memory_gb: {type: bigint, unit: GB, description: "Memory of one accelerator as its maker names the product; NULL where it is not known"}
+  accelerator_name: {type: varchar, description: "One name for all spellings of gpu_model: the family, and the form factor and memory where it has several"}
+  accelerator_reason: {type: varchar, description: "Why it is not known which product it is (staging.named_accelerator); NULL: it is, or no text names one"}
 */
 select
     hardware_topology_key,
@@ -44,7 +51,13 @@ select
     cpu_cores_per_socket,
     cpu_logical_count,
     host_memory,
-    host_memory_bytes
+    host_memory_bytes,
+    accelerator_vendor,
+    accelerator_family,
+    accelerator_form_factor,
+    accelerator_memory_gb,
+    accelerator_name,
+    accelerator_reason
 from run_hardware
 where hardware_topology_key is not null
 group by all

@@ -50,11 +50,19 @@ columns:
   energy_per_query_mj: {type: double, unit: mJ, description: "Mean energy per query in the measured window"}
   cost_per_request_usd: {type: double, unit: USD, description: "Cost per completed request where the machine's price is known", feed: false}
   cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token where the machine's price is known", feed: false}
+  cost_reason: {type: varchar, description: "Why a cost is NULL (docs/serving.md); NULL: both are known", feed: false}
 */
 select
     outcome.*,
     price.usd_per_hour / 3600 / nullif(outcome.request_throughput_per_s, 0) as cost_per_request_usd,
-    price.usd_per_hour / 3600 / nullif(outcome.output_token_throughput_per_s, 0) as cost_per_token_usd
+    price.usd_per_hour / 3600 / nullif(outcome.output_token_throughput_per_s, 0) as cost_per_token_usd,
+    case
+        when price.run_id is null then 'accelerator-not-stated'
+        when price.reason is not null then price.reason
+        when coalesce(outcome.request_throughput_per_s, 0) = 0 and coalesce(outcome.output_token_throughput_per_s, 0) = 0 then 'no-throughput'
+        when coalesce(outcome.request_throughput_per_s, 0) = 0 then 'no-request-throughput'
+        when coalesce(outcome.output_token_throughput_per_s, 0) = 0 then 'no-output-token-throughput'
+    end as cost_reason
 from feed.serving_outcome as outcome
 inner join run_bundle
     on

@@ -25,7 +25,13 @@ columns:
   cpu_logical_count: {type: bigint, description: "Logical CPUs the operating system sees"}
   host_memory: {type: varchar, description: "Host memory as written"}
   host_memory_bytes: {type: bigint, unit: bytes, description: "Host memory where it was measured"}
-  hardware_topology_key: {type: varchar, description: "Digest of the columns above; NULL when nothing is stated", feed: false}
+  accelerator_vendor: {type: varchar, description: "Who makes the accelerator; NULL where no rule knows its name", feed: false}
+  accelerator_family: {type: varchar, description: "The accelerator's model without form factor and memory: H100", feed: false}
+  accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known", feed: false}
+  accelerator_memory_gb: {type: bigint, unit: GB, description: "Memory of one accelerator as its maker names the product; NULL where it is not known", feed: false}
+  accelerator_name: {type: varchar, description: "One name for all spellings of gpu_model: the family, and the form factor and memory where it has several", feed: false}
+  accelerator_reason: {type: varchar, description: "Why it is not known which product it is (staging.named_accelerator); NULL: it is, or no text names one", feed: false}
+  hardware_topology_key: {type: varchar, description: "Digest of what is stated, the columns that feeders fill; NULL when nothing is stated", feed: false}
 */
 with stated as (
     select
@@ -46,6 +52,16 @@ with stated as (
 )
 
 select
-    * exclude (attributes, is_stated),
-    case when is_stated then left(sha256(attributes), 32) end as hardware_topology_key
+    stated.* exclude (attributes, is_stated),
+    named.accelerator_vendor,
+    named.accelerator_family,
+    named.accelerator_form_factor,
+    named.accelerator_memory_gb,
+    named.accelerator_name,
+    named.accelerator_reason,
+    case when stated.is_stated then left(sha256(stated.attributes), 32) end as hardware_topology_key
 from stated
+left join named_accelerator as named
+    on
+        named.artifact_manifest_digest = stated.artifact_manifest_digest
+        and named.stated_by = stated.run_id

@@ -62,8 +62,14 @@ run as (
             and sequence.key = 'max_sequence_length'
     left join training_model as model
         on model.benchmark = submission.benchmark
+    left join named_accelerator as named
+        on
+            named.artifact_manifest_digest = submission.artifact_manifest_digest
+            and named.stated_by = submission.run_id
     left join accelerator_peak as peak
-        on starts_with(regexp_replace(lower(submission.accelerator), '^(nvidia|amd) +', ''), peak.accelerator)
+        on
+            peak.accelerator_family = named.accelerator_family
+            and peak.accelerator_form_factor = named.accelerator_form_factor
 ),
 
 scale_point as (

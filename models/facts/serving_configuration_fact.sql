@@ -1,0 +1,93 @@
+/*
+description: >
+  One row per run whose evidence states how the model was served, or what lengths were asked for. A size, a quantisation or prefix caching that
+  a feeder does not state is read from the flags of the server. What is stated nowhere is NULL, also where a server has a default; so is
+  what the servers of a run state differently.
+materialized: incremental
+key: [run_id]
+grain: [run_id]
+collects: serving_configuration
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  tensor_parallel_size: {type: bigint, description: "Tensor-parallel size of one replica"}
+  pipeline_parallel_size: {type: bigint, description: "Pipeline-parallel size"}
+  expert_parallel_size: {type: bigint, description: "Expert-parallel size"}
+  data_parallel_size: {type: bigint, description: "Data-parallel size, as the server counts it"}
+  precision: {type: varchar, description: "Quantisation of the served weights, or else their data type, lower case, as stated"}
+  is_prefix_caching_enabled: {type: boolean, description: "Whether the server was told, or says, that it caches prefixes; NULL: not stated"}
+  server_flags: {type: varchar, description: "The server's arguments as --name=value, without those that are off, and secrets; those of several servers are separated by ' ; '"}
+  input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request; their mean where a distribution was asked for"}
+  output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request; their mean where a distribution was asked for"}
+  stated_in: {type: varchar, description: "Where it is stated: record, console, name, manifest, report, configuration"}
+*/
+with stated as (
+    select
+        configuration.* exclude (server_flags),
+        regexp_replace(
+            configuration.server_flags, '--?[A-Za-z_-]*(api[_-]key|token|password|secret)[= ][^ ]+ ?', '', 'gi'
+        ) as server_flags
+    from feed.serving_configuration as configuration
+    inner join run_bundle
+        on
+            run_bundle.run_id = configuration.run_id
+            and run_bundle.artifact_manifest_digest = configuration.artifact_manifest_digest
+),
+
+flagged as (
+    select
+        *,
+        list_distinct(
+            regexp_extract_all(server_flags, '(?:^| )--?(?:tensor[_-]parallel[_-]size|tp(?:[_-]size)?)[= ]([0-9]+)', 1)
+        ) as tensor_parallel_sizes,
+        list_distinct(
+            regexp_extract_all(server_flags, '(?:^| )--?(?:pipeline[_-]parallel[_-]size|pp(?:[_-]size)?)[= ]([0-9]+)', 1)
+        ) as pipeline_parallel_sizes,
+        list_distinct(
+            regexp_extract_all(server_flags, '(?:^| )--?(?:expert[_-]parallel[_-]size|ep(?:[_-]size)?)[= ]([0-9]+)', 1)
+        ) as expert_parallel_sizes,
+        list_distinct(
+            regexp_extract_all(server_flags, '(?:^| )--?(?:data[_-]parallel[_-]size|dp(?:[_-]size)?)[= ]([0-9]+)', 1)
+        ) as data_parallel_sizes,
+        list_distinct(regexp_extract_all(lower(server_flags), '(?:^| )--?(?:quantization|q)[= ]([a-z0-9_-]+)', 1)) as quantizations,
+        list_distinct(regexp_extract_all(lower(server_flags), '(?:^| )--dtype[= ](?:torch\.)?([a-z0-9_-]+)', 1)) as data_types,
+        regexp_matches(
+            lower(server_flags),
+            '(^| )--(enable[_-]prefix[_-]caching(=true|=1)?|(no[_-]enable[_-]prefix[_-]caching|disable[_-]radix[_-]cache)[= ](false|0))( |$)'
+        ) as is_caching,
+        regexp_matches(
+            lower(server_flags),
+            '(^| )--(enable[_-]prefix[_-]caching[= ](false|0)|(no[_-]enable[_-]prefix[_-]caching|disable[_-]radix[_-]cache)(=true|=1)?)( |$)'
+        ) as is_not_caching
+    from stated
+)
+
+select
+    run_id,
+    artifact_manifest_digest,
+    coalesce(
+        tensor_parallel_size, case when len(tensor_parallel_sizes) = 1 then tensor_parallel_sizes[1]::bigint end
+    ) as tensor_parallel_size,
+    coalesce(
+        pipeline_parallel_size, case when len(pipeline_parallel_sizes) = 1 then pipeline_parallel_sizes[1]::bigint end
+    ) as pipeline_parallel_size,
+    coalesce(
+        expert_parallel_size, case when len(expert_parallel_sizes) = 1 then expert_parallel_sizes[1]::bigint end
+    ) as expert_parallel_size,
+    coalesce(
+        data_parallel_size, case when len(data_parallel_sizes) = 1 then data_parallel_sizes[1]::bigint end
+    ) as data_parallel_size,
+    coalesce(
+        lower(precision),
+        case when len(quantizations) = 1 then nullif(quantizations[1], 'none') end,
+        case when len(data_types) = 1 then nullif(data_types[1], 'auto') end
+    ) as precision,
+    coalesce(
+        is_prefix_caching_enabled,
+        case when is_caching <> is_not_caching then is_caching end
+    ) as is_prefix_caching_enabled,
+    nullif(trim(server_flags), '') as server_flags,
+    input_length,
+    output_length,
+    stated_in
+from flagged

@@ -1,0 +1,63 @@
+/*
+description: >
+  One row per run of vLLM's client or a fork, how the model was served. Of the server's settings in a record (SGLang's server_info) and
+  on the console, those are flags that are neither empty nor off; whether it caches prefixes is a setting of both kinds. What InferenceX states beside sizes, and
+  what a sweep of vLLM set (`SERVE--max_num_seqs=4`), are flags too.
+grain: [run_id, artifact_manifest_digest]
+feeds: serving_configuration
+*/
+with setting as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        case source when 'result' then 1 else 2 end as place,
+        regexp_extract(key, '^(?:server_info/|server/|engine/)?([a-z0-9_]+)$', 1) as name,
+        value
+    from bench_serving_entry
+    where
+        value is not null
+        and (
+            (source = 'result' and regexp_matches(key, '^server_info/[a-z0-9_]+$') and key not in ('server_info/version', 'server_info/status'))
+            or (source = 'result' and key in ('dp_attention', 'spec_decoding', 'disagg', 'offloading', 'kv_offloading', 'max_num_seqs'))
+            or (source = 'result' and key in ('enable_prefix_caching', 'disable_radix_cache', 'no_enable_prefix_caching'))
+            or (source = 'console' and regexp_matches(key, '^(server|engine)/[a-z0-9_]+$'))
+        )
+),
+
+flag as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        string_agg(
+            distinct '--' || replace(name, '_', '-') || '=' || case lower(value) when 'true' then 'true' when 'false' then 'false' else value end, ' '
+            order by '--' || replace(name, '_', '-') || '=' || case lower(value) when 'true' then 'true' when 'false' then 'false' else value end
+        ) as server_flags
+    from setting
+    where
+        lower(value) not in ('', 'false', 'none')
+        or name in ('disable_radix_cache', 'enable_prefix_caching')
+    group by
+        run_id,
+        artifact_manifest_digest
+)
+
+select
+    run.run_id,
+    run.artifact_manifest_digest,
+    case when run.split_deployment is null then run.tensor_parallel end as tensor_parallel_size,
+    case when run.split_deployment is null then run.pipeline_parallel end as pipeline_parallel_size,
+    case when run.split_deployment is null then run.expert_parallel end as expert_parallel_size,
+    case when run.split_deployment is null then run.data_parallel end as data_parallel_size,
+    run.precision,
+    coalesce(
+        flag.server_flags,
+        nullif('--' || regexp_extract(run.raw_path, '(?:^|/)SERVE--([^/]+?)(?:-BENCH--[^/]*)?/', 1), '--')
+    ) as server_flags,
+    run.input_length,
+    run.output_length,
+    run.configuration_stated_in as stated_in
+from bench_serving_run as run
+left join flag
+    on
+        flag.run_id = run.run_id
+        and flag.artifact_manifest_digest = run.artifact_manifest_digest

@@ -1,0 +1,36 @@
+/*
+description: >
+  One row per run, the lengths that its configuration asked for, and how the model was served where a record of InferenceX that
+  restates the run says so: neither genai-perf nor AIPerf does.
+grain: [run_id, artifact_manifest_digest]
+feeds: serving_configuration
+*/
+with asked as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        try_cast(json_extract_string(workload_document, '$.isl') as bigint) as input_length,
+        try_cast(json_extract_string(workload_document, '$.osl') as bigint) as output_length
+    from genai_perf_run
+)
+
+select
+    asked.run_id,
+    asked.artifact_manifest_digest,
+    case when served.split_deployment is null then served.tensor_parallel end as tensor_parallel_size,
+    case when served.split_deployment is null then served.pipeline_parallel end as pipeline_parallel_size,
+    case when served.split_deployment is null then served.expert_parallel end as expert_parallel_size,
+    case when served.split_deployment is null then served.data_parallel end as data_parallel_size,
+    served.precision,
+    asked.input_length,
+    asked.output_length,
+    case when served.run_id is null then 'configuration' else 'configuration, record' end as stated_in
+from asked
+left join genai_perf_deployment as served
+    on
+        served.run_id = asked.run_id
+        and served.artifact_manifest_digest = asked.artifact_manifest_digest
+where
+    asked.input_length is not null
+    or asked.output_length is not null
+    or served.run_id is not null

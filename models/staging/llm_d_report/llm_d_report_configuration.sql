@@ -1,0 +1,55 @@
+/*
+description: >
+  One row per report that describes engines, how they were started; a size is NULL where prefill and decode, or engines of one role, differ in it.
+grain: [run_id, artifact_manifest_digest]
+feeds: serving_configuration
+*/
+with engine as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        case when count(distinct tensor_parallel) = 1 then min(tensor_parallel) end as tensor_parallel_size,
+        case when count(distinct pipeline_parallel) = 1 then min(pipeline_parallel) end as pipeline_parallel_size,
+        case when count(distinct expert_parallel) = 1 then min(expert_parallel) end as expert_parallel_size,
+        case when count(distinct data_parallel) = 1 then min(data_parallel) end as data_parallel_size,
+        case when count(distinct quantization) = 1 then min(quantization) end as precision,
+        string_agg(distinct arguments, ' ; ' order by arguments) as server_flags
+    from llm_d_report_engine
+    group by
+        run_id,
+        artifact_manifest_digest
+),
+
+asked as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        max(value_number) filter (where key = 'scenario/load/standardized/input_seq_len/value')::bigint as input_length,
+        max(value_number) filter (where key = 'scenario/load/standardized/output_seq_len/value')::bigint as output_length
+    from llm_d_report_entry
+    group by
+        run_id,
+        artifact_manifest_digest
+)
+
+select
+    run.run_id,
+    run.artifact_manifest_digest,
+    engine.tensor_parallel_size,
+    engine.pipeline_parallel_size,
+    engine.expert_parallel_size,
+    engine.data_parallel_size,
+    engine.precision,
+    engine.server_flags,
+    asked.input_length,
+    asked.output_length,
+    'report' as stated_in
+from llm_d_report_run as run
+left join engine
+    on
+        engine.run_id = run.run_id
+        and engine.artifact_manifest_digest = run.artifact_manifest_digest
+left join asked
+    on
+        asked.run_id = run.run_id
+        and asked.artifact_manifest_digest = run.artifact_manifest_digest

@@ -1,0 +1,166 @@
+/*
+description: >
+  One row per text that names accelerators, the accelerator that it names, by the rules of accelerator_rule. A name within a longer one that the text holds does not count (L40 is none of L40S,
+  RTX 4090 none of RTX 4090 D). Of the products that a name is of, those are left that agree with the form factor, memory and kind of memory that the text states. What more than one product is left
+  for stays unknown, with the reason. Nothing is guessed: H100 alone is a family, without form factor and memory.
+grain: [artifact_manifest_digest, stated_by]
+columns:
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  stated_by: {type: varchar, description: "The run, or the price list's line as path:line", tests: [not_null]}
+  accelerator_vendor: {type: varchar, description: "Who makes the accelerator; NULL where no rule knows it"}
+  accelerator_family: {type: varchar, description: "Its model without form factor and memory: H100"}
+  accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
+  accelerator_memory_gb: {type: bigint, unit: GB, description: "Its memory as its maker names the product; NULL where it is not known"}
+  accelerator_name: {type: varchar, description: "One name for all spellings: the family, and the form factor and memory where the family has several"}
+  accelerator_reason: {type: varchar, description: "Why it is not known which product it is; NULL: it is", tests: [{accepted_values: [no-rule, several-accelerators, partition, product-unknown, form-factor-unknown, memory-unknown]}]}
+  accelerator_key: {type: varchar, description: "What a run and its price share: the product's name, or what both state alike of several products; the text itself, without case, blanks, punctuation and maker, where no rule can tell", tests: [not_null]}
+*/
+with family as (
+    select
+        family,
+        count(distinct form_factor) > 1 as has_form_factors,
+        count(distinct memory_gb) > 1 as has_memories
+    from accelerator_rule
+    group by family
+),
+
+rule_name as (
+    select distinct name
+    from accelerator_rule
+),
+
+found as (
+    select
+        stated.artifact_manifest_digest,
+        stated.stated_by,
+        string_agg('| ' || rule_name.name || ' |', '' order by rule_name.name) as names
+    from stated_accelerator as stated
+    inner join rule_name
+        on contains(stated.words, ' ' || rule_name.name || ' ')
+    group by
+        stated.artifact_manifest_digest,
+        stated.stated_by
+),
+
+-- Of all names that a text holds, one that stands in another of them stands more than once in their list.
+product as (
+    select
+        found.artifact_manifest_digest,
+        found.stated_by,
+        rule.vendor,
+        rule.family,
+        rule.form_factor,
+        rule.memory_gb,
+        rule.memory_type
+    from found
+    inner join accelerator_rule as rule
+        on
+            contains(found.names, '| ' || rule.name || ' |')
+            and length(found.names) - length(replace(found.names, ' ' || rule.name || ' ', '')) = length(rule.name) + 2
+),
+
+held as (
+    select
+        stated.artifact_manifest_digest,
+        stated.stated_by,
+        stated.stated_name,
+        stated.is_partition,
+        stated.form_factors,
+        stated.memories_gb,
+        product.vendor,
+        product.family,
+        product.form_factor,
+        product.memory_gb,
+        (
+            case len(stated.form_factors)
+                when 0 then true
+                when 1 then coalesce(product.form_factor = stated.form_factors[1], true)
+                else false
+            end
+        ) and (
+            case coalesce(len(stated.memories_gb), 0)
+                when 0 then true
+                when 1 then coalesce(product.memory_gb = stated.memories_gb[1], true)
+                else false
+            end
+        ) and coalesce(product.memory_type = stated.memory_type, true) as is_left
+    from stated_accelerator as stated
+    left join product
+        on
+            product.artifact_manifest_digest = stated.artifact_manifest_digest
+            and product.stated_by = stated.stated_by
+),
+
+named as (
+    select
+        artifact_manifest_digest,
+        stated_by,
+        min(stated_name) as stated_name,
+        bool_or(is_partition) as is_partition,
+        count(distinct family) as families,
+        min(vendor) as vendor,
+        min(family) as family,
+        count(*) filter (where is_left) as left_over,
+        count(distinct coalesce(form_factor, '')) filter (where is_left) as left_form_factors,
+        count(distinct coalesce(memory_gb, 0)) filter (where is_left) as left_memories,
+        coalesce(
+            min(coalesce(form_factor, form_factors[1])) filter (where is_left),
+            min(form_factor) filter (where len(form_factors) = 1 and form_factor = form_factors[1]),
+            case when len(min(form_factors)) = 0 and count(distinct form_factor) = 1 then min(form_factor) end
+        ) as form_factor,
+        min(coalesce(memory_gb, memories_gb[1])) filter (where is_left) as memory_gb
+    from held
+    group by
+        artifact_manifest_digest,
+        stated_by
+),
+
+named_so as (
+    select
+        named.artifact_manifest_digest,
+        named.stated_by,
+        named.stated_name,
+        case when named.families = 1 then named.vendor end as accelerator_vendor,
+        family.family as accelerator_family,
+        case when family.family is not null and named.left_form_factors < 2 then named.form_factor end as accelerator_form_factor,
+        case when family.family is not null and named.left_memories = 1 and not named.is_partition then named.memory_gb end as accelerator_memory_gb,
+        family.has_form_factors,
+        family.has_memories,
+        case
+            when named.families = 0 then 'no-rule'
+            when named.families > 1 then 'several-accelerators'
+            when named.is_partition then 'partition'
+            when named.left_over = 0 then 'product-unknown'
+            when named.left_form_factors > 1 then 'form-factor-unknown'
+            when named.left_memories > 1 then 'memory-unknown'
+        end as accelerator_reason
+    from named
+    left join family
+        on
+            named.families = 1
+            and family.family = named.family
+),
+
+spelled as (
+    select
+        *,
+        accelerator_family
+        || case when has_form_factors then coalesce(' ' || accelerator_form_factor, '') else '' end
+        || case when has_memories then coalesce(' ' || accelerator_memory_gb || 'GB', '') else '' end as accelerator_name
+    from named_so
+)
+
+select
+    artifact_manifest_digest,
+    stated_by,
+    accelerator_vendor,
+    accelerator_family,
+    accelerator_form_factor,
+    accelerator_memory_gb,
+    accelerator_name,
+    accelerator_reason,
+    case
+        when coalesce(accelerator_reason, 'known') in ('known', 'form-factor-unknown', 'memory-unknown') then accelerator_name
+        else regexp_replace(lower(stated_name), '^(nvidia|amd|intel|google|aws) |[^a-z0-9]', '', 'g')
+    end as accelerator_key
+from spelled

@@ -1,8 +1,9 @@
 /*
 description: >
-  One row per text that names accelerators, the accelerator that it names, by the rules of accelerator_rule. A name within a longer one that the text holds does not count (L40 is none of L40S,
-  RTX 4090 none of RTX 4090 D). Of the products that a name is of, those are left that agree with the form factor, memory and kind of memory that the text states. What more than one product is left
-  for stays unknown, with the reason. Nothing is guessed: H100 alone is a family, without form factor and memory.
+  One row per text that names accelerators, the accelerator that it names, by the rules of accelerator_rule. A name within a
+  longer one that the text holds does not count (L40 in L40S, RTX 4090 in RTX 4090 D). Of the products of a name, those are left
+  that agree with the form factor, memory and kind of memory that the text states. Where several are left, what they differ in
+  is NULL, with the reason. Nothing is guessed: H100 alone is a family, without form factor and memory.
 grain: [artifact_manifest_digest, stated_by]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
@@ -11,9 +12,9 @@ columns:
   accelerator_family: {type: varchar, description: "Its model without form factor and memory: H100"}
   accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
   accelerator_memory_gb: {type: bigint, unit: GB, description: "Its memory as its maker names the product; NULL where it is not known"}
-  accelerator_name: {type: varchar, description: "One name for all spellings: the family, and the form factor and memory where the family has several"}
+  accelerator_name: {type: varchar, description: "One name for all spellings: the family, with form factor and memory where it has several"}
   accelerator_reason: {type: varchar, description: "Why it is not known which product it is; NULL: it is", tests: [{accepted_values: [no-rule, several-accelerators, partition, product-unknown, form-factor-unknown, memory-unknown]}]}
-  accelerator_key: {type: varchar, description: "What a run and its price share: the product's name, or what both state alike of several products; the text itself, without case, blanks, punctuation and maker, where no rule can tell", tests: [not_null]}
+  accelerator_key: {type: varchar, description: "What a run and its price share: accelerator_name, or the text in lower case without punctuation and maker where that tells no product", tests: [not_null]}
 */
 with family as (
     select

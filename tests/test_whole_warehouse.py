@@ -52,7 +52,7 @@ def rows_of(project: Project, rollup: str) -> int:
 def sample_of(project: Project, rollup: str) -> list[str]:
     """Ids of some numbers of the rollup, spread by their hashes."""
     sql = (
-        f"unpivot (select unnest(number_ids) from rollup.{rollup}) on columns(*) into name column_name value id"
+        f"select id from (unpivot (select unnest(number_ids) from rollup.{rollup}) on columns(*) into name column_name value id)"
         f" order by md5(id) limit {VERIFIED_CELLS}"
     )
     with run_query(current_build(project).path, sql) as result:
@@ -62,6 +62,8 @@ def sample_of(project: Project, rollup: str) -> list[str]:
 def publish_and_verify(project: Project, rollup: str) -> None:
     publication = publish(project, rollup)
     assert publication.rows == rows_of(project, rollup)
+    if publication.rows == 0:
+        return
     cells = sample_of(project, rollup)
     assert {verify_number(project, cell).state for cell in cells} == {VERIFIED}
     found = [lineage(project, cell) for cell in cells]
@@ -80,8 +82,7 @@ def test_every_rollup_of_all_archives_is_published_and_verified(rollup: str, eve
 
 
 def test_store_of_the_whole_warehouse_is_sound(everything: Project) -> None:
-    for rollup in ROLLUPS:
-        publish(everything, rollup)  # published already, unless the test is run by itself
+    """With the publications of the tests before."""
     assert list(check_store(everything, Scope(None, 0, None)).findings) == []
 
 

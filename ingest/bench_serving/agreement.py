@@ -44,7 +44,7 @@ def disagreements(
                 yield entry, f"{key} is stated as {entry.value}, its requests give {value!r}: {apart}", severity
 
 
-def disagreements_per_accelerator(stated: Mapping[str, Entry], accelerators: int | None) -> Iterator[tuple[Entry, str]]:
+def disagreements_per_accelerator(stated: Mapping[str, Entry], accelerators: int | None) -> Iterator[tuple[Entry, str, str]]:
     """The same for the throughputs per accelerator of InferenceX's agentic records, which state those of the system too: by
     process_agentic_result.py, each is the system's over all accelerators, of prefill and decode together."""
     for key, of_system in (("tput_per_gpu", "total_tput_tps"), ("output_tput_per_gpu", "output_tput_tps")):
@@ -53,7 +53,9 @@ def disagreements_per_accelerator(stated: Mapping[str, Entry], accelerators: int
             continue
         rounding = _rounding(each.value or "") * accelerators + _rounding(whole.value or "")
         if abs(each.number * accelerators - whole.number) > rounding + 1e-6 * abs(whole.number):
-            yield each, f"{key} is stated as {each.value}, but {of_system} as {whole.value}, of {accelerators} accelerators"
+            severity, apart = disagreement(each.number * accelerators, whole.number)
+            message = f"{key} is stated as {each.value}, but {of_system} as {whole.value}, of {accelerators} accelerators: {apart}"
+            yield each, message, severity
 
 
 def _percentile(name: str, values: pa.Array) -> float | None:

@@ -82,8 +82,8 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
         if columns["ended_at_text"] and "ended_at" not in columns:
             date = by_key["date"]
             report("not-a-time", f"date: {shown(date.value)}", date.offset, date.length, date.line_number, "error")
-        for entry, message in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
-            report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number)
+        for entry, message, severity in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
+            report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)
         parse.buffer.add(
             _RUN, raw_path, record.offset, record.stop - record.offset,
             run_id=name, format=kind, is_whole=record.is_whole, **columns,

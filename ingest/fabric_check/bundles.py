@@ -56,11 +56,12 @@ def _roles(tree: Tree) -> dict[str, str]:
             if tools:
                 roles[path] = tools[0].role
     summaries = {path.rpartition("/")[0] for path, role in roles.items() if role == SUMMARY}
-    log_folders = {path.rpartition("/")[0] for path, role in roles.items() if role == "nccl_tests_log"}
+    logs = [(path.rpartition("/")[0], file_name(path.rpartition("/")[2])) for path, role in roles.items() if role == "nccl_tests_log"]
+    beside = {(folder, named.prefix) for folder, named in logs if named is not None}
     for path in tree.files:
         folder, _, name = path.rpartition("/")
         named = file_name(name)
-        if path not in roles and named is not None and (folder in log_folders or _campaign_of(path, summaries) is not None):
+        if path not in roles and named is not None and ((folder, named.prefix) in beside or _campaign_of(path, summaries) is not None):
             roles[path] = DEBUG_LOG if named.is_debug_log else SILENT_LOG
         elif name in _DOCUMENTS and folder in summaries:
             roles[path] = DOCUMENT

@@ -12,7 +12,7 @@ from warehouse.landing.text import Line, Report, clean
 from .check import Check, Row, Rows, integer_in, is_missing, point, table_integer, table_number
 from .streams import Told
 
-_SAYS_NOTHING = re.compile(
+SAYS_NOTHING = re.compile(
     r"#\s*(?:Using devices|out-of-place\s+in-place|Collective test concluded:.*|Testing \d+ cycle\."
     r"|Errors with asterisks indicate errors that have exceeded the maximum threshold\.)?"
 )
@@ -68,7 +68,7 @@ def read_columns(section: Section, line: Line, text: str, report: Report) -> Non
             report.at("unknown-unit", text[:200], line, "error")
     elif _IN_PLACE_ALONE.fullmatch(text):
         section.is_in_place_alone = True
-    elif not _SAYS_NOTHING.fullmatch(text):
+    elif not SAYS_NOTHING.fullmatch(text):
         report.at("unknown-line", text[:200], line)
 
 

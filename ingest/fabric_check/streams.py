@@ -15,6 +15,8 @@ from warehouse.landing.text import Data, Line, Report, decoded, lines, number_in
 _TIME = r"(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]?\s+)?"
 _TAG = r"(?P<tag>\[(?:[\w.@-]+@)?\d+,\d+\](?:<std(?:out|err)>)?:?|\[\d+\](?=\s)|\d+:(?=\s|$))?"
 _PREFIX = re.compile(rf"\s*{_TIME}{_TAG}", re.ASCII)
+# Where a tool's own line begins: a text that quotes the tool elsewhere (a list of prompts, a manual) is not its output.
+BEGINNING = rf"(?m:^)[^\S\n]*{_TIME}{_TAG.replace('?P<tag>', '?:')}[^\S\n]*".encode()
 MAX_LINE_BYTES = 64 << 10  # no tool here writes longer lines, but for gpu_burn, whose progress is one line
 
 

@@ -137,7 +137,7 @@ def test_a_row_that_was_cut_is_reported_and_states_nothing_false(table: Table, d
     """A cut within the last cell leaves a row that may be whole."""
     row = data.draw(st.sampled_from([row for row in table.rows if is_whole(row)] or [Row(8, "float", "", None, ((1, 2, 3, "0"), (4, 5, 6, "0")))]))
     line = table.line(row)
-    first, last = line.index(str(row.size)) + 1, len(line.rstrip()) - len(line.split()[-1])
+    first, last = line.index(str(row.size), len(table.tag)) + 1, len(line.rstrip()) - len(line.split()[-1])
     cut = line[: data.draw(st.integers(first, last))]
     ending = data.draw(st.sampled_from(["\n", "\nsrun: error: gpu01: task 0: Killed\n", ""]))
     found, issues = read(table.head + table.line(row) + "\n" + cut + ending)

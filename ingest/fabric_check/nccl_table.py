@@ -25,9 +25,8 @@ _MEASURES = {
     "error": "max_error", "#wrong": "wrong_count", "i_min": "latency_min", "i_max": "latency_max", "i_p99": "latency_p99",
 }
 _MAY_BE_BLANK = frozenset({"redop", "root", "error", "#wrong"})
-_BLANK_HALF = re.compile(r"\s{25,}")  # an out-of-place half that was not run
 _CELL = re.compile(r"\S+")
-_NEAR = 3  # characters: cells are six wide at least, and end where their column's name does
+_NEAR = 2  # characters: cells end where their column's name does, and the next begins after two blanks
 _LARGEST_ROOT = 9_999  # a time without decimals is 10000 or more
 
 
@@ -38,6 +37,7 @@ class Section:
     check: Check
     left: list[str] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)  # where each column ends, counted from the end of the first
+    is_aligned: bool = False  # whether its columns still are columns
     measures: list[str] = field(default_factory=list)
     is_in_place_alone: bool = False
     has_timestamp: bool = False
@@ -50,6 +50,7 @@ class Section:
     reduced_to: str | None = None
     has_header: bool = False
     ranks: dict[int, str] = field(default_factory=dict)  # as the log states them
+    processes: list[str] = field(default_factory=list)  # that took part, each with its host and GPU
     is_concluded: bool = False
     waiting: list[Row] = field(default_factory=list)  # until the test's name is known
     kinds: dict[str, set[str]] = field(default_factory=lambda: {"type": set(), "redop": set(), "root": set()})
@@ -64,6 +65,7 @@ def read_columns(section: Section, line: Line, text: str, report: Report) -> Non
         section.measures = words[len(section.left) : len(words) - section.has_timestamp]
         ends = [cell.end() for cell in _CELL.finditer(text.lstrip("#"))]
         section.ends = [end - ends[0] for end in ends[: len(ends) - section.has_timestamp]]
+        section.is_aligned = "  " in text.lstrip("# ")
         for name in section.measures:
             if name not in _MEASURES and not name.startswith("i_"):
                 report.at("unknown-column", name[:80], line, "error")
@@ -85,7 +87,7 @@ def table_row(section: Section, told: Told, report: Report) -> Rows:
     if section.has_timestamp and len(cells) > 2 and _DATE.fullmatch(cells[-2][0]) and _CLOCK.fullmatch(cells[-1][0]):
         _start(section.check, f"{cells[-2][0]} {cells[-1][0]}")
         cells = cells[:-2]
-    row = _placed(section, told, cells)
+    row = _placed(section, cells)
     if row is None:
         report.at("malformed-row", told.text[:200], told.line, "error")
         return
@@ -138,35 +140,37 @@ def _is_cut(section: Section, told: Told, row: list[str | None], cells: list[re.
     return True
 
 
-def _placed(section: Section, told: Told, cells: list[re.Match[str]]) -> list[str | None] | None:
+def _placed(section: Section, cells: list[re.Match[str]]) -> list[str | None] | None:
     """The cells of a row by its columns, None for one that is blank; None where that cannot be told."""
-    texts = [cell[0] for cell in cells]
     count = len(section.ends)
-    if section.has_timestamp and len(texts) > count:  # the row was cut within the time
-        texts, cells = texts[:count], cells[:count]
-    whole: list[str | None] = [*texts]
-    row = whole if len(texts) == count else _by_position(section, cells) if len(texts) < count else None
-    if row is None or not _is_possible(section, row):
-        row = _by_type(section, texts, bool(_BLANK_HALF.search(told.text)))
+    if section.has_timestamp and len(cells) > count:  # the row was cut within the time
+        del cells[count:]
+    row: list[str | None] | None = [cell[0] for cell in cells]
+    if len(cells) != count:
+        row = (_by_position(section, cells) if section.is_aligned else None) or _by_type(section, [cell[0] for cell in cells])
     return row if row is not None and _is_possible(section, row) else None
 
 
 def _by_position(section: Section, cells: list[re.Match[str]]) -> list[str | None] | None:
-    """Cells end where the names of their columns do. A cell that is too wide for its column moves those after it."""
+    """Cells end where the names of their columns do. A cell that is too wide for its column moves those after it. What is
+    left of a last cell that was cut is taken out; None where a row keeps to no columns."""
     row: list[str | None] = [None] * len(section.ends)
     first, moved = 0, cells[0].end()
     for cell in cells:
         place = cell.end() - moved
         index = min(range(first, len(row)), key=lambda column: abs(section.ends[column] - place), default=None)
         if index is None or abs(section.ends[index] - place) > _NEAR:
-            return None
+            if cell is not cells[-1]:
+                return None
+            cells.pop()
+            break
         row[index], first = cell[0], index + 1
         moved += place - section.ends[index]
     return row
 
 
-def _by_type(section: Section, texts: list[str], has_gap: bool) -> list[str | None] | None:
-    """Of a table whose blanks were lost: an operator is a word, a root a small integer, all measures are numbers or N/A."""
+def _by_type(section: Section, texts: list[str]) -> list[str | None] | None:
+    """Of a table that lost its blanks: an operator is a word, a root a small integer, all measures are numbers or N/A."""
     row: list[str | None] = []
     rest = texts
     for name in section.left:
@@ -182,7 +186,7 @@ def _by_type(section: Section, texts: list[str], has_gap: bool) -> list[str | No
     if missing < 0:
         return None
     blanks: list[str | None] = [None] * missing
-    return [*row, *blanks, *rest] if has_gap and 2 * missing == len(section.measures) else [*row, *rest, *blanks]
+    return [*row, *rest, *blanks]
 
 
 def _is_possible(section: Section, row: list[str | None]) -> bool:

@@ -27,7 +27,7 @@ _PARAMETER = re.compile(
 )
 _STEP = re.compile(r"\bstep:\s*(\d+)\s*\((\w+)\)")
 _RANK = re.compile(
-    r"#\s*Rank\s+(\d+)(?:\s+Group\s+\d+)?\s+Pid\s+\d+\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]*)\]\s*(.*)"
+    r"#\s*Rank\s+(\d+)(?:\s+Group\s+\d+)?\s+Pid\s+(\d+)\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]*)\]\s*(.*)"
 )
 _REDUCING = re.compile(r"#\s*Reducing maxBytes to\s+(\S+)")
 _VERDICT = re.compile(r"#\s*(Out of bounds values|Avg bus bandwidth)\s*:\s*(\S*)\s*(OK|FAILED)?\s*(.*)")
@@ -144,9 +144,10 @@ def _comment(section: Section, told: Told, report: Report) -> Rows:
             return
         section.ranks[number] = text
         check.rank_count = (check.rank_count or 0) + 1
+        section.processes.append(f"{number} {match[2]} {match[3]} {int(match[4][:9])} {match[5]}")
         yield endpoint(
-            check, line, "rank", number, node_name=clean(match[2])[:256], device=int(match[3][:9]),
-            bus_id=clean(match[4])[:256] or None, model=clean(match[5]).strip()[:256] or None,
+            check, line, "rank", number, node_name=clean(match[3])[:256], device=int(match[4][:9]),
+            bus_id=clean(match[5])[:256] or None, model=clean(match[6]).strip()[:256] or None,
         )
     elif match := _VERSION.match(text):
         check.tool_version = clean(match[1])[:256]
@@ -200,6 +201,8 @@ def _finished(section: Section) -> Iterator[Row]:
     for name, seen in section.kinds.items():
         if seen - {"-1"}:
             check.parameters[f"{name}s"] = sorted(seen - {"-1"})
+    if section.processes:
+        check.origin = "; ".join(sorted(section.processes))
     reason = section.complaint
     if reason is None and section.average is None:
         missing = section.average_text and f"the average bus bandwidth is {section.average_text}"

@@ -19,7 +19,7 @@ columns:
   workload_spec_digest: {type: varchar, description: "The workload: sizes, steps, iterations, types"}
   status: {type: varchar, description: "measured, reduced (not up to the size asked for) or failed"}
   status_reason: {type: varchar, description: "The log's own words for the status"}
-  avg_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth, as the log states it; NULL: the test failed"}
+  avg_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth, as the log states it; NULL: the test failed, or its evidence states no average"}
   peak_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Largest bus bandwidth of a size"}
   same_figures_count: {type: bigint, description: "Other runs here that state the very same figures at every size: they may be this measurement once more; NULL: the test failed"}
 */

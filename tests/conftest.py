@@ -90,6 +90,12 @@ def missed_evidence() -> Path:
 
 
 @pytest.fixture(scope="session")
+def aisp_evidence() -> Path:
+    """Documents of a suite that checks a cluster, and of the contract of its benchmarks."""
+    return unpacked_evidence("aisp")
+
+
+@pytest.fixture(scope="session")
 def mlperf_training_evidence() -> Path:
     """MLPerf Training submissions of rounds v5.0 and v5.1."""
     return unpacked_evidence("mlperf-training")

@@ -15,12 +15,14 @@ from . import (
     gpu_burn,
     iperf3,
     iperf3_text,
+    json_records,
     nccl_json,
     nccl_text,
     nvbandwidth_json,
     nvbandwidth_text,
     perftest,
     rccl_report,
+    wrapped,
 )
 from .check import Rows
 
@@ -35,7 +37,7 @@ class Tool(NamedTuple):
     rows: Callable[[Data, Report, str], Rows]
 
 
-TOOLS = (
+_TOOLS = (
     Tool("nccl_tests_log", nccl_text.MARK, nccl_text.rows),
     Tool("nccl_tests_json", nccl_json.MARK, nccl_json.rows),
     Tool("rccl_tests_report", rccl_report.MARK, rccl_report.rows),
@@ -48,12 +50,29 @@ TOOLS = (
     Tool("fio_log", fio_text.MARK, fio_text.rows),
     Tool("iperf3_json", iperf3.MARK, iperf3.rows),
     Tool("iperf3_log", iperf3_text.MARK, iperf3_text.rows),
+    Tool("json_records", json_records.MARK, json_records.rows),
 )
+
+
+_OWN_JSON = re.compile(b"|".join(b"(?m:" + tool.pattern + b")" for tool in (fio_json.MARK, iperf3.MARK, nvbandwidth_json.MARK, nccl_json.MARK)))
+_NEVER = re.compile(rb"(?!)")
+
+
+def _wrapped_rows(data: Data, report: Report, file_name: str) -> Rows:
+    return wrapped.rows(data, report, file_name, lambda part: [tool.rows for tool in _unwrapped(part[:HEAD_BYTES])])
+
+
+_WRAPPER = Tool("json_wrapper", _NEVER, _wrapped_rows)
+TOOLS = (*_TOOLS, _WRAPPER)
 
 
 def tools_of(head: bytes) -> list[Tool]:
     """The tools whose output begins in these bytes, in the order in which they come."""
-    found = [(match.start(), tool) for tool in TOOLS if (match := tool.mark.search(head))]
+    return [_WRAPPER] if wrapped.holds_a_tool(head, _OWN_JSON) else _unwrapped(head)
+
+
+def _unwrapped(head: bytes) -> list[Tool]:
+    found = [(match.start(), tool) for tool in _TOOLS if (match := tool.mark.search(head))]
     names = {tool.role for _, tool in found}
     # fio writes its text before the JSON when both are asked for, and an indented JSON may quote a line of text.
     return [tool for _, tool in sorted(found, key=lambda pair: pair[0]) if tool.role != "fio_log" or "fio_json" not in names]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document
+from warehouse.landing.entries import document, is_count
 from warehouse.landing.json_text import Element, is_lost_number, json_number, json_pairs, json_text
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import MAX_KEY_CHARACTERS, Line, Report, clean, landed_text, lines
@@ -17,6 +17,7 @@ from warehouse.landing.text import MAX_KEY_CHARACTERS, Line, Report, clean, land
 from .bundles import MONITOR, RESULTS, run_id
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
+_BYTES = frozenset({"gpu_mem_used", "gpu_mem_total"})
 _OF_GPU = re.compile(r"(?P<key>[^:]+):(?P<gpu>\d{1,6})")
 
 
@@ -89,10 +90,14 @@ def _monitor(bundle: Bundle, buffer: RowBuffer, raw_path: str, node: str | None,
         times += [moment] if moment is not None else []
         for key, pair in pairs.items():
             of_gpu = _OF_GPU.fullmatch(key)
+            number = _number(pair, report)
+            if of_gpu and of_gpu["key"] in _BYTES and number is not None and not is_count(number):
+                report("impossible-count", f"{key}: {number:g}"[:200], pair.offset, pair.length, pair.line_number, "error")
+                number = None
             buffer.add(
                 "superbench_sample", raw_path, pair.offset, pair.length, run_id=run, sampled_at=moment,
                 gpu=int(of_gpu["gpu"]) if of_gpu else None, key=clean(of_gpu["key"] if of_gpu else key)[:MAX_KEY_CHARACTERS],
-                value_number=_number(pair, report), line_number=pair.line_number,
+                value_number=number, line_number=pair.line_number,
             )
         yield from buffer.full()
     _add_run(

@@ -36,7 +36,7 @@ _MEDIA_TYPES = {"json": "application/json", "csv": "text/csv", "md": "text/markd
 
 
 def cut(tree: Tree) -> Iterator[BundleDraft]:
-    """One draft a campaign, one a log outside of campaigns, in the order of their paths."""
+    """One draft a campaign, then one an execution, or a log, outside of campaigns, each in the order of their paths."""
     roles = _roles(tree)
     campaigns = {path.rpartition("/")[0] for path, role in roles.items() if role == SUMMARY}
     members: dict[str, list[str]] = defaultdict(list)

@@ -12,10 +12,10 @@ from typing import Any
 from warehouse.landing.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, entry, point, table_integer, table_number, test
-from .streams import BEGINNING, Told, told_lines
+from .streams import Told, told_lines
 
 MARK = re.compile(
-    BEGINNING + rb"(?:Network(?:Load)? Tests v\d|ERROR: this (?:application|tester partition|Congestor partition) must be run on)"
+    rb"(?:Network(?:Load)? Tests v\d|ERROR: this (?:application|tester partition|Congestor partition) must be run on)"
 )
 
 _VERSION = re.compile(r"Network(Load)? Tests (v\S+)")

@@ -14,9 +14,9 @@ from warehouse.landing.text import Data, Line, Report, clean, number_in
 
 from .check import Check, Row, Rows, at, end, endpoint, entry, integer_in, is_missing, is_row_like, test
 from .nccl_table import SAYS_NOTHING, Section, read_columns, table_row
-from .streams import BEGINNING, Told, told_lines
+from .streams import Told, told_lines
 
-MARK = re.compile(BEGINNING + rb"#\s*(?:nThreads?:?\s+\d+\s+nGpus|nccl-tests version\s|Collective test starting:)")
+MARK = re.compile(rb"#\s*(?:nThreads?:?\s+\d+\s+nGpus|nccl-tests version\s|Collective test starting:)")
 
 _VERSION = re.compile(r"#\s*nccl-tests version\s+(\S+)(.*)")
 _STARTING = re.compile(r"#\s*Collective test starting:\s*(\S+)")

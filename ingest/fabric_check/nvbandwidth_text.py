@@ -12,9 +12,9 @@ from warehouse.landing.text import Data, Report, clean, number_in
 
 from .check import Check, Rows, at, end, endpoint, entry, is_missing, point, table_number, test
 from .matrix import cell_columns, is_cell_expected, matrix_of
-from .streams import BEGINNING, Told, told_lines
+from .streams import Told, told_lines
 
-MARK = re.compile(BEGINNING + rb"nvbandwidth Version:")
+MARK = re.compile(rb"nvbandwidth Version:")
 
 _STATED = re.compile(
     r"(Built from Git version|CUDA Runtime Version|CUDA Driver Version(?: \(API\))?|Driver Version|MPI version):\s*(.*)"

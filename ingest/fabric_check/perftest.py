@@ -15,9 +15,9 @@ from typing import Any
 from warehouse.landing.text import Data, Report, clean, number_in
 
 from .check import Check, Rows, at, end, entry, integer_in, is_row_like, point, table_integer, table_number, test
-from .streams import BEGINNING, Told, told_lines
+from .streams import Told, told_lines
 
-MARK = re.compile(BEGINNING + rb"(?:RDMA_Write|RDMA_Read|Send|Atomic)\b[^\n]{0,60}\b(?:BW|Latency)\b[^\n]{0,60}\bTest\s*$", re.MULTILINE)
+MARK = re.compile(rb"(?:RDMA_Write|RDMA_Read|Send|Atomic)\b[^\n]{0,60}\b(?:BW|Latency)\b[^\n]{0,60}\bTest[^\S\n]*\n")
 
 _TITLE = re.compile(r"(RDMA_Write|RDMA_Read|Send|Atomic)\b(.{0,60}?)\b(BW|Latency)\b(.{0,60}?)\bTest\b")
 _VERBS = {"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send", "Atomic": "atomic"}

@@ -21,12 +21,12 @@ Parser = Callable[[Data, Report, str], Rows]
 
 # A tool's first line and a line of its results, in one text.
 TEXT = re.compile(
-    rb'(?:"|\\n)[ \[\]\d,<>a-z:]{0,60}(?:'
+    rb'(?:"|\\n)(?:\[[^"\\\]]{1,40}\](?:<\w+>)?:?|\d{1,6}:)? *(?:'
     rb'#\s*(?:nThread|nccl-tests version)[^"]*\\n#\s+size\s+count'
     rb'|(?:RDMA_Write|RDMA_Read|Send|Atomic)\b[^"\\]{0,60}Test\s*\\n[^"]*#bytes'
     rb'|nvbandwidth Version:[^"]*\\nRunning \w+'
     rb'|(?:Connecting to host|Accepted connection from) [^"]*\\n[^"]*bits/sec'
-    rb'|[^"\\]{0,80}\(groupid=\d+, jobs=\d+\): err='
+    rb'|[^"\\(\n]{1,80}: \(groupid=\d+, jobs=\d+\): err='
     rb'|(?:Burning for|Tested) \d+ (?:seconds|GPUs))'
 )
 _OWN_KEYS = ({"fio version", "jobs"}, {"start", "end", "intervals"}, {"nccl_version", "config", "results"})

@@ -19,9 +19,37 @@ columns:
   workload_spec_digest: {type: varchar, description: "The workload: sizes, steps, iterations, types"}
   status: {type: varchar, description: "measured, reduced (not up to the size asked for) or failed"}
   status_reason: {type: varchar, description: "The log's own words for the status"}
-  avg_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth, as the log states it; NULL: the test failed"}
+  avg_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth, as the log states it; NULL: the test failed, or its evidence states no average"}
   peak_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Largest bus bandwidth of a size"}
+  same_figures_count: {type: bigint, description: "Other runs here that state the very same figures at every size: they may be this measurement once more; NULL: the test failed"}
 */
+with
+admitted as (
+    select
+        run_id,
+        workload_spec_digest,
+        cluster_region_key,
+        hardware_topology_key,
+        software_version_key
+    from benchmark_run_fact
+    where
+        state = 'admitted'
+        and not has_conflict
+),
+
+alike as (
+    select
+        outcome.figures_digest,
+        count(*) as runs
+    from fabric_outcome_fact as outcome
+    inner join admitted
+        on admitted.run_id = outcome.run_id
+    where
+        outcome.scope = 'test'
+        and outcome.tool in ('nccl-tests', 'rccl-tests')
+    group by outcome.figures_digest
+)
+
 select
     outcome.run_id,
     cluster_region_dim.cluster,
@@ -35,9 +63,10 @@ select
     outcome.status,
     outcome.status_reason,
     outcome.avg_bus_bandwidth_gb_per_s,
-    outcome.peak_bus_bandwidth_gb_per_s
+    outcome.peak_bus_bandwidth_gb_per_s,
+    alike.runs - 1 as same_figures_count
 from fabric_outcome_fact as outcome
-inner join benchmark_run_fact as run
+inner join admitted as run
     on run.run_id = outcome.run_id
 left join cluster_region_dim
     on cluster_region_dim.cluster_region_key = run.cluster_region_key
@@ -45,8 +74,8 @@ left join hardware_topology_dim
     on hardware_topology_dim.hardware_topology_key = run.hardware_topology_key
 left join software_version_dim
     on software_version_dim.software_version_key = run.software_version_key
+left join alike
+    on alike.figures_digest = outcome.figures_digest
 where
     outcome.scope = 'test'
     and outcome.tool in ('nccl-tests', 'rccl-tests')
-    and run.state = 'admitted'
-    and not run.has_conflict

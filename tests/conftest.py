@@ -84,6 +84,18 @@ def fabric_evidence() -> Path:
 
 
 @pytest.fixture(scope="session")
+def missed_evidence() -> Path:
+    """Cases of all families that an earlier version read wrongly or not at all."""
+    return unpacked_evidence("missed")
+
+
+@pytest.fixture(scope="session")
+def aisp_evidence() -> Path:
+    """Documents of a suite that checks a cluster, and of the contract of its benchmarks."""
+    return unpacked_evidence("aisp")
+
+
+@pytest.fixture(scope="session")
 def mlperf_training_evidence() -> Path:
     """MLPerf Training submissions of rounds v5.0 and v5.1."""
     return unpacked_evidence("mlperf-training")

@@ -483,15 +483,15 @@ def test_rows_that_are_not_of_the_declared_table_are_a_fault_of_the_ingestor(
 
 # -- files that several ingestors claim ---------------------------------------------------------------------------
 
-# Claims the notes and, in the same bundle, a file that nobody else does.
-WIDER = "yield BundleDraft(tuple(DraftFile(path, file) for path, file in tree.files.items() if 'one' in path)); return"
+# Claims the notes and, in the same bundle, a file that no other ingestor does; both read the run one.note, or each its own.
+WIDER = "yield BundleDraft(tuple(DraftFile(path, file) for path, file in tree.files.items() if 'one' in path), runs=({run!r},)); return"
 
 
 @pytest.fixture
 def contested(project: Project, evidence: Path) -> Path:
     """one.note is claimed by both, one.extra by remarks alone; two.note is claimed by notes alone; nobody knows three.txt."""
     add_ingestor(project, "notes")
-    add_ingestor(project, "remarks", on_bundles=WIDER)
+    add_ingestor(project, "remarks", on_bundles=WIDER.format(run="one.note"))
     for name in ("one.note", "one.extra", "two.note", "three.txt"):
         sample.write(evidence / name, name)
     return evidence
@@ -505,14 +505,14 @@ def contents(store: EvidenceStore) -> dict[str, set[str]]:
     return found
 
 
-def test_a_file_that_two_ingestors_claim_is_kept_unrecognised_and_both_are_named(
+def test_a_run_that_two_ingestors_claim_is_kept_unrecognised_and_both_are_named(
     contested: Path, store: EvidenceStore, wh: Any
 ) -> None:
     done = wh("ingest", contested)
     assert (done.exit_code, done.err) == (
         ExitCode.FAILED,
-        "WH120 one.note: claimed by notes and by remarks; kept as unrecognised\n"
-        "  hint: say whose they are: wh ingest --as notes|remarks PATH\n",
+        "WH120 one.note: claimed by notes and by remarks as the same run; kept as unrecognised\n"
+        "  hint: choose one of them: wh ingest --as notes|remarks PATH\n",
     )
     assert contents(store) == {"notes": {"two.note"}, "unrecognised": {"one.note", "one.extra", "three.txt"}}
 
@@ -530,6 +530,33 @@ def test_the_user_says_whose_a_contested_file_is(
     done = wh("ingest", "--as", name, contested)
     assert (done.exit_code, done.err) == (ExitCode.OK, "")
     assert contents(store) == expected
+
+
+def test_a_file_with_two_kinds_of_evidence_goes_into_a_bundle_of_each(
+    project: Project, contested: Path, store: EvidenceStore, wh: Any
+) -> None:
+    add_ingestor(project, "remarks", on_bundles=WIDER.format(run="another"))
+    dry = wh("ingest", "--dry-run", contested)
+    assert "3 bundles with 3 runs and 3 files would be recognised, 1 files not" in dry.err
+    done = wh("ingest", contested)
+    assert (done.exit_code, done.err) == (ExitCode.OK, "")
+    both = {"notes": {"one.note", "two.note"}, "remarks": {"one.note", "one.extra"}, "unrecognised": {"three.txt"}}
+    assert contents(store) == both
+    assert wh("ingest", contested).err == "nothing new: the store has all of it\n"
+    assert wh("fsck").exit_code == ExitCode.OK and contents(store) == both
+
+
+def test_one_of_two_kinds_of_evidence_can_be_chosen(project: Project, contested: Path, store: EvidenceStore, wh: Any) -> None:
+    add_ingestor(project, "remarks", on_bundles=WIDER.format(run="another"))
+    assert wh("ingest", "--as", "notes", contested).exit_code == ExitCode.OK
+    assert contents(store) == {"notes": {"one.note", "two.note"}, "unrecognised": {"one.extra", "three.txt"}}
+
+
+def test_only_the_bundles_of_one_run_are_left_out(project: Project, contested: Path, store: EvidenceStore, wh: Any) -> None:
+    """A third family that reads another run from a contested file keeps it."""
+    add_ingestor(project, "third", on_bundles=WIDER.format(run="another"))
+    assert wh("ingest", contested).err.startswith("WH120 one.note: claimed by notes and by remarks as the same run")
+    assert contents(store) == {"notes": {"two.note"}, "third": {"one.note", "one.extra"}, "unrecognised": {"three.txt"}}
 
 
 def test_a_contest_among_others_is_not_settled_by_a_third(project: Project, contested: Path, store: EvidenceStore, wh: Any) -> None:
@@ -570,9 +597,9 @@ def test_a_dry_run_tells_and_writes_nothing(contested: Path, project: Project, w
         ["notes", "1", "1", "8", "B", "two.note"],
         [],
         ["unrecognised", "size", "why"],
-        ["------------", "----", "-" * len("remarks would take it with one.note")],
+        ["------------", "----", "-" * len("claimed by notes and by remarks as the same run")],
         ["one.extra", "9", "B", "remarks", "would", "take", "it", "with", "one.note"],
-        ["one.note", "8", "B", "claimed", "by", "notes", "and", "by", "remarks"],
+        ["one.note", "8", "B", "claimed", "by", "notes", "and", "by", "remarks", "as", "the", "same", "run"],
         ["three.txt", "9", "B"],
     ]
     assert "1 bundles with 1 runs and 1 files would be recognised, 3 files not; nothing was written\n" in done.err

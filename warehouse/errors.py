@@ -54,7 +54,7 @@ CODES: dict[str, str] = {
     "WH118": "the ledger does not know what lies in the store",
     "WH119": "no digest covers an object (a warning)",
     # ingestors and landing
-    "WH120": "several ingestors claim the same file",
+    "WH120": "several ingestors claim the same run of a file",
     "WH121": "an ingestor is not valid",
     "WH122": "the ingestor that was asked for is not there, or claims nothing",
     "WH123": "a landing batch is damaged",

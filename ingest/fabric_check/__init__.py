@@ -31,6 +31,8 @@ class FabricCheck:
         "gpu_burn text",
         "fio JSON and text, versions 2 and 3",
         "iperf3 JSON (-J, --json-stream) and text",
+        "JSON around any of these: a tool's text in a string, a tool's JSON within another document",
+        "JSON records that scripts make of nccl-tests, nvbandwidth, fio and iperf3 (algbw_gbps, sum_gbps, bw_mb_s, fwd_gbps)",
     )
     tables = TABLES
 

@@ -41,6 +41,10 @@ class Check:
     is_zone_assumed: bool | None = None
     ended_at: datetime | None = None
     duration_s: float | None = None
+    origin: str | None = None  # what the report states that no other execution has; see `executions`
+    is_origin_random: bool = False
+    side: str | None = None  # which end of the execution reports
+    agreed: str | None = None  # what both ends of a test report alike, where their figures differ
 
     def cover(self, offset: int, length: int) -> None:
         """Let the check's bytes reach to the end of these."""

@@ -15,7 +15,7 @@ from .check import Check, Rows, at, end, entry, point, table_integer, table_numb
 from .streams import Told, told_lines
 
 MARK = re.compile(
-    rb"Network(?:Load)? Tests v\d|ERROR: this (?:application|tester partition|Congestor partition) must be run on"
+    rb"(?:Network(?:Load)? Tests v\d|ERROR: this (?:application|tester partition|Congestor partition) must be run on)"
 )
 
 _VERSION = re.compile(r"Network(Load)? Tests (v\S+)")

@@ -13,7 +13,10 @@ from warehouse.landing.text import MAX_LINE_BYTES, Data, Line, Report, clean, nu
 from .check import Check, Rows, at, end, endpoint, entry, integer_in, point, table_integer, table_number, test
 from .streams import Told, told_lines
 
-MARK = re.compile(rb"\d%\s+proc'd: -?\d+ \(-?[\d.]+ Gflop/s\)|Tested \d+ GPUs:|Burning for \d+ seconds")
+MARK = re.compile(
+    rb"(?<=\d)%\s+proc'd: -?\d+ \(-?[\d.]+ Gflop/s\)"
+    rb"|(?:\A|[\r\n])[^\S\n]*(?:\[[^\]\n]{1,60}\](?:<\w+>)?:?|\d{1,6}:)?[^\S\n]*(?:Tested \d+ GPUs:|Burning for \d+ seconds)"
+)
 
 _GPU = re.compile(r"GPU (\d{1,6}): ([^:]*?) \(UUID: ([^)]*)\)")
 _VERDICT = re.compile(r"GPU (\d{1,6}): (OK|FAULTY)")

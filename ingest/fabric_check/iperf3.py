@@ -46,8 +46,12 @@ def _check(document: Document) -> Rows:
         sums_stated = ("sum",) if "sum" in ended else ("sum_sent", "sum_received")
         document.expect(ended, ("streams", "cpu_utilization_percent", *sums_stated))
     yield from _begun(check, document, begun)
+    if "cookie" in begun:
+        check.origin, check.is_origin_random = json_text(begun["cookie"].value), True
+    check.agreed = text(ended["sum_received"].value, "bytes") if "sum_received" in ended else None
     ends = _ends(begun)
     is_server = "accepted_connection" in begun
+    check.side = "server" if is_server else "client"
     check.nodes = [name for name in ends if name] if all(ends) else []
     count = 0
     sums = {key: direction for key, direction in _SUMS.items() if key in ended} or _UDP_SUMS

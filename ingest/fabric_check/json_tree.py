@@ -13,8 +13,9 @@ from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Line, Report, clean
 
 MAX_DOCUMENT_BYTES = 32 << 20  # a document is held whole: a tool's result is some kilobytes
 _OPENING = re.compile(rb"^[^\S\n]*\{", re.MULTILINE)
+_LIST = re.compile(rb"\s*\[")
 _CLOSING = re.compile(rb"^\}[^\S\n]*\n", re.MULTILINE)  # of a document that is indented, as these tools write theirs
-_KEY = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*', re.DOTALL)
+KEY = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*', re.DOTALL)
 
 
 def documents(data: Data, report: Report) -> Iterator["Document"]:
@@ -32,7 +33,8 @@ class Document:
 
     def __init__(self, data: Data, report: Report, start: int, stop: int, line_number: int) -> None:
         self._report = report
-        opening = _OPENING.search(data, start, stop)
+        self._is_list = _LIST.match(data, start) is not None
+        opening = None if self._is_list else _OPENING.search(data, start, stop)
         self.start = opening.end() - 1 if opening else start
         self.data = b""
         if stop - self.start > MAX_DOCUMENT_BYTES:
@@ -50,6 +52,12 @@ class Document:
         """The pairs of the document itself."""
         return json_pairs(self.data, self._report, start=(self.start, self._first_line))
 
+    def elements(self) -> Iterator[Element]:
+        """The pairs of the document, or, where the file is a list, its elements."""
+        if self._is_list:
+            return json_elements(self.data, self._report, start=(self.start, self._first_line))
+        return self.pairs()
+
     def lines(self) -> Iterator[dict[str, Element]]:
         """The pairs of each line, where every line is an object of its own."""
         for line in lines(self.data, self._report):
@@ -62,7 +70,7 @@ class Document:
             return iter(())
         begin = element.offset - self.start
         raw = self.data[begin : begin + element.length]
-        key = _KEY.match(raw) if element.key is not None else None
+        key = KEY.match(raw) if element.key is not None else None
         skipped = key.end() if key else 0
         start = (element.offset + skipped, element.line_number + raw[:skipped].count(b"\n"))
         walk = json_pairs if isinstance(element.value, dict) else json_elements

@@ -84,6 +84,7 @@ def _config(check: Check, document: Document, config: Element) -> Rows:
     within = by_key(document.inside(config))
     document.expect(within, ("devices",))
     devices = within.get("devices")
+    processes: list[str] = []
     for device in document.inside(devices) if devices else ():
         record = document.record(device)
         rank = record.count("rank")
@@ -91,11 +92,13 @@ def _config(check: Check, document: Document, config: Element) -> Rows:
             record.flag("malformed-row", "a device without a rank")
             continue
         check.rank_count = (check.rank_count or 0) + 1
+        processes.append(f"{rank} {record.count('pid')} {text(device.value, 'hostname')} {record.count('device')} {text(device.value, 'device_hex')}")
         yield endpoint(
             check, document.line(device), "rank", rank, node_name=text(device.value, "hostname") or None,
             device=record.count("device"), bus_id=text(device.value, "device_hex"),
             model=text(device.value, "device_info"),
         )
+    check.origin = "; ".join(sorted(processes)) or None
 
 
 def _result(check: Check, document: Document, result: Element, index: int, kinds: dict[str, set[str]]) -> Rows:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from warehouse.landing.text import Line, Report, clean
+from warehouse.landing.entries import is_count
+from warehouse.landing.text import Line, Report, clean, number_in
 
 from .check import Check, Row, Rows, integer_in, is_missing, point, table_integer, table_number
 from .streams import Told
 
-_SAYS_NOTHING = re.compile(
+SAYS_NOTHING = re.compile(
     r"#\s*(?:Using devices|out-of-place\s+in-place|Collective test concluded:.*|Testing \d+ cycle\."
     r"|Errors with asterisks indicate errors that have exceeded the maximum threshold\.)?"
 )
@@ -23,8 +24,10 @@ _MEASURES = {
     "time": "time_us", "cputime": "time_us", "algbw": "alg_bandwidth_gb_per_s", "busbw": "bus_bandwidth_gb_per_s",
     "error": "max_error", "#wrong": "wrong_count", "i_min": "latency_min", "i_max": "latency_max", "i_p99": "latency_p99",
 }
-_BLANK_HALF = re.compile(r"\s{25,}")  # an out-of-place half that was not run
-_BLANK_LEFT = re.compile(r"\s*(?:\S+\s+){2}\S+(?:\s+\S+)?\s{9,}\S")  # an operator or root that is blank: cells have six places
+_MAY_BE_BLANK = frozenset({"redop", "root", "error", "#wrong"})
+_CELL = re.compile(r"\S+")
+_NEAR = 2  # characters: cells end where their column's name does, and the next begins after two blanks
+_LARGEST_ROOT = 9_999  # a time without decimals is 10000 or more
 
 
 @dataclass
@@ -33,6 +36,8 @@ class Section:
 
     check: Check
     left: list[str] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)  # where each column ends, counted from the end of the first
+    is_aligned: bool = False  # whether its columns still are columns
     measures: list[str] = field(default_factory=list)
     is_in_place_alone: bool = False
     has_timestamp: bool = False
@@ -45,6 +50,7 @@ class Section:
     reduced_to: str | None = None
     has_header: bool = False
     ranks: dict[int, str] = field(default_factory=dict)  # as the log states them
+    processes: list[str] = field(default_factory=list)  # that took part, each with its host and GPU
     is_concluded: bool = False
     waiting: list[Row] = field(default_factory=list)  # until the test's name is known
     kinds: dict[str, set[str]] = field(default_factory=lambda: {"type": set(), "redop": set(), "root": set()})
@@ -57,6 +63,9 @@ def read_columns(section: Section, line: Line, text: str, report: Report) -> Non
         section.left = [word for word in words if word in _LEFT]
         section.has_timestamp = words[-1] == "timestamp"
         section.measures = words[len(section.left) : len(words) - section.has_timestamp]
+        ends = [cell.end() for cell in _CELL.finditer(text.lstrip("#"))]
+        section.ends = [end - ends[0] for end in ends[: len(ends) - section.has_timestamp]]
+        section.is_aligned = "  " in text.lstrip("# ")
         for name in section.measures:
             if name not in _MEASURES and not name.startswith("i_"):
                 report.at("unknown-column", name[:80], line, "error")
@@ -68,74 +77,152 @@ def read_columns(section: Section, line: Line, text: str, report: Report) -> Non
             report.at("unknown-unit", text[:200], line, "error")
     elif _IN_PLACE_ALONE.fullmatch(text):
         section.is_in_place_alone = True
-    elif not _SAYS_NOTHING.fullmatch(text):
+    elif not SAYS_NOTHING.fullmatch(text):
         report.at("unknown-line", text[:200], line)
 
 
 def table_row(section: Section, told: Told, report: Report) -> Rows:
     """The points of one row of the table: out of place and in place, or the one of them that was run."""
-    words = told.text.split()
-    if section.has_timestamp and len(words) > 2 and _DATE.fullmatch(words[-2]) and _CLOCK.fullmatch(words[-1]):
-        _start(section.check, f"{words[-2]} {words[-1]}")
-        words = words[:-2]
-    whole, half = len(section.measures), len(section.measures) // 2
-    most = len(section.left)
-    if half and most + half < len(words) < most + whole and section.measures[:half] == section.measures[half:]:
-        words = words[: most + half]  # cut within the second half: the first one is whole
-    fewest = 3 if _BLANK_LEFT.match(told.text) else most  # else words that are missing are those of a cut row's end
-    count = next((size for size in (whole, half) if size and fewest <= len(words) - size <= most), None)
-    if count is None or integer_in(words[0]) is None:
+    cells = list(_CELL.finditer(told.text))
+    if section.has_timestamp and len(cells) > 2 and _DATE.fullmatch(cells[-2][0]) and _CLOCK.fullmatch(cells[-1][0]):
+        _start(section.check, f"{cells[-2][0]} {cells[-1][0]}")
+        cells = cells[:-2]
+    row = _placed(section, cells)
+    if row is None:
         report.at("malformed-row", told.text[:200], told.line, "error")
         return
-    stated = _left_columns(section, words[: len(words) - count], told.line, report)
-    measures = words[len(words) - count :]
-    section.points += 1
-    if count == half and whole > half:
-        # One half of a row: the other was not run, or the log was cut.
-        gap = _BLANK_HALF.search(told.line.data.decode("ascii", "replace").strip())
-        halves: dict[str, list[str]] = {"in_place" if gap else "out_of_place": measures}
-        if not gap:
-            report.at("truncated-row", told.text[:200], told.line)
-    elif section.measures[:half] == section.measures[half:]:
-        halves = {"out_of_place": measures[:half], "in_place": measures[half:]}
+    is_cut = _is_cut(section, told, row, cells)
+    stated, measures = row[: len(section.left)], row[len(section.left) :]
+    last = max((index for index, text in enumerate(measures) if text is not None), default=-1)
+    half = len(measures) // 2
+    is_twofold = half > 0 and section.measures[:half] == section.measures[half:]
+    if is_twofold:
+        halves = {"out_of_place": range(half), "in_place": range(half, 2 * half)}
     else:
-        halves = {"in_place" if section.is_in_place_alone else "out_of_place": measures}
-    for placement, texts in halves.items():
-        columns = _measured(section, texts, told, report)
+        halves = {"in_place" if section.is_in_place_alone else "out_of_place": range(len(measures))}
+    blank = {
+        index for index, name in enumerate(section.measures)
+        if measures[index] is None and (name not in _MAY_BE_BLANK or is_cut and index > last)
+    }
+    whole = {placement: places for placement, places in halves.items() if not blank & set(places)}
+    # A half that was not run is blank; in a row that was cut, the half within which it was cut is lost.
+    lost = [places for places in halves.values() if blank & set(places) and any(measures[index] is not None for index in places)]
+    if not whole or lost and not (is_cut and lost[0].stop > last):
+        report.at("malformed-row", told.text[:200], told.line, "error")
+        return
+    if is_cut:
+        report.at("truncated-row", told.text[:200], told.line)
+    columns = _left_columns(section, dict(zip(section.left, stated, strict=True)), told.line, report)
+    section.points += 1
+    for placement, places in whole.items():
+        texts = measures[places.start : places.stop]
+        measured = _measured(section, texts, told, report)
+        is_wrong = measured.get("wrong_count") or any(text is not None and text.endswith("*") for text in texts)
         yield point(
-            section.check, told.line, 1, section.points, placement=placement, **stated, **columns,
-            status="failed" if columns.get("wrong_count") else "measured",
+            section.check, told.line, 1, section.points, placement=placement, **columns, **measured,
+            status="failed" if is_wrong else "measured",
         )
 
 
-def _left_columns(section: Section, words: list[str], line: Line, report: Report) -> dict[str, Any]:
-    names = section.left
-    if len(words) < len(names):  # a collective without operator or root leaves those columns blank
-        rest = [("root" if integer_in(word) is not None else "redop", word) for word in words[3:]]
-        found = dict([*zip(names[:3], words, strict=False), *rest])
-    else:
-        found = dict(zip(names, words, strict=False))
+def _is_cut(section: Section, told: Told, row: list[str | None], cells: list[re.Match[str]]) -> bool:
+    """Whether a row ends before its columns do: cells that are blank are padded. A last number that ends before its column
+    does is cut too, and taken out."""
+    if row[-1] is not None:
+        return False
+    line = told.line.data.decode(errors="replace")
+    first = line.rfind(told.text) + cells[0].end()
+    filled = [index for index, text in enumerate(row) if text is not None]
+    before, behind = (cell.end() - cells[0].end() - section.ends[index] for cell, index in zip(cells[-2:], filled[-2:], strict=True))
+    if not told.is_cut and len(line) - first >= section.ends[-1] + behind:
+        return False
+    if 0 <= before > behind:
+        row[filled[-1]] = None
+    return True
+
+
+def _placed(section: Section, cells: list[re.Match[str]]) -> list[str | None] | None:
+    """The cells of a row by its columns, None for one that is blank; None where that cannot be told."""
+    count = len(section.ends)
+    if section.has_timestamp and len(cells) > count:  # the row was cut within the time
+        del cells[count:]
+    row: list[str | None] | None = [cell[0] for cell in cells]
+    if len(cells) != count:
+        row = (_by_position(section, cells) if section.is_aligned else None) or _by_type(section, [cell[0] for cell in cells])
+    return row if row is not None and _is_possible(section, row) else None
+
+
+def _by_position(section: Section, cells: list[re.Match[str]]) -> list[str | None] | None:
+    """Cells end where the names of their columns do. A cell that is too wide for its column moves those after it. What is
+    left of a last cell that was cut is taken out; None where a row keeps to no columns."""
+    row: list[str | None] = [None] * len(section.ends)
+    first, moved = 0, cells[0].end()
+    for cell in cells:
+        place = cell.end() - moved
+        index = min(range(first, len(row)), key=lambda column: abs(section.ends[column] - place), default=None)
+        if index is None or abs(section.ends[index] - place) > _NEAR:
+            if cell is not cells[-1]:
+                return None
+            cells.pop()
+            break
+        row[index], first = cell[0], index + 1
+        moved += place - section.ends[index]
+    return row
+
+
+def _by_type(section: Section, texts: list[str]) -> list[str | None] | None:
+    """Of a table that lost its blanks: an operator is a word, a root a small integer, all measures are numbers or N/A."""
+    row: list[str | None] = []
+    rest = texts
+    for name in section.left:
+        is_there = bool(rest)
+        if is_there and name == "redop":
+            is_there = number_in(rest[0]) is None and not is_missing(rest[0]) or rest[0].casefold() == "none"
+        elif is_there and name == "root":
+            root = integer_in(rest[0])
+            is_there = root is not None and root <= _LARGEST_ROOT
+        row.append(rest[0] if is_there else None)
+        rest = rest[is_there:]
+    missing = len(section.measures) - len(rest)
+    if missing < 0:
+        return None
+    blanks: list[str | None] = [None] * missing
+    return [*row, *rest, *blanks]
+
+
+def _is_possible(section: Section, row: list[str | None]) -> bool:
+    """Whether the columns that describe a row hold what they can."""
+    found = dict(zip(section.left, row, strict=False))
+    size, count, kind, root = (found.get(name) for name in ("size", "count", "type", "root"))
+    return (
+        size is not None and integer_in(size) is not None and count is not None and kind is not None and number_in(kind) is None
+        and (root is None or integer_in(root) is not None) and number_in(found.get("redop") or "") is None
+    )
+
+
+def _left_columns(section: Section, found: dict[str, str | None], line: Line, report: Report) -> dict[str, Any]:
     for name, seen in section.kinds.items():
-        if name in found and not is_missing(found[name]) and len(seen) < 100:
-            seen.add(clean(found[name])[:64])
-    redop = found.get("redop", "")
+        text = found.get(name)
+        if text is not None and not is_missing(text) and len(seen) < 100:
+            seen.add(clean(text)[:64])
+    redop = found.get("redop") or ""
     return {
-        "message_bytes": integer_in(found["size"]), "element_count": table_integer(found.get("count", ""), "count", line, report),
-        "element_type": clean(found.get("type", ""))[:64] or None, "redop": None if is_missing(redop) else clean(redop)[:64],
-        "root": root if (root := table_integer(found.get("root", ""), "root", line, report)) is not None and root >= 0 else None,
+        "message_bytes": integer_in(found["size"] or ""), "element_count": table_integer(found.get("count") or "", "count", line, report),
+        "element_type": clean(found.get("type") or "")[:64] or None, "redop": None if is_missing(redop) else clean(redop)[:64],
+        "root": root if (root := table_integer(found.get("root") or "", "root", line, report)) is not None and root >= 0 else None,
     }
 
 
-def _measured(section: Section, texts: list[str], told: Told, report: Report) -> dict[str, Any]:
+def _measured(section: Section, texts: list[str | None], told: Told, report: Report) -> dict[str, Any]:
     if not section.has_units:
         return {"status_reason": "the table's units are not known"}
     columns: dict[str, Any] = {}
     for name, text in zip(section.measures, texts, strict=False):
-        if (column := _MEASURES.get(name)) is None:
+        if (column := _MEASURES.get(name)) is None or text is None:
             continue
+        text = text.removesuffix("*")  # an error above the threshold
         number = table_number(text, name, told.line, report)
-        if column == "wrong_count" and number is not None:
-            columns[column] = table_integer(text, name, told.line, report)
+        if column == "wrong_count" and number is not None:  # printed by %g: a million is 1e+06
+            columns[column] = int(number) if is_count(number) else table_integer(text, name, told.line, report)
         else:
             columns[column] = number
     if "i_min" in section.measures:

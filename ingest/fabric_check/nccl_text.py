@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from warehouse.landing.text import Data, Line, Report, clean, number_in
 
 from .check import Check, Row, Rows, at, end, endpoint, entry, integer_in, is_missing, is_row_like, test
-from .nccl_table import Section, read_columns, table_row
+from .nccl_table import SAYS_NOTHING, Section, read_columns, table_row
 from .streams import Told, told_lines
 
 MARK = re.compile(rb"#\s*(?:nThreads?:?\s+\d+\s+nGpus|nccl-tests version\s|Collective test starting:)")
@@ -27,13 +27,14 @@ _PARAMETER = re.compile(
 )
 _STEP = re.compile(r"\bstep:\s*(\d+)\s*\((\w+)\)")
 _RANK = re.compile(
-    r"#\s*Rank\s+(\d+)(?:\s+Group\s+\d+)?\s+Pid\s+\d+\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]*)\]\s*(.*)"
+    r"#\s*Rank\s+(\d+)(?:\s+Group\s+\d+)?\s+Pid\s+(\d+)\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]*)\]\s*(.*)"
 )
 _REDUCING = re.compile(r"#\s*Reducing maxBytes to\s+(\S+)")
 _VERDICT = re.compile(r"#\s*(Out of bounds values|Avg bus bandwidth)\s*:\s*(\S*)\s*(OK|FAILED)?\s*(.*)")
 _LIBRARY = re.compile(r"(?:(nccl-headers|nccl-library)=(\S+))")
 _SOFTWARE = re.compile(r"(\S{1,20} version|rccl-tests: Version)\s*:?\s*(\S.*)")
-_COMMAND = re.compile(r"\b(\w+_perf)\b(?=\s+-)")
+_COMMAND = re.compile(r"\b(\w+_perf)(?:_mpi)?(?=\s+-)")  # with MPI, builds are often installed under a second name
+_ROW = re.compile(r"\d+\s+\d+\s+[a-z]\w*\s")
 ERROR = re.compile(
     r"Test (?:NCCL |CUDA |MPI )?(?:failure|timeout)|^# error:|NCCL WARN|unhandled (?:system|cuda) error|srun: error"
     r"|slurmstepd: error|mpirun (?:detected|noticed)|DUE TO TIME LIMIT|CANCELLED|Segmentation fault|out of memory|ERROR"
@@ -52,26 +53,25 @@ _NAMED_TESTS = {
 def rows(data: Data, report: Report, file_name: str) -> Rows:
     """The checks of a log. `file_name` names the test where an old log does not."""
     sections: dict[str, Section] = {}
-    command: str | None = None
+    command: tuple[str, int] | None = None  # the program that is to run, and where the log says so
+    has_erred: set[str] = set()  # the processes that reported an error outside of a test
     for told in told_lines(data, report, noise=b"NCCL INFO"):
         section = sections.get(told.tag)
         if _begins(told.text, section):
             if section is not None:
                 yield from _finished(section)
+                if command is not None and command[1] < section.check.offset:
+                    command = None  # it was that test's
             section = sections[told.tag] = Section(Check("nccl-tests", None, told.line.offset))
-        if section is None:
+            has_erred.discard(told.tag)
+        if section is None or section.is_concluded and not SAYS_NOTHING.fullmatch(told.text):
             if match := _COMMAND.search(told.text):
-                command = match[1]
-            elif is_row_like(told.text):
-                report.at("row-outside-of-a-test", told.text[:200], told.line, "error")
-            elif told.text.startswith("#") and _LIBRARY.search(told.text):
-                report.at("unknown-line", told.text[:200], told.line)
-            elif ERROR.search(told.text):
-                report.at("error-outside-of-a-test", told.text[:300], told.line)
+                command = match[1], told.line.offset
+            _outside(told, report, has_erred)
             continue
         found = list(_line(section, told, report))
         if section.check.test is None and section.has_header:
-            section.check.test = command or test_named(file_name)
+            section.check.test = command[0] if command else test_named(file_name)
         if section.check.test is None and not section.has_header:
             section.waiting += found
             continue
@@ -80,6 +80,18 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         yield from found
     for section in sections.values():
         yield from _finished(section)
+
+
+def _outside(told: Told, report: Report, has_erred: set[str]) -> None:
+    """Report a line that stands before, between or after tests and should be of one. Other programs may write there: of what
+    looks like an error, the first is enough."""
+    if _ROW.match(told.text) and is_row_like(told.text):
+        report.at("row-outside-of-a-test", told.text[:200], told.line, "error")
+    elif told.text.startswith("#") and _LIBRARY.search(told.text):
+        report.at("unknown-line", told.text[:200], told.line)
+    elif told.tag not in has_erred and ERROR.search(told.text):
+        has_erred.add(told.tag)
+        report.at("error-outside-of-a-test", told.text[:300], told.line)
 
 
 def test_named(file_name: str) -> str | None:
@@ -105,7 +117,7 @@ def _line(section: Section, told: Told, report: Report) -> Rows:
     if text.startswith("#"):
         check.cover(*at(told.line))
         yield from _comment(section, told, report)
-    elif section.left and not section.is_concluded and text.partition(" ")[0].isdigit():
+    elif section.left and text.partition(" ")[0].isdigit():
         check.cover(*at(told.line))
         yield from table_row(section, told, report)
     elif is_row_like(text):
@@ -118,11 +130,8 @@ def _line(section: Section, told: Told, report: Report) -> Rows:
         else:
             yield entry(check, told.line, match[1], match[2].strip())
     elif ERROR.search(text):
-        if section.is_concluded:
-            report.at("error-outside-of-a-test", text[:300], told.line)
-        else:
-            section.error = section.error or text
-            check.cover(*at(told.line))
+        section.error = section.error or text
+        check.cover(*at(told.line))
 
 
 def _comment(section: Section, told: Told, report: Report) -> Rows:
@@ -135,9 +144,10 @@ def _comment(section: Section, told: Told, report: Report) -> Rows:
             return
         section.ranks[number] = text
         check.rank_count = (check.rank_count or 0) + 1
+        section.processes.append(f"{number} {match[2]} {match[3]} {int(match[4][:9])} {match[5]}")
         yield endpoint(
-            check, line, "rank", number, node_name=clean(match[2])[:256], device=int(match[3][:9]),
-            bus_id=clean(match[4])[:256] or None, model=clean(match[5]).strip()[:256] or None,
+            check, line, "rank", number, node_name=clean(match[3])[:256], device=int(match[4][:9]),
+            bus_id=clean(match[5])[:256] or None, model=clean(match[6]).strip()[:256] or None,
         )
     elif match := _VERSION.match(text):
         check.tool_version = clean(match[1])[:256]
@@ -191,6 +201,8 @@ def _finished(section: Section) -> Iterator[Row]:
     for name, seen in section.kinds.items():
         if seen - {"-1"}:
             check.parameters[f"{name}s"] = sorted(seen - {"-1"})
+    if section.processes:
+        check.origin = "; ".join(sorted(section.processes))
     reason = section.complaint
     if reason is None and section.average is None:
         missing = section.average_text and f"the average bus bandwidth is {section.average_text}"

@@ -18,11 +18,12 @@ from warehouse.landing.text import Data, Report, clean, is_non_finite, lines
 from . import nccl_summary
 from .bundles import SILENT_LOG, SUMMARY
 from .check import Check, Row, Rows, end, stated, test
+from .executions import Execution, Reports, executions
 from .nccl_summary import Measured, Stated
 from .nccl_text import ERROR, test_named
 from .place import file_name
 from .runs import run_columns, run_name
-from .tables import ENDPOINT, ENTRY, POINT, RUN
+from .tables import ENDPOINT, ENTRY, POINT, RUN, TEST
 from .tools import HEAD_BYTES, TOOLS, tools_of
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -52,6 +53,8 @@ class _Parse:
     buffer: RowBuffer
     has_summary: bool
     runs: dict[str, list[_Run]] = field(default_factory=dict)
+    reports: Reports = field(default_factory=Reports)
+    landed: dict[Execution, _Run] = field(default_factory=dict)
     rows: int = 0
 
 
@@ -60,9 +63,16 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
     files = sorted(bundle.manifest.by_path.items())
     has_summary = any(file.role == SUMMARY for _, file in files)
     parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest), has_summary)
+    copies: set[tuple[str, str]] = set()
     for raw_path, file in files:
-        if file.role in _LOG_ROLES:
+        # A log and its copy in the same place, as .log and .out, state the same runs.
+        copy = (raw_path.rpartition(".")[0] or raw_path, file.sha256)
+        if file.role in _LOG_ROLES and copy not in copies:
+            copies.add(copy)
             yield from _log(parse, raw_path, file.role)
+    for group in [group for group in parse.reports.groups if group[0].rows]:
+        yield from _waiting(parse, group)
+    _contradictions(parse)
     for raw_path, file in files:
         if file.role == SUMMARY:
             yield from _summary(parse, raw_path)
@@ -70,38 +80,81 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
 
 
 def _log(parse: _Parse, raw_path: str, role: str | None) -> _Batches:
-    data, identity = parse.bundle.map(raw_path), parse.bundle.manifest.identity
+    data = parse.bundle.map(raw_path)
     name = raw_path.rpartition("/")[2]
     report = Report(parse.buffer, raw_path, None)
-    owner = raw_path if identity.get("is_named_by_path") else f"{parse.bundle.digest[:12]}/{raw_path}"
-    under_way: dict[Check, _Run] = {}
-    count = 0
     tools = tools_of(data[:HEAD_BYTES])
     tools += [tool for tool in TOOLS if tool.role == role and tool not in tools]
     sources = [tool.rows(data, report, name) for tool in tools] or [_silent(data, report, name)]
-    for rows in sources:
-        for row in rows:
-            run = under_way.get(row.check)
-            if run is None:
-                count += 1
-                run = _Run(run_name(owner, count, row.check.test), count, row.check.test)
-                under_way[row.check] = run
+    has_checks = False
+    for execution, row in executions(sources, raw_path):
+        has_checks = True
+        if row.issue is not None:
+            report(*row.issue, row.offset, row.length, row.columns.get("line_number"), "error")
+        if execution.is_held:
+            execution.rows.append(row)
             if row.table is None:
-                _add_run(parse, raw_path, row.check, run)
-                del under_way[row.check]
-            elif row.table == ENDPOINT and (end := (row.columns["kind"], row.columns["number"])) in run.ends:
-                report(f"repeated-{end[0]}", f"{end[0]} {end[1]}", row.offset, row.length, row.columns["line_number"], "error")
-            else:
-                parse.buffer.add(row.table, raw_path, row.offset, row.length, run_id=run.run_id, **row.columns)
-                _note(run, row)
-            if row.issue is not None:
-                report(*row.issue, row.offset, row.length, row.columns.get("line_number"), "error")
-            parse.rows += 1
-            if parse.rows % _ROWS_BETWEEN_BATCHES == 0:
-                yield from parse.buffer.full()
-    if not count:
+                yield from _reported(parse, execution)
+        else:
+            yield from _land(parse, execution, row)
+    if not has_checks:
         report("no-test", "no test of the log can be read", 0, len(data), 1, "error")
     _check_end(data, report)
+
+
+def _reported(parse: _Parse, execution: Execution) -> _Batches:
+    """Land a report, unless it is known from another one, or the other end of its test may have a fuller one."""
+    group = parse.reports.add(execution)
+    if not execution.has_two_ends:
+        if group[0] is execution:
+            yield from _waiting(parse, group)
+        else:
+            _summarised_too(parse, group[0], execution)
+        execution.rows = []
+
+
+def _waiting(parse: _Parse, group: list[Execution]) -> _Batches:
+    for row in group[0].rows:
+        yield from _land(parse, group[0], row)
+    for other in group[1:]:
+        _summarised_too(parse, group[0], other)
+
+
+def _summarised_too(parse: _Parse, execution: Execution, other: Execution) -> None:
+    """A summary may speak of a run by the name of any of its logs."""
+    if parse.has_summary and other.raw_path != execution.raw_path:
+        parse.runs.setdefault(other.raw_path.rpartition("/")[2], []).append(parse.landed[execution])
+
+
+def _contradictions(parse: _Parse) -> None:
+    for first, other in parse.reports.contradictory:
+        parse.buffer.issue(
+            "same-execution", f"the other end of {parse.landed[first].run_id}, with other figures: counted as a run of its own",
+            other.raw_path, other.check.offset, other.check.length, run_id=parse.landed[other].run_id,
+        )
+
+
+def _land(parse: _Parse, execution: Execution, row: Row) -> _Batches:
+    run = parse.landed.get(execution)
+    if run is None:
+        is_named = parse.bundle.manifest.identity.get("is_named_by_path")
+        owner = execution.raw_path if is_named else f"{parse.bundle.digest[:12]}/{execution.raw_path}"
+        run = parse.landed[execution] = _Run(run_name(owner, execution.index, execution.test), execution.index, execution.test)
+    raw_path, columns = execution.raw_path, row.columns
+    if row.table is None:
+        _add_run(parse, raw_path, row.check, run)
+    elif row.table == ENDPOINT and (end := (columns["kind"], columns["number"])) in run.ends:
+        parse.buffer.issue(
+            f"repeated-{end[0]}", f"{end[0]} {end[1]}", raw_path, row.offset, row.length, severity="error", line_number=columns["line_number"]
+        )
+    else:
+        if row.table == TEST:
+            columns = {**columns, "figures_digest": execution.figures_digest(columns["test_index"])}
+        parse.buffer.add(row.table, raw_path, row.offset, row.length, run_id=run.run_id, **columns)
+        _note(run, row)
+    parse.rows += 1
+    if parse.rows % _ROWS_BETWEEN_BATCHES == 0:
+        yield from parse.buffer.full()
 
 
 def _check_end(data: Data, report: Report) -> None:

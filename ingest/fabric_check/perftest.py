@@ -17,17 +17,19 @@ from warehouse.landing.text import Data, Report, clean, number_in
 from .check import Check, Rows, at, end, entry, integer_in, is_row_like, point, table_integer, table_number, test
 from .streams import Told, told_lines
 
-MARK = re.compile(rb"(?:RDMA_Write|RDMA_Read|Send|Atomic)\b[^\n]{0,60}\b(?:BW|Latency)\b[^\n]{0,60}\bTest\b")
+MARK = re.compile(rb"(?:RDMA_Write|RDMA_Read|Send|Atomic)\b[^\n]{0,60}\b(?:BW|Latency)\b[^\n]{0,60}\bTest[^\S\n]*\n")
 
 _TITLE = re.compile(r"(RDMA_Write|RDMA_Read|Send|Atomic)\b(.{0,60}?)\b(BW|Latency)\b(.{0,60}?)\bTest\b")
 _VERBS = {"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send", "Atomic": "atomic"}
 _PARAMETER = re.compile(r"([A-Za-z][A-Za-z0-9*_./ -]{0,40}?)\s*:\s*(\S+)")
+_LINE = re.compile("-{20,}")
 _COLUMN = re.compile(r"#\w+|[A-Za-z0-9][\w.% ]*\[[^\]]*\]|tps average")
 _ERROR = re.compile(r"Couldn't|Failed|Unable to|Completion with error|[Ee]rror|not found|Problems", re.ASCII)
 _FROZEN = {
     "Number of qps": "qps", "Connection type": "connection", "Mtu": "mtu", "TX depth": "tx_depth",
     "CQ Moderation": "cq_moderation",
 }
+_ADDRESS = re.compile(r"(local|remote) address:.*?\bLID (\S+) QPN (\S+) PSN (\S+)")
 _SIDE = re.compile(r"(Local|Remote) results:")
 _BANDWIDTH_UNITS = frozenset({"MB/sec", "MiB/sec", "Gb/sec"})  # as models/staging/fabric_check/fabric_check_point_outcome.sql has them
 _LATENCY_UNITS = frozenset({"usec"})  # --report-cycles has cycles, of a clock that is not stated
@@ -50,6 +52,9 @@ class _Section:
     is_waiting: bool = False
     error: str | None = None
     broke: str | None = None  # the error that came when the table had begun
+    is_over: bool = False  # the line below the table has come: what follows is of others
+    ends: dict[str, list[str]] = field(default_factory=lambda: {"local": [], "remote": []})  # addresses of both sides
+    end: str = "local"  # whose address was stated last
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
@@ -89,6 +94,7 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
     text, check = told.text, section.check
     if text.startswith("#bytes"):
         section.columns = [_column(match[0]) for match in _COLUMN.finditer(text)]
+        section.is_over = False
         check.cover(*at(told.line))
         if any(number_in(word) is not None for word in _COLUMN.sub("", text).split()):
             report.at("malformed-row", text[:200], told.line, "error")
@@ -100,10 +106,19 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
     elif match := _SIDE.fullmatch(text):
         section.side = match[1].casefold()
         check.cover(*at(told.line))
-    elif section.columns and text[:1].isdigit():
+    elif section.points and _LINE.fullmatch(text):
+        section.is_over = True
+    elif section.columns and text[:1].isdigit() and not section.is_over:
         check.cover(*at(told.line))
         yield from _table_row(section, told, report)
-    elif "address:" in text or text.startswith("GID"):
+    elif match := _ADDRESS.search(text):
+        section.end = match[1]
+        section.ends[match[1]].append(" ".join(match.groups()[1:]))
+    elif text.startswith("GID"):
+        section.ends[section.end].append(text)
+    elif "address:" in text:
+        return
+    elif section.is_over:
         return
     elif _ERROR.search(text):
         section.error = section.error or text
@@ -164,6 +179,9 @@ def _table_row(section: _Section, told: Told, report: Report) -> Rows:
 def _finished(section: _Section) -> Rows:
     check = section.check
     check.parameters["sizes"] = sorted(section.sizes)
+    if all(section.ends.values()):  # the sides state the two the other way round
+        local, remote = (" ".join(sorted(section.ends[side])) for side in ("local", "remote"))
+        check.origin, check.is_origin_random, check.side = "; ".join(sorted((local, remote))), True, local
     reason: str | None = None
     if section.points and section.broke is None:
         check.status, status = "succeeded", "measured"

@@ -15,6 +15,7 @@ from warehouse.landing.text import Data, Line, Report, decoded, lines, number_in
 _TIME = r"(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]?\s+)?"
 _TAG = r"(?P<tag>\[(?:[\w.@-]+@)?\d+,\d+\](?:<std(?:out|err)>)?:?|\[\d+\](?=\s)|\d+:(?=\s|$))?"
 _PREFIX = re.compile(rf"\s*{_TIME}{_TAG}", re.ASCII)
+_LEAD = re.compile(rf"\s*{_TIME}{_TAG}\s*".encode())
 MAX_LINE_BYTES = 64 << 10  # no tool here writes longer lines, but for gpu_burn, whose progress is one line
 
 
@@ -26,6 +27,13 @@ class Told(NamedTuple):
     tag: str
     text: str
     is_cut: bool = False
+
+
+def begins_line(data: bytes, position: int) -> bool:
+    """Whether a launcher's prefix at most stands before a place in its line. A text that quotes a tool elsewhere (a list of prompts,
+    a manual) is not its output."""
+    start = max(data.rfind(b"\n", 0, position), data.rfind(b"\r", 0, position)) + 1
+    return _LEAD.fullmatch(data, start, position) is not None
 
 
 def told_lines(

@@ -52,6 +52,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("test", _STRING),
         pa.field("status", _STRING, nullable=False),  # measured, reduced, failed, waived, unknown
         pa.field("status_reason", _STRING),
+        pa.field("figures_digest", _STRING),  # of all that its points state; NULL: it measured nothing
     ),
     ENDPOINT: landing_schema(
         _RUN,

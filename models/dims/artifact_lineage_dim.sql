@@ -10,7 +10,7 @@ columns:
   raw_bytes: {type: bigint, unit: bytes, description: "Size of all files in the bundle", tests: [not_null]}
   arrived_at: {type: timestamptz, unit: UTC, description: "First arrival in the ledger"}
   source: {type: varchar, description: "Where the bundle was published, JSON", tests: [not_null]}
-  is_shared_evidence: {type: boolean, description: "Whether another run's own files have the same bytes", tests: [not_null]}
+  is_shared_evidence: {type: boolean, description: "Whether another run's own files have the same bytes, or a run of another family is read from one of them", tests: [not_null]}
   signing_state: {type: varchar, description: "What the build found of the bundle's signatures; NULL: they were not checked, as in a replay", tests: [{accepted_values: [unsigned, valid, untrusted key, invalid]}]}
   signing_key_id: {type: varchar, description: "The key of the signature that the state is of; NULL: unsigned"}
   signing_key_name: {type: varchar, description: "What the project calls that key; NULL: it does not trust it"}
@@ -23,6 +23,34 @@ with sharing as (
         count(*) > 1 as is_shared_evidence
     from benchmark_run_fact
     group by outcome_digest
+),
+
+own_file as (
+    select
+        run.run_id,
+        run.family,
+        file.sha256
+    from benchmark_run_fact as run
+    inner join run_file as file
+        on
+            file.run_id = run.run_id
+            and file.artifact_manifest_digest = run.artifact_manifest_digest
+            and file.is_own
+),
+
+shared_file as (
+    select sha256
+    from own_file
+    where sha256 <> sha256('')
+    group by sha256
+    having count(distinct family) > 1
+),
+
+sharing_families as (
+    select distinct own_file.run_id
+    from own_file
+    inner join shared_file
+        on shared_file.sha256 = own_file.sha256
 )
 
 select
@@ -33,7 +61,7 @@ select
     bundle.bytes as raw_bytes,
     bundle.arrived_at,
     bundle.source,
-    coalesce(sharing.is_shared_evidence, false) as is_shared_evidence,
+    coalesce(sharing.is_shared_evidence, false) or sharing_families.run_id is not null as is_shared_evidence,
     signing.signing_state,
     signing.key_id as signing_key_id,
     signing.key_name as signing_key_name,
@@ -46,3 +74,5 @@ left join evidence_signing as signing
     on signing.artifact_manifest_digest = run.artifact_manifest_digest
 left join sharing
     on sharing.outcome_digest = run.outcome_digest
+left join sharing_families
+    on sharing_families.run_id = run.run_id

@@ -67,6 +67,7 @@ columns:
   retransmit_count: {type: bigint, description: "TCP segments sent again"}
   jitter_ms: {type: double, unit: ms, description: "Jitter of packets"}
   lost_pct: {type: double, unit: "%", description: "Packets lost"}
+  figures_digest: {type: varchar, description: "Digest of all figures of the test's points: tests that share it state the same figures; NULL but for a test that measured"}
 */
 select outcome.*
 from feed.fabric_outcome as outcome

@@ -21,6 +21,7 @@ from samples import (
     mlperf_inference,
     mlperf_training,
     prices,
+    superbench,
 )
 
 from warehouse.record.command import record
@@ -66,5 +67,6 @@ FAMILIES = {
     ),
     "mlperf_training": Family(mlperf_training.write_submission, counted=frozenset({"event_count"})),
     "prices": Family(prices.write_lists, endless=r".*"),
+    "superbench": Family(superbench.write_all, endless=r".*\.jsonl"),
     "recorded_run": Family(_write_recording, endless=r".*/host\.jsonl", free_text=r".*/std(?:out|err)\.txt"),
 }

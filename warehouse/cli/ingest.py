@@ -22,7 +22,7 @@ _ERRORS_SHOWN = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="files or folders with evidence")
-    parser.add_argument("--as", dest="ingestor", metavar="NAME", help="the ingestor to take where several claim a file")
+    parser.add_argument("--as", dest="ingestor", metavar="NAME", help="the only ingestor to take where several claim a file")
     parser.add_argument("--dry-run", action="store_true", help="say what would be recognised as what; write nothing")
     parser.add_argument("--sign", metavar="KEY", help="sign every bundle: a private key's file, or a name that wh keygen was given")
     parser.add_argument("--json", action="store_true", help="print the bundles as JSON")
@@ -112,7 +112,7 @@ def _print_plans(plans: "list[Plan]", *, as_json: bool) -> None:
         lost = [[printable(leftover.file.path), size(leftover.file.bytes), leftover.reason] for leftover in leftovers]
         print(("\n" if rows else "") + table(["unrecognised", "size", "why"], lost))
     runs = sum(len(draft.runs) for _, draft in drafts)
-    files = sum(len(draft.files) for _, draft in drafts)
+    files = sum(len({file.file.path for _, draft in plan.recognised for file in draft.files}) for plan in plans)
     notice(
         f"{len(drafts)} bundles with {runs} runs and {files} files would be recognised, {len(leftovers)} files not;"
         " nothing was written"

@@ -1,15 +1,15 @@
 """`wh ingest`: list a tree, let the ingestors cut it into bundles, copy every file, commit, write the ledger.
 
-Promises: nothing that was handed over is lost without a word. A file that no ingestor claims, or several do, goes into an
-`unrecognised` bundle; a bundle of a known family is committed whole or not at all; the same bundle again is a no-op that
-says so.
+Promises: nothing that was handed over is lost without a word. A file that several families know goes into a bundle of each; one
+that no family knows, or from which two would read the same run, goes into an `unrecognised` bundle. A bundle of a known family is
+committed whole or not at all; the same bundle again is a no-op that says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise, product
 from pathlib import Path
 
 from warehouse.digest import file_digest
@@ -89,11 +89,11 @@ _Claims = list[tuple[str, BundleDraft]]
 def plan_ingest(
     path: Path, ingestors: Iterable[Ingestor], store_root: Path | None = None, preferred: str | None = None
 ) -> Plan:
-    """Cut what lies under `path` into bundles. Where several ingestors claim a file, the bundles of `preferred` count, if it
-    is one of them; else the bundles that hold it are nobody's: their files are kept as unrecognised, and WH120 is one of the
-    plan's problems. So is an ingestor that fails (WH121); the files that it did not claim go to the others. The store
-    itself, where it lies under `path`, is left out. Raises WH004 (no such path), WH101 (nothing there), WH122 (`preferred` claims
-    nothing)."""
+    """Cut what lies under `path` into bundles. A file that several ingestors claim goes into a bundle of each or, where
+    `preferred` is one of them, into its bundle alone. Two bundles from which the same run would be read are left out: their
+    files are kept as unrecognised, and WH120 is one of the plan's problems. So is an ingestor that fails (WH121); the files
+    that it did not claim go to the others. The store itself, where it lies under `path`, is left out. Raises WH004 (no such
+    path), WH101 (nothing there), WH122 (`preferred` claims nothing)."""
     tree = list_tree(path, store_root)
     if not tree.files:
         reasons = "\n".join(f"  {problem}" for problem in tree.left_out)
@@ -154,31 +154,46 @@ def _preferring(preferred: str, claims: _Claims, path: Path) -> _Claims:
 
 
 def _settled(claims: _Claims, reasons_by_path: dict[str, str], problems: list[WarehouseError]) -> _Claims:
-    """The claims without those that hold a file which several ingestors claim; these are told."""
-    contested = {path: names for path, names in _claimants(claims).items() if len(names) > 1}
-    kept: _Claims = []
-    for family, draft in claims:
-        disputed = next((file.file.path for file in draft.files if file.file.path in contested and not file.is_restatement), None)
-        if disputed is None:
-            kept.append((family, draft))
-        else:
-            why_not = f"{family} would take it with {printable(disputed)}"
-            reasons_by_path.update((file.file.path, why_not) for file in draft.files)
-    reasons_by_path.update((path, f"claimed by {' and by '.join(names)}") for path, names in contested.items())
-    problems += _ambiguities(contested)
-    return kept
+    """The claims without those that two families would read the same run from, which are reported. A file may hold several
+    kinds of evidence (a training log that begins with an nccl-tests run): each family takes it into a bundle of its own."""
+    rivals = _rivals(claims)
+    disputed = {position for pair in rivals for position in pair}
+    conflicts: dict[tuple[str, ...], list[str]] = {}
+    for pair, path in rivals.items():
+        names = tuple(claims[position][0] for position in pair)
+        conflicts.setdefault(names, []).append(path)
+        for position in pair:
+            family, draft = claims[position]
+            why_not = f"{family} would take it with {printable(path)}"
+            reasons_by_path.update((file.file.path, why_not) for file in draft.files if file.file.path not in rivals.values())
+        reasons_by_path[path] = f"claimed by {' and by '.join(names)} as the same run"
+    problems += _ambiguities(conflicts)
+    return [claim for position, claim in enumerate(claims) if position not in disputed]
 
 
-def _ambiguities(contested: Mapping[str, Sequence[str]]) -> Iterator[WarehouseError]:
-    """One problem for each set of ingestors that claim the same files."""
-    by_names: dict[tuple[str, ...], list[str]] = {}
-    for path, names in contested.items():
-        by_names.setdefault(tuple(names), []).append(path)
-    for names, paths in by_names.items():
-        more = f" (and {len(paths) - 1} files more)" if len(paths) > 1 else ""
+def _rivals(claims: _Claims) -> dict[tuple[int, int], str]:
+    """The pairs of claims, by their positions, that two families make to one run of one file; with the first such file."""
+    by_run: dict[str, dict[str, list[int]]] = {}
+    for position, (family, draft) in enumerate(claims):
+        for run in draft.runs:
+            by_run.setdefault(run, {}).setdefault(family, []).append(position)
+    found: dict[tuple[int, int], str] = {}
+    for by_family in by_run.values():
+        for first, second in combinations(by_family.values(), 2):
+            for pair in product(first, second):
+                one, other = ({file.file.path for file in claims[position][1].files} for position in pair)
+                if one & other:
+                    found[pair] = min(one & other)
+    return found
+
+
+def _ambiguities(conflicts: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[WarehouseError]:
+    """One problem for each two families that would state the same runs."""
+    for names, paths in conflicts.items():
+        more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
         yield WarehouseError(
-            "WH120", f"claimed by {' and by '.join(names)}{more}; kept as {UNRECOGNISED}", printable(paths[0]),
-            f"say whose they are: wh ingest --as {'|'.join(names)} PATH", ExitCode.AMBIGUOUS,
+            "WH120", f"claimed by {' and by '.join(names)} as the same run{more}; kept as {UNRECOGNISED}", printable(paths[0]),
+            f"choose one of them: wh ingest --as {'|'.join(names)} PATH", ExitCode.AMBIGUOUS,
         )
 
 

@@ -41,7 +41,7 @@ latency_unit as (
     select
         unit,
         us
-    from (values ('us', 1.0::double), ('usec', 1.0), ('ns', 0.001)) as unit (unit, us)
+    from (values ('us', 1.0::double), ('usec', 1.0), ('ns', 0.001), ('ms', 1000.0)) as unit (unit, us)
 )
 
 select

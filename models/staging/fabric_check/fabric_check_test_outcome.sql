@@ -49,7 +49,8 @@ select
     stated.reduced_to_bytes,
     stated.avg_bus_bandwidth_gb_per_s,
     peak.peak_bus_bandwidth_gb_per_s,
-    stated.wrong_count
+    stated.wrong_count,
+    test.figures_digest
 from fabric_check_test as test
 inner join fabric_check_run as run
     on

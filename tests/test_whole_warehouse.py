@@ -25,8 +25,8 @@ from warehouse.transform.query import run_query
 RECOGNISED = ("aisp", "fabric", "missed", "mlperf-inference", "mlperf-training", "serving")
 OTHERS = ("perf-mlflow", "profiler", "scheduler", "telemetry", "thoth", "traces")
 ROLLUPS = sorted(path.stem for path in (standard_folder() / "queries").glob("*.sql"))
-# Links are not copied, and a file that two ingestors claim is kept as it is: both are reported, and stop nothing else.
-REPORTED = {"WH104", "WH120"}
+# Links are not copied.
+REPORTED = {"WH104"}
 VERIFIED_CELLS = 3  # of each rollup; a cell of a rollup is replayed with all that is under it
 
 

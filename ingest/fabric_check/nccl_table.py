@@ -111,7 +111,7 @@ def table_row(section: Section, told: Told, report: Report) -> Rows:
         report.at("malformed-row", told.text[:200], told.line, "error")
         return
     if is_cut:
-        report.at("truncated-row", told.text[:200], told.line)
+        report.at("truncated-row", told.text[:200], told.line, "error")
     columns = _left_columns(section, dict(zip(section.left, stated, strict=True)), told.line, report)
     section.points += 1
     for placement, places in whole.items():

@@ -151,7 +151,7 @@ def _table_row(section: _Section, told: Told, report: Report) -> Rows:
         report.at("malformed-row", told.text[:200], told.line, "error")
         return
     if len(words) < len([name for name, _ in section.columns if name != "CPU_Util"]):
-        report.at("truncated-row", told.text[:200], told.line)
+        report.at("truncated-row", told.text[:200], told.line, "error")
     section.points += 1
     if size not in section.sizes and len(section.sizes) < 1000:
         section.sizes.append(size)

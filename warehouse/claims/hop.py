@@ -75,7 +75,7 @@ def hop(
     for is_cut in (False, True):
         try:
             annotated = annotate(
-                written.text, _known(catalog), tokens, values,
+                written.text, catalog.by_any_name, tokens, values,
                 unique=[name for name, token in tokens.items() if token == _ROW_TOKEN], is_cut=is_cut, only=only,
             )
         except Refusal as refusal:
@@ -165,11 +165,3 @@ def _same_value(catalog: Catalog, model: BuiltModel, column: str) -> str:
             f" abs({ours} - {theirs}) <= {DEFAULT_TOLERANCE} * greatest(abs({ours}), abs({theirs})))"
         )
     return f"{ours} is not distinct from {theirs}"
-
-
-def _known(catalog: Catalog) -> dict[str, Sequence[str]]:
-    """The columns of every table by qualified and by bare name."""
-    names: dict[str, Sequence[str]] = dict(catalog.columns)
-    for qualified, model in catalog.models.items():
-        names.setdefault(model.name, catalog.columns[qualified])
-    return names

@@ -23,6 +23,7 @@ from warehouse.claims.rollup import build
 from warehouse.claims.verdict import STALE_BECAUSE, STATES
 from warehouse.claims.verification import verify_all, verify_number, verify_publication
 from warehouse.cli.main import main
+from warehouse.digest import canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.location import open_store
 from warehouse.project import Project, read_project
@@ -581,3 +582,16 @@ def test_a_number_that_only_a_damaged_publication_may_hold(tmp_path: Path) -> No
         lineage(project, "n-aaaaaaaaaaaa")
     assert (caught.value.code, [each.code for each in caught.value.also]) == ("WH307", ["WH307"])
     assert verify_number(project, "n-aaaaaaaaaaaa").state == "tampered"
+
+
+def test_a_publication_of_an_older_form_is_refused_and_not_called_tampered(tmp_path: Path) -> None:
+    project = published(tmp_path)
+    (publication,) = publications(project)
+    record = {**publication.record, "publication_version": 3}
+    older = folder_of(publication).with_name(domain_digest("wh/publication/3", record))
+    shutil.move(folder_of(publication), older)
+    (older / "publication.json").chmod(0o644)
+    (older / "publication.json").write_bytes(canonical_json(record))
+    (verdict,) = verify_all(project)
+    assert (verdict.state, verdict.key) == ("refused", f"publication {older.name[:12]}")
+    assert verdict.reason == "it was published in form 3; this version of wh reads form 4"

@@ -307,19 +307,21 @@ class _Tracer:
 
 
 def group_keys(model: BuiltModel, columns: Sequence[str]) -> list[str]:
-    """Those of the columns that are keys of the model's own outermost GROUP BY: all rows of a group hold the same value,
-    so any of them is its witness. Of a model that does not plainly group, none."""
+    """Those of the columns that are computed from the keys of the model's own outermost GROUP BY and nothing else: all rows of a
+    group hold the same value, so any of them is its witness. Of a model that does not plainly group, none."""
     from sqlglot import exp
+
+    from warehouse.claims.provenance.engine import is_aggregate
 
     tree = parsed(body(model.sql))
     if not isinstance(tree, exp.Select) or tree.args.get("group") is None:
         return []
-    plain = {
+    keyed = {
         item.alias_or_name.lower()
         for item in tree.expressions
-        if isinstance(item.unalias(), exp.Column) and not item.find(exp.AggFunc, exp.Window)
+        if not any(isinstance(node, exp.Window | exp.Query | exp.Star) or is_aggregate(node) for node in item.walk())
     }
-    return [column for column in columns if column.lower() in plain]
+    return [column for column in columns if column.lower() in keyed]
 
 
 def joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

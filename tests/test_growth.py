@@ -1,0 +1,66 @@
+"""What publishing and verifying costs grows with the runs, not with their square. Sizes are counted, never timed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from bare_project import write
+from samples.values import take_in, value_files, values_project
+
+from warehouse.claims.publication import publications
+from warehouse.claims.publish import publish
+from warehouse.claims.rollup import build
+from warehouse.claims.trace import Traced, demand_table
+from warehouse.claims.verdict import VERIFIED
+from warehouse.claims.verification import verify_publication
+from warehouse.project import Project, read_project
+
+# Every run has the same machine, as nightly runs do; the machine's row is stated by all of them.
+MODELS = {
+    "models/run.sql": "select key as run_id, value, key[:1] as machine from reading",
+    "models/machine.sql": "/*\ngrain: [machine]\n*/\nselect machine, upper(machine) as name from run group by machine",
+}
+SQL = "select run.run_id as key, run.value, machine.name from run join machine on machine.machine = run.machine"
+
+
+def shared_machine(folder: Path, runs: int) -> Project:
+    project = values_project(folder / "project", SQL)
+    write(project, MODELS)
+    take_in(project, value_files(folder / "in", *(f"r{number:03}={number}\n" for number in range(runs))))
+    build(project)
+    return project
+
+
+def demanded_rows(folder: Path, runs: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many rows a trace of the whole rollup keeps to be followed."""
+    counts: list[int] = []
+    parts = Traced.parts
+
+    def counted(traced: Traced) -> object:
+        con: duckdb.DuckDBPyConnection = traced._con
+        tables = [demand_table(model) for model in traced.demanded] + ["witness", "evidence"]
+        counts.append(sum(con.execute(f"select count(*) from {table}").fetchall()[0][0] for table in tables))
+        return parts(traced)
+
+    monkeypatch.setattr(Traced, "parts", counted)
+    publish(shared_machine(folder, runs), "claim")
+    return counts[0]
+
+
+def test_runs_that_share_a_machine_are_not_each_others_witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few, many = (demanded_rows(tmp_path / str(runs), runs, monkeypatch) for runs in (20, 80))
+    assert few >= 20
+    assert many <= 4 * few
+    (publication,) = publications(read_project(tmp_path / "80" / "project"))
+    assert all(len(cell.evidence) == 1 for row in publication.rows() for cell in row.cells.values())
+
+
+def test_verdicts_on_a_publication_share_one_set_of_evidence(tmp_path: Path) -> None:
+    project = shared_machine(tmp_path, 30)
+    publish(project, "claim")
+    (publication,) = publications(project)
+    verdicts = list(verify_publication(project, publication))
+    assert [verdict.state for verdict in verdicts] == [VERIFIED] * 60
+    assert len({id(verdict.evidence) for verdict in verdicts}) == 1

@@ -64,3 +64,9 @@ def test_verdicts_on_a_publication_share_one_set_of_evidence(tmp_path: Path) -> 
     verdicts = list(verify_publication(project, publication))
     assert [verdict.state for verdict in verdicts] == [VERIFIED] * 60
     assert len({id(verdict.evidence) for verdict in verdicts}) == 1
+
+
+def test_a_trace_that_does_not_fit_takes_the_memory_that_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = shared_machine(tmp_path, 30)
+    monkeypatch.setattr("warehouse.claims.trace.ENGINE_MEMORY", "1MB")
+    assert publish(project, "claim").numbers == 60

@@ -141,15 +141,11 @@ def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConn
         yield con, catalog
 
 
-# Beyond it the engine writes to disk. Half of what a trace may take: the rest is Python's.
-_ENGINE_MEMORY = "512MB"
-
-
 def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]]) -> None:
     from warehouse.claims.provenance import TRACE_SETTINGS
     from warehouse.transform.landing_tables import open_landing_table
 
-    for setting in (*TRACE_SETTINGS, f"set memory_limit = '{_ENGINE_MEMORY}'"):
+    for setting in TRACE_SETTINGS:
         con.execute(setting)
     for table, types in catalog.landing_types.items():
         open_landing_table(con, table, types, landing[table])

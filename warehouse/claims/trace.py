@@ -27,6 +27,8 @@ _WHOLE_ROW = "*"
 # In place of a value column: what the row's being there rests on. No column has this name.
 THE_ROW = ""
 _ROWS_AT_ONCE = 1000
+# What the engine may take for a trace before it writes to disk: half of the gigabyte that 20,000 runs may, the rest is Python's.
+ENGINE_MEMORY = "512MB"
 
 
 @dataclass(frozen=True)
@@ -132,12 +134,24 @@ def trace(
     with `keeps_landing_rows` its table `landing_demand` has the same of landing tables. Raises WH306 for SQL that cannot be
     traced, and when an annotated query does not give back the rows it is asked about (guarantee G1 of the design).
     """
-    tracer = _Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
-    tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows, traces_rows=traces_rows)
-    for name in reversed(list(catalog.models)) if columns else ():
-        tracer.descend(catalog.models[name])
-    tracer.name_files()
-    return Traced(con, tracer.demanded)
+    import duckdb
+
+    def traced() -> Traced:
+        tracer = _Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
+        tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows, traces_rows=traces_rows)
+        for name in reversed(list(catalog.models)) if columns else ():
+            tracer.descend(catalog.models[name])
+        tracer.name_files()
+        return Traced(con, tracer.demanded)
+
+    try:
+        con.execute(f"set memory_limit = '{ENGINE_MEMORY}'")
+        return traced()
+    except duckdb.OutOfMemoryException:  # some steps cannot leave their data on disk, such as the list of one very large group
+        con.execute("reset memory_limit")
+        return traced()
+    finally:
+        con.execute("reset memory_limit")
 
 
 def demand_table(model: str) -> str:

@@ -315,7 +315,7 @@ def test_mlperf_results(tmp_path: Path) -> None:
         },
         "not result.has_conflict": {"Server"},
         # It is read as what an edge result could be inferred from, too.
-        "inner join mlperf_inference_edge_scenario as owed on owed.model = single.model": {"Server"},
+        "inner join mlperf_inference_edge_scenario as owed on owed.model = run.model": {"Server"},
     }
     assert {each.run_id.split("/")[-3] for each in exclusion.elsewhere} == {"Interactive", "SingleStream", "MultiStream"}
     assert exclusion.population == 1 + len({each.run_id for each in exclusion.excluded}) + len(exclusion.elsewhere)

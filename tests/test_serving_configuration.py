@@ -215,7 +215,7 @@ def test_a_stated_throughput_per_accelerator_that_disagrees_is_reported(tmp_path
     build(warehouse.project)
     (issue,) = warehouse.sql("from ingest_issue where code = 'aggregate-disagrees'").to_pylist()
     assert issue["raw_path"] == "wrong.json"
-    assert issue["message"] == "tput_per_gpu is stated as 1162.5, but total_tput_tps as 9300.0, of 16 accelerators"
+    assert issue["message"] == "tput_per_gpu is stated as 1162.5, but total_tput_tps as 9300.0, of 16 accelerators: 50 % apart"
 
 
 # --- real evidence, read by other means -----------------------------------------------------------------------------

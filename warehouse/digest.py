@@ -34,11 +34,14 @@ def _canonical(value: Any) -> str:
     if kind is str:
         return encode_basestring(value)
     if kind is list or kind is tuple:
-        return "[" + ",".join([_canonical(item) for item in value]) + "]"
+        return "[" + ",".join(map(_canonical, value)) + "]"
     if kind is dict and all(type(key) is str for key in value):
         is_ascii = "".join(value).isascii()
         names = sorted(value) if is_ascii else sorted(value, key=lambda name: str(name).encode("utf-16-be"))
-        return "{" + ",".join([f"{encode_basestring(name)}:{_canonical(value[name])}" for name in names]) + "}"
+        members = []
+        for name in names:  # a comprehension would be another frame a level, of the thousand that there may be
+            members.append(f"{encode_basestring(name)}:{_canonical(value[name])}")
+        return "{" + ",".join(members) + "}"
     if kind is int and -_EXACT_INTEGERS < value < _EXACT_INTEGERS:
         return str(value)
     import rfc8785

@@ -154,3 +154,25 @@ def test_the_real_loopback_is_one_run(missed_evidence: Path, tmp_path: Path) -> 
     sql = sql_of(built(log, init_project(tmp_path / "project")))
     assert sql("select message_bytes, bandwidth_gb_per_s from fabric_outcome_fact where scope = 'point'") == [(8388608, pytest.approx(24056.72 * 1048576 / 1e9))]
     assert sql("select * from ingest_issue") == []
+
+
+@pytest.mark.parametrize(
+    ("stated", "otherwise", "statuses"),
+    [
+        ("Out of bounds values : 0 OK", "Out of bounds values : 3 FAILED", ["failed", "succeeded"]),
+        ("# Avg bus bandwidth    : ", "# Avg bus bandwidth    : 9", ["succeeded", "succeeded"]),
+        ("# Avg bus bandwidth    : ", "# Avg bus bandwidth is lost: ", ["failed", "succeeded"]),
+    ],
+)
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_reports_of_the_same_rates_that_contradict_each_other_are_two_runs(
+    tmp_path: Path, stated: str, otherwise: str, statuses: list[str], first: str
+) -> None:
+    second = "b" if first == "a" else "a"
+    text = nccl()
+    assert stated in text
+    sample.write(tmp_path / f"tree/{first}/x.log", text)
+    sample.write(tmp_path / f"tree/{second}/x.log", text.replace(stated, otherwise))
+    (rows,) = landed(tmp_path / "tree")
+    assert sorted(run["status"] for run in rows["fabric_check_run"]) == statuses
+    assert codes(rows)["same-execution"] == 1

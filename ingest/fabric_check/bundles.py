@@ -106,7 +106,8 @@ def _campaign_of(path: str, campaigns: set[str]) -> str | None:
 
 
 def _together(tree: Tree, paths: list[str], held: _Held) -> list[list[str]]:
-    """The logs that lie in no campaign: each with the others that report the same execution, and with copies of itself."""
+    """The logs that lie in no campaign: each with the others that report the same execution, or contradict it of
+    the same one, and with copies of itself."""
     of_path = {path: [path] for path in paths}
     reports: dict[str | None, Reports] = defaultdict(Reports)  # of each folder whose path names the runs, and of all others
     copies: dict[tuple[str, str], str] = {}
@@ -117,10 +118,17 @@ def _together(tree: Tree, paths: list[str], held: _Held) -> list[list[str]]:
             content = hashlib.sha256(_head(tree, path, _COUNTED_BYTES)).hexdigest()
             twins.append(copies.setdefault((path.rpartition(".")[0] or path, content), path))
         for other in twins:
-            if of_path[other] is not of_path[path]:
-                joined = sorted({*of_path[other], *of_path[path]})
-                of_path.update(dict.fromkeys(joined, joined))
+            _join(of_path, other, path)
+    for found in reports.values():
+        for first, contradicting in found.contradictory:
+            _join(of_path, first.raw_path, contradicting.raw_path)
     return list({paths[0]: paths for paths in of_path.values()}.values())
+
+
+def _join(of_path: dict[str, list[str]], one: str, other: str) -> None:
+    if of_path[one] is not of_path[other]:
+        joined = sorted({*of_path[one], *of_path[other]})
+        of_path.update(dict.fromkeys(joined, joined))
 
 
 def _draft(tree: Tree, campaign: str | None, paths: list[str], roles: dict[str, str], held: _Held) -> BundleDraft:

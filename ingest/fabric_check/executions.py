@@ -1,7 +1,8 @@
 """Tells which reports are of one execution: client and server of a test, a launcher's log and a rank's, a log and its copy.
 
 Only what the reports state proves it. An execution's `origin` is drawn at random by the tool (perftest's queue pairs and packet
-numbers, iperf3's cookie) or names its processes (nccl-tests' ranks); then the figures must be the same, too.
+numbers, iperf3's cookie) or names its processes (nccl-tests' ranks); then the figures must be the same, too, and so must the
+average and every verdict: a report that failed and one that did not are never one.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .check import Check, Row, Rows
-from .tables import POINT
+from .tables import ENTRY, POINT, TEST
 
 _TWO_ENDED = frozenset({"perftest", "iperf3"})  # of whose two ends each may report
 _HELD = _TWO_ENDED | {"nccl-tests", "rccl-tests"}  # whose rows wait: they are few
 _ENOUGH_FIGURES = 8  # of processes whose numbers a container may repeat
+_AVERAGE = "Avg bus bandwidth"
 _NO_FIGURES = frozenset({"line_number", "point_index", "test_index"})
 
 
@@ -30,6 +32,7 @@ class Execution:
     test: str | None  # as it was known when the check began
     rows: list[Row] = field(default_factory=list)
     figures: dict[int, list[str]] = field(default_factory=dict)  # of each test
+    conclusions: list[str] = field(default_factory=list)  # statuses and errors of points, statuses of tests, averages
 
     @property
     def is_held(self) -> bool:
@@ -41,7 +44,22 @@ class Execution:
 
     def note(self, row: Row) -> None:
         if row.table == POINT:
-            self.figures.setdefault(row.columns["test_index"], []).append(_figures(row.columns))
+            figures = _figures(row.columns)
+            self.figures.setdefault(row.columns["test_index"], []).append(figures)
+            wrong = row.columns.get("wrong_count") or row.columns.get("max_error")
+            self.conclusions.append(f"{figures} {row.columns['status']} {wrong or ''}")
+        elif row.table == TEST:
+            self.conclusions.append(str(row.columns["status"]))
+        elif row.table == ENTRY and row.columns["key"] == _AVERAGE and row.columns["value_number"] is not None:
+            self.conclusions.append(f"{row.columns['value_number']:.6g}")  # as the text has it; JSON has more digits
+
+    def has_figures_of(self, other: "Execution") -> bool:
+        """Whether both measured the same in every test."""
+        return all(self.figures_digest(test) == other.figures_digest(test) for test in (*self.figures, *other.figures))
+
+    def concludes_as(self, other: "Execution") -> bool:
+        """Whether both say the same of what they measured."""
+        return self.check.status == other.check.status and sorted(self.conclusions) == sorted(other.conclusions)
 
     def figures_digest(self, test_index: int) -> str | None:
         """A digest of what a test measured: the same for two tests that state the same figures. None: it measured nothing."""
@@ -83,13 +101,17 @@ def are_one(execution: Execution, other: Execution) -> bool:
     one, two = execution.check, other.check
     if one.origin is None or one.origin != two.origin or one.test != two.test and None not in (one.test, two.test):
         return False
+    if (one.status == "failed") != (two.status == "failed"):
+        return False
     if one.agreed is not None and two.agreed is not None:
         return one.agreed == two.agreed
     if one.is_origin_random and not (execution.figures and other.figures):
         return one.side != two.side  # the end that waited measured nothing
-    stated = {figures for test in execution.figures.values() for figures in test}
-    is_enough = one.is_origin_random or len(stated) >= _ENOUGH_FIGURES
-    return is_enough and all(execution.figures_digest(test) == other.figures_digest(test) for test in (*execution.figures, *other.figures))
+    return execution.has_figures_of(other) and (one.is_origin_random or _is_enough(execution) and execution.concludes_as(other))
+
+
+def _is_enough(execution: Execution) -> bool:
+    return len({figures for test in execution.figures.values() for figures in test}) >= _ENOUGH_FIGURES
 
 
 class Reports:
@@ -114,8 +136,13 @@ class Reports:
 
     @property
     def contradictory(self) -> Iterator[tuple[Execution, Execution]]:
-        """The reports of two ends of one execution that state other figures."""
+        """Reports that seem to be of one execution and contradict each other: two ends of it with other figures, or the same
+        processes and figures with another average or verdict."""
         for groups in self._by_origin.values():
             for group in groups[1:]:
-                if group[0].check.is_origin_random and group[0].check.side != groups[0][0].check.side:
-                    yield groups[0][0], group[0]
+                first, other = groups[0][0], group[0]
+                if None not in (first.check.test, other.check.test) and first.check.test != other.check.test:
+                    continue  # one connection may carry several tests
+                is_other_end = other.check.is_origin_random and other.check.side != first.check.side
+                if is_other_end or _is_enough(other) and other.has_figures_of(first):
+                    yield first, other

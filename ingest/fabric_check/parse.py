@@ -129,8 +129,9 @@ def _summarised_too(parse: _Parse, execution: Execution, other: Execution) -> No
 def _contradictions(parse: _Parse) -> None:
     for first, other in parse.reports.contradictory:
         parse.buffer.issue(
-            "same-execution", f"the other end of {parse.landed[first].run_id}, with other figures: counted as a run of its own",
-            other.raw_path, other.check.offset, other.check.length, run_id=parse.landed[other].run_id,
+            "same-execution",
+            f"it seems to be the execution of {parse.landed[first].run_id} and contradicts it: counted as a run of its own",
+            other.raw_path, other.check.offset, other.check.length, run_id=parse.landed[other].run_id, severity="error",
         )
 
 

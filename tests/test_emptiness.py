@@ -7,19 +7,16 @@ import re
 from collections import Counter
 from collections.abc import Collection
 from itertools import chain, combinations
-from pathlib import Path
 
 import duckdb
 import pytest
 from bare_project import project, write
 from provenance import generator, oracle
-from samples.values import values_project
 
 from warehouse.claims.rollup import build
 from warehouse.project import Project
 from warehouse.transform.aggregates import AGGREGATE_MACROS, AGGREGATES
-from warehouse.transform.build import gather_material
-from warehouse.transform.emptiness import is_empty, without_rows
+from warehouse.transform.emptiness import is_empty
 from warehouse.transform.query import run_query
 
 __all__ = ["project"]
@@ -97,23 +94,6 @@ def test_what_is_told_is_so(emptied: tuple[str, ...]) -> None:
         assert not (is_told and has_rows), sql
         counts["none", is_told] += not has_rows
     assert counts["none", True] >= counts["none", False] / 2, counts
-
-
-def test_what_is_told_of_models_is_so(tmp_path: Path) -> None:
-    """Of one table without rows, of the models over it, and of none that has a row of its own."""
-    project = values_project(tmp_path, "select key, n from counted, readings")
-    write(project, {
-        "models/declared.sql": "select kind as key, 1.0::double as value from evidence_declaration",
-        "models/seen.sql": "/*\nmaterialized: view\n*/\nselect * from declared",
-        "models/counted.sql": "select count(*) as n from seen",
-        "models/reading.sql": "select key, value from value",
-        "models/readings.sql": "select * from reading union all by name select * from seen",
-        "models/filtered.sql": "select * from reading where key = 'no such key'",  # has none today, and may have
-    })  # fmt: skip
-    checked = gather_material(project).checked
-    assert without_rows(checked, {"evidence_declaration"}) == {"declared", "seen"}
-    assert without_rows(checked, {"evidence_declaration", "value"}) == {"declared", "seen", "reading", "readings", "filtered", "claim"}
-    assert without_rows(checked, ()) == frozenset()
 
 
 def test_macros_over_aggregates_are_known() -> None:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from bare_project import write
 from forgery import Forgery, forge_record
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims import replay
 from warehouse.claims.catalog import open_trace_session, trace_in_memory
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import RESERVED_COLUMNS, build
-from warehouse.claims.specification import read_specification
 from warehouse.claims.verification import verify_all, verify_number
 from warehouse.project import Project
 from warehouse.transform.build import gather_material
 from warehouse.transform.builds import current_build
-from warehouse.transform.checked_project import CheckedProject
-from warehouse.transform.landing_tables import project_landing_types
-from warehouse.transform.recorded import recorded_project
 
 SQL = "select key, sum(value) as total, max(value) as top from reading group by key"
 # A key's values lie in two files; with the runs that its SQL makes of them, the why-set of `a` is of r0.nv and r1.nv.
@@ -209,86 +202,6 @@ def test_a_table_of_runs_that_rests_on_more_is_no_lie(tmp_path: Path) -> None:
     publish(project, "claim")
     verdict = verify_number(project, "claim[key=a].total")
     assert verdict.state == "refused" and "what the table of runs is made of" in verdict.reason
-
-
-def verifies_with(poison: Callable[[dict[str, Any]], None], project: Project) -> None:
-    """A number is verified with what is remembered of its query, and when that was changed."""
-    assert verify_number(project, "claim[key=a].total").state == "verified"
-    [memory] = project.builds.glob(".established.json")
-    document = json.loads(memory.read_text())
-    poison(document)
-    memory.write_text(json.dumps(document))
-    assert verify_number(project, "claim[key=a].total").state == "verified"
-
-
-@pytest.mark.parametrize("change", ['"guarantees": null', '"guarantees": {"G3": {"holds": "no"}}'])
-def test_what_is_remembered_accuses_nobody(change: str, tmp_path: Path) -> None:
-    def poison(memory: dict[str, Any]) -> None:
-        for known in memory["known"].values():
-            known |= json.loads(f"{{{change}}}")
-
-    verifies_with(poison, published(tmp_path))
-
-
-def with_another_family(tmp_path: Path) -> Project:
-    """A published claim over a feed of two families, of which only one has evidence."""
-    project = values_project(tmp_path / "project", SQL.replace("reading", "readings"))
-    write(project, {
-        "models/reading.sql": f"/*\nfeeds: reading\n*/\n{RUNS.replace('*', 'key, value')}",
-        "models/named.sql": "select model as key, raw_path as run_id from evidence_declaration",
-        "models/declared.sql": "/*\nfeeds: reading\n*/\nselect key, 1.0::double as value, run_id from named",
-        "models/graded.sql": "select key, count(*) as grades from declared group by key",
-        "models/readings.sql": "/*\ncollects: reading\ncolumns:\n  key: {type: varchar}\n  value: {type: double}\n  run_id: {type: varchar}\n*/"
-        "\nselect one.key, one.value, one.run_id from feed.reading one left join graded using (key) where grades is null",
-    })  # fmt: skip
-    take_in(project, value_files(tmp_path / "in", *FILES))
-    build(project)
-    publish(project, "claim")
-    return project
-
-
-def test_what_can_have_no_rows_is_left_out_of_the_next_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = with_another_family(tmp_path)
-    for column in ("total", "total", "top"):  # the last is established of no number before
-        assert verify_number(project, f"claim[key=a].{column}").state == "verified"
-    [memory] = project.builds.glob(".established.json")
-    [[[with_rows, models]]] = json.loads(memory.read_text())["without_rows"].values()
-    assert ("value" in with_rows, models) == (True, ["declared", "graded", "named"])
-    found, sound_project = [], replay.sound_project
-
-    def seen(*args: Any, **rest: Any) -> CheckedProject:
-        found.append(sound_project(*args, **rest))
-        return found[-1]
-
-    monkeypatch.setattr(replay, "sound_project", seen)
-    assert verify_number(project, "claim[key=b].top").state == "verified"
-    [checked] = found
-    assert checked.graph.models == {
-        "claim": {"readings"}, "readings": {"feed.reading", "graded"}, "feed.reading": {"reading"}, "reading": set(), "graded": set(),
-    }
-    assert checked.graph.landing["reading"] == {"value"} and not checked.graph.landing["graded"]
-
-
-def test_a_feed_that_is_recorded_as_more_than_a_union_is_replayed_whole(tmp_path: Path) -> None:
-    project = with_another_family(tmp_path)
-    assert verify_number(project, "claim[key=a].total").state == "verified"
-    [publication] = publications(project)
-    specification, types = read_specification(project, publication).document, project_landing_types(project)
-    [feed] = [document for document in specification["models"].values() if document["name"] == "feed.reading"]
-    for recorded, is_whole in ((feed["sql"], False), (f"{feed['sql']} where 1 = 1", True), (feed["sql"].replace("null", "1", 1), True)):
-        feed["sql"] = recorded
-        checked = recorded_project(specification, types, is_bound=False, without_rows={"declared", "named", "graded"})
-        assert checked.graph.models["feed.reading"] == ({"declared", "reading"} if is_whole else {"reading"})
-        assert (checked.models["feed.reading"].text == recorded) == is_whole
-
-
-@pytest.mark.parametrize("models", [["reading"], ["readings"], ["claim"], ["feed.reading"], ["no such model"], [None], 3])
-def test_what_is_remembered_to_have_no_rows_accuses_nobody(models: object, tmp_path: Path) -> None:
-    def poison(memory: dict[str, Any]) -> None:
-        for found in memory["without_rows"].values():
-            found[0][1] = models
-
-    verifies_with(poison, with_another_family(tmp_path))
 
 
 def test_models_in_memory_are_those_of_a_build(tmp_path: Path) -> None:

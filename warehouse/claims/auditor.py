@@ -48,20 +48,17 @@ from warehouse.evidence.signatures import Signing
 from warehouse.project import Project
 
 if TYPE_CHECKING:
-    from warehouse.claims.established import EstablishedMemory
     from warehouse.claims.replay import Replayed, Replayer
 
 
 class Auditor:
     """Verdicts on numbers of one query, in `publication` if they are published, of the columns `traced` on what is stated of
     them beside. A bundle is hashed once, its signatures are checked once, the same evidence is replayed once, and what the
-    query's SQL establishes is found once, or taken from `memory`."""
+    query's SQL establishes is found once."""
 
     def __init__(
-        self, project: Project, specification: Mapping[str, Any], traced: Collection[str], publication: PublishedRollup | None,
-        memory: "EstablishedMemory | None" = None,
+        self, project: Project, specification: Mapping[str, Any], traced: Collection[str], publication: PublishedRollup | None
     ) -> None:
-        self._memory = memory
         self._project = project
         self._publication = publication
         self._published = check_publication_signatures(project, publication) if publication else None
@@ -199,7 +196,7 @@ class Auditor:
         """The query to be replayed. Raises WH309 when it cannot be here, on whatever evidence."""
         from warehouse.claims.replay import Replayer
 
-        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, self._memory, self._decisions)
+        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, self._decisions)
         return self._found_replayer
 
 

@@ -35,16 +35,13 @@ def recorded_specification(project: Project, number: Lineage) -> Mapping[str, An
     return specification
 
 
-def sound_project(
-    specification: Mapping[str, Any], landing_types: Mapping[str, Mapping[str, str]], *, is_bound: bool = True,
-    without_rows: Collection[str] = (),
-) -> "CheckedProject":
-    """A recorded query and every model under it, on landing tables of these types (column to type), bound again or taken as
-    recorded, then with empty tables for the models `without_rows` (`transform.recorded`). Raises WH309 when it is not sound any more."""
+def sound_project(specification: Mapping[str, Any], landing_types: Mapping[str, Mapping[str, str]]) -> "CheckedProject":
+    """A recorded query and every model under it, bound again on landing tables of these types (column to type). Raises WH309 when it
+    is not sound any more."""
     from warehouse.transform.recorded import recorded_project
 
     try:
-        return recorded_project(specification, landing_types, is_bound=is_bound, without_rows=without_rows)
+        return recorded_project(specification, landing_types)
     except WarehouseError as fault:
         query = str(specification["document"]["name"]).partition(".")[2]
         raise refused(query, f"a recorded model is not sound any more: {fault}") from fault

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.catalog import Catalog, trace_in_memory
-from warehouse.claims.established import Established, EstablishedMemory, establish
+from warehouse.claims.established import Established, establish
 from warehouse.claims.number import exact
 from warehouse.claims.recorded import recorded_landing, refused, sound_project
 from warehouse.claims.retrace import Retraced, retrace, row_key
@@ -32,7 +32,6 @@ from warehouse.project import Project
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.digests import engine_leaf, recorded_model
 from warehouse.transform.duck import quoted
-from warehouse.transform.emptiness import without_rows
 from warehouse.transform.landing_tables import LandingTables, landing_tables
 from warehouse.transform.material import Material, landing_inputs
 from warehouse.transform.model import Model
@@ -75,17 +74,11 @@ class Replayed:
 
 
 class Replayer:
-    """One recorded query, checked once, to be run on any evidence, under the `decisions` on runs that it was run under. What
-    its SQL establishes of it is taken from `memory`, where one is given. Raises WH309 when it cannot be run here as it was: with
-    another version of the engine."""
+    """One recorded query, checked once, to be run on any evidence under the `decisions` on runs that it was run under. Raises
+    WH309 when it cannot be run here as it was, for instance with another version of the engine."""
 
-    def __init__(
-        self, project: Project, specification: Mapping[str, Any], memory: EstablishedMemory | None = None,
-        decisions: Collection[Decision] = (),
-    ) -> None:
-        self._memory = memory
+    def __init__(self, project: Project, specification: Mapping[str, Any], decisions: Collection[Decision] = ()) -> None:
         self._decisions = decisions
-        self._digest = str(specification["query_spec_digest"])
         self._established: Established | None = None
         self._families: dict[str, str] = {}  # by bundle
         self._sound_families = set[frozenset[str]]()  # whose ingestors are those that the spec recorded
@@ -99,9 +92,7 @@ class Replayer:
             self._without_evidence = self._parse(Path(empty), ())
         self._types = self._as_recorded(self._without_evidence, ()).types
         self._made = recorded_envelopes(specification)
-        self._found_whole: CheckedProject | None = None
-        if not (memory and memory.knows(self._digest)):
-            self._whole()
+        self._checked = sound_project(specification, self._types)
 
     def check_versions(self, bundles: Iterable[str]) -> None:
         """Raises WH309 when the ingestors of these bundles are not those that parsed them then."""
@@ -120,10 +111,9 @@ class Replayer:
             for problem in landing.damaged:
                 raise problem
             landing = self._as_recorded(landing, bundles)
-            checked = self._over(landing, traced)
-            landing = _as_far_as_read(landing, checked)
+            landing = _as_far_as_read(landing, self._checked)
             inputs = Inputs(landing_inputs(landing), {})
-            material = Material(checked, self._made, logics(checked, self._made), landing, inputs, root)
+            material = Material(self._checked, self._made, logics(self._checked, self._made), landing, inputs, root)
             with ExitStack() as stack:
                 try:
                     con, catalog = stack.enter_context(trace_in_memory(material))
@@ -133,38 +123,13 @@ class Replayer:
                 def established(catalog: Catalog) -> Established:
                     return self._establish(catalog, traced)
 
-                rows = Rows(_rows(con, checked.models[self._query]), grain)
+                rows = Rows(_rows(con, self._checked.models[self._query]), grain)
                 return Replayed(rows, retrace(con, catalog, self._query, traced, established) if traced else None)
 
-    def _whole(self) -> CheckedProject:
-        """The query with every model under it. Raises WH309."""
-        if self._found_whole is None:
-            # What is remembered of a query rests on its digest as well: where nothing is, neither are its columns taken as recorded.
-            self._found_whole = sound_project(self._specification, self._types, is_bound=self._memory is None)
-        return self._found_whole
-
-    def _over(self, landing: LandingTables, traced: Collection[str]) -> CheckedProject:
-        """The query with the models that can have rows over this evidence, as far as that is remembered."""
-        if not self._memory:
-            return self._whole()
-        with_rows = [name for name, table in landing.tables.items() if any(file.rows for file in table.files)]
-        models = self._memory.recall_without_rows(self._digest, with_rows)
-        if models is None:
-            whole = self._whole()
-            self._memory.keep_without_rows(self._digest, with_rows, without_rows(whole, landing.tables.keys() - set(with_rows)))
-            return whole
-        if self._memory.recall(self._digest, traced) is None:  # what is still to be established is so by all of the SQL
-            return self._whole()
-        return sound_project(self._specification, self._types, is_bound=False, without_rows=models)
-
     def _establish(self, catalog: Catalog, columns: Collection[str]) -> Established:
-        known = self._established or (self._memory.recall(self._digest, columns) if self._memory else None)
-        if known is None or not known.columns.keys() >= set(columns):
-            known = establish(catalog, self._query, self._tolerances, columns)
-            if self._memory:
-                self._memory.keep(self._digest, known)
-        self._established = known
-        return known
+        if self._established is None or not self._established.columns.keys() >= set(columns):
+            self._established = establish(catalog, self._query, self._tolerances, columns)
+        return self._established
 
     def _as_recorded(self, landing: LandingTables, bundles: Iterable[str]) -> LandingTables:
         return recorded_landing(self._specification, landing, self._families_of(bundles))

@@ -11,7 +11,6 @@ from warehouse.claims.auditor import Auditor, equals
 from warehouse.claims.completeness import difference, evidence_then
 from warehouse.claims.decisions import decisions_then, made_with, reads_decisions
 from warehouse.claims.determinism import UNRECORDED, recorded
-from warehouse.claims.established import EstablishedMemory
 from warehouse.claims.guarantees import YES
 from warehouse.claims.lineage import lineage_of
 from warehouse.claims.number import parse_argument
@@ -20,14 +19,13 @@ from warehouse.claims.recorded import recorded_specification
 from warehouse.claims.retrace import CellRecord
 from warehouse.claims.search import FoundCell, current_numbers, find_cell
 from warehouse.claims.specification import read_specification
-from warehouse.claims.verdict import NOT_REPRODUCED, REFUSED, STALE, TAMPERED, VERIFIED, Claim, Verdict, state_of
+from warehouse.claims.verdict import REFUSED, STALE, TAMPERED, VERIFIED, Claim, Verdict, state_of
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 
 
 def verify_number(project: Project, argument: str) -> Verdict:
-    """Verify what a person typed after `wh verify`, as `wh lineage` reads it; what its query's SQL establishes is remembered
-    for the next number (`claims.established`). Raises WH304, WH305, WH306."""
+    """Verify what a person typed after `wh verify`, as `wh lineage` reads it. Raises WH304, WH305, WH306."""
     wanted = parse_argument(argument)
     try:
         found = find_cell(project, wanted)
@@ -45,12 +43,8 @@ def verify_number(project: Project, argument: str) -> Verdict:
         bundles = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files})
     claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
     traced = [claim.column] if claim.record else []
-    auditor = Auditor(project, specification, traced, found.publication, EstablishedMemory(project))
-    verdict = auditor.verdict(claim, _evidence(found, bundles, auditor))
-    if verdict.state in (REFUSED, NOT_REPRODUCED) or (verdict.state == TAMPERED and not verdict.problems):  # what is remembered accuses nobody
-        auditor = Auditor(project, specification, traced, found.publication)
-        return auditor.verdict(claim, _evidence(found, bundles, auditor))
-    return verdict
+    auditor = Auditor(project, specification, traced, found.publication)
+    return auditor.verdict(claim, _evidence(found, bundles, auditor))
 
 
 def _evidence(found: FoundCell, own: frozenset[str], auditor: Auditor) -> Iterator[frozenset[str]]:
@@ -64,8 +58,8 @@ def _evidence(found: FoundCell, own: frozenset[str], auditor: Auditor) -> Iterat
 
 
 def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
-    """Verify every number of a publication: replayed all together first, and by itself what that does not give. Nothing is
-    taken from memory. One that is damaged has one verdict. Its rows are read one after another, and none is kept."""
+    """Verify every number of a publication: all are replayed together first, then each that this does not give by itself. A damaged
+    publication has one verdict. Its rows are read one after another; none is kept."""
     query = publication.query or f"publication {publication.digest[:12]}"
     columns = set[str]()
     try:

@@ -6,7 +6,7 @@ nobody says so: a query that is run for nothing costs a moment, one that is not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 from warehouse.transform.aggregates import AGGREGATE_MACROS, AGGREGATES
 from warehouse.transform.checked_project import CheckedProject
@@ -45,19 +45,6 @@ class Emptiness:
             return self._views[name]
         content = self._states[name].content
         return content is not None and not content.rows
-
-
-def without_rows(checked: CheckedProject, landing: Collection[str]) -> frozenset[str]:
-    """The models that can have no row where these landing tables have none, whatever the others have."""
-    names, found = model_names(checked.models), set[str]()
-
-    def has_no_rows(reference: str) -> bool:
-        return names[reference] in found if reference in names else reference in landing
-
-    for name in checked.graph.order:
-        if is_empty(checked.graph.trees[name], has_no_rows):
-            found.add(name)
-    return frozenset(found)
 
 
 def is_empty(tree: Node, has_no_rows: Callable[[str], bool]) -> bool:

@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, spec_key
-from warehouse.digest import canonical_document, domain_digest, number_id
+from warehouse.digest import canonical_document, number_id
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.location import open_store
 from warehouse.project import Project
-from warehouse.transform.digests import MODEL_DOMAIN, QUERY_SPEC_DOMAIN, parents_of
+from warehouse.transform.digests import document_digest, is_query_spec, parents_of
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,16 @@ def _torn(message: str, place: str) -> WarehouseError:
 
 
 def _models(specification: dict[str, Any], digest: str) -> list[tuple[str, str]]:
-    if not domain_digest(QUERY_SPEC_DOMAIN, specification["document"]) == digest == specification["query_spec_digest"]:
+    if not document_digest(specification["document"]) == digest == specification["query_spec_digest"]:
         raise ValueError("the document differs from its digest")
+    if not is_query_spec(specification["document"]):
+        raise ValueError("the document is a model's, not a query spec's")
     listed: dict[str, str] = {}
     pending = parents_of(specification["document"])
     while pending:
         parent = pending.pop(0)
         document = specification["models"][parent["digest"]]
-        if domain_digest(MODEL_DOMAIN, document) != parent["digest"]:
+        if document_digest(document) != parent["digest"]:
             raise ValueError(f"model {parent['name']} differs from its digest")
         if parent["name"] not in listed:
             listed[parent["name"]] = parent["digest"]

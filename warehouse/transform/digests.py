@@ -62,12 +62,18 @@ def envelopes(checked: CheckedProject, leaves: Mapping[str, Mapping[str, Any]]) 
             document["claim"] = dict(model.claim)
             if RUN_TABLE in made and RUN_TABLE not in _under(name, checked):
                 document["runs"] = {"name": checked.models[RUN_TABLE].qualified, "digest": made[RUN_TABLE].digest}
-        made[name] = Envelope(domain_digest(_domain(model), document), document)
+        made[name] = Envelope(document_digest(document), document)
     return made
 
 
-def _domain(model: Model) -> str:
-    return QUERY_SPEC_DOMAIN if model.schema == "rollup" else MODEL_DOMAIN
+def document_digest(document: Mapping[str, Any]) -> str:
+    """The digest of a document of `envelopes`. A query spec that another one reads is a query spec there too."""
+    return domain_digest(QUERY_SPEC_DOMAIN if is_query_spec(document) else MODEL_DOMAIN, document)
+
+
+def is_query_spec(document: Mapping[str, Any]) -> bool:
+    """Whether a document of `envelopes` is of a query spec."""
+    return str(document["name"]).startswith("rollup.")
 
 
 def specification(name: str, checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, Any]:

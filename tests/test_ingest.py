@@ -27,7 +27,7 @@ from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.batches import refresh
 from warehouse.landing.contract import ISSUE_TABLE, BundleDraft, DraftFile
 from warehouse.landing.ingest import IngestReport, ingest, plan_ingest
-from warehouse.landing.registry import load_ingestors
+from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project import Project
 from warehouse.project_making import init_project
 
@@ -138,7 +138,7 @@ def families(store: EvidenceStore) -> list[str]:
 
 
 def landing_rows(project: Project, table: str) -> list[dict[str, Any]]:
-    landing = refresh(open_store(project), load_ingestors(project))
+    landing = refresh(open_store(project), find_ingestors(project))
     assert landing.damaged == ()
     return [row for file in landing.files(table) for row in pq.read_table(file.path).to_pylist()]
 

@@ -161,13 +161,13 @@ def test_a_build_that_runs_at_the_same_time_is_not_disturbed(
     parse = parsing.parse
 
     def beside_a_build(*arguments: Any) -> Any:
-        refresh(store, ingestors)
+        refresh(store, find_ingestors(project))
         return parse(*arguments)
 
     monkeypatch.setattr(examination, "parse", beside_a_build)
     digests = [str(bundle.digest) for bundle in first.bundles]
     assert examination.issues_of(store, digests, find_ingestors(project))
     assert len(batches(project)) == 2
-    landing = refresh(store, ingestors)
+    landing = refresh(store, find_ingestors(project))
     rows = [row for file in landing.files("evidence_bundle") for row in pq.read_table(file.path).to_pylist()]
     assert sorted(row["artifact_manifest_digest"] for row in rows) == store.digests()

@@ -58,13 +58,11 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def parsed(project: Project, processes: int, told: list[tuple[int, int]] | None = None) -> Landing:
-    found = find_ingestors(project)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "sched_getaffinity", lambda _: set(range(processes)))
         return refresh(
-            open_store(project), {name: each.ingestor for name, each in found.items()},
+            open_store(project), find_ingestors(project),
             lambda done, total: told.append((done, total)) if told is not None else None,
-            {name: each.source for name, each in found.items()},
         )
 
 

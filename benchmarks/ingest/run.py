@@ -131,10 +131,7 @@ def parse_all(evidence: Path, project: Path) -> int:
     from warehouse.project import read_project
 
     read = read_project(project)
-    found = find_ingestors(read)
-    ingestors = {name: each.ingestor for name, each in found.items()}
-    sources = {name: each.source for name, each in found.items()}
-    landing = refresh(open_store(read), ingestors, sources=sources)
+    landing = refresh(open_store(read), find_ingestors(read))
     issues = sum(file.rows for file in landing.files(ISSUE_TABLE))
     if landing.damaged or issues:
         print(f"{issues} issues, {len(landing.damaged)} damaged bundles", file=sys.stderr)

@@ -6,6 +6,7 @@ Nothing of the project's own models is read, which may have changed since.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -81,17 +82,25 @@ def recorded_landing(specification: Mapping[str, Any], landing: "LandingTables",
 
 
 def _versions(parsed_by: str) -> dict[str, str]:
-    """The versions of the ingestors that gave a table, by their names."""
+    """The versions of the ingestors that gave a table, each with the digest of its code, by their names."""
     return {name: version for name, _, version in (one.rpartition(" ") for one in parsed_by.split(", "))}
 
 
 def _otherwise(leaf: Mapping[str, Any], here: Mapping[str, Any] | None) -> str:
-    then = leaf["parsed_by"]
+    then = _without_code(leaf["parsed_by"])
     if here is None:
         return f"was parsed by {then}, and no ingestor here gives it"
-    if here["parsed_by"] != then:
-        return f"was parsed by {then}, and is by {here['parsed_by']} now"
+    if (now := _without_code(here["parsed_by"])) != then:
+        return f"was parsed by {then}, and is by {now} now"
+    if here["parsed_by"] != leaf["parsed_by"]:
+        names = _versions(leaf["parsed_by"]).items() - _versions(here["parsed_by"]).items()
+        return f"was parsed by other code than is here, though its version is the same: {_without_code(', '.join(sorted(map(' '.join, names))))}"
     return f"had other columns by the same version of its ingestor, {then}"
+
+
+def _without_code(parsed_by: str) -> str:
+    """Names and versions alone."""
+    return re.sub(r"\+[0-9a-f]{64}", "", parsed_by)
 
 
 def recorded_columns(project: Project, number: Lineage) -> "tuple[ColumnGraph, ColumnRef]":

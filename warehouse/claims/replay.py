@@ -27,7 +27,7 @@ from warehouse.evidence.decisions import Decision
 from warehouse.evidence.location import open_store
 from warehouse.evidence.part import part_of
 from warehouse.landing.batches import refresh
-from warehouse.landing.registry import load_ingestors
+from warehouse.landing.registry import find_ingestors
 from warehouse.project import Project
 from warehouse.transform.checked_project import CheckedProject
 from warehouse.transform.digests import engine_leaf, recorded_model
@@ -83,7 +83,7 @@ class Replayer:
         self._families: dict[str, str] = {}  # by bundle
         self._sound_families = set[frozenset[str]]()  # whose ingestors are those that the spec recorded
         self._store = open_store(project)
-        self._ingestors = load_ingestors(project)
+        self._ingestors = find_ingestors(project)
         self._specification = specification
         self._query = recorded_model(specification["document"]).name
         self._tolerances = specification["document"]["contract"].get("tolerances", {})

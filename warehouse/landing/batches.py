@@ -1,7 +1,7 @@
 """Landing batches: immutable Parquet files with the parsed rows of some bundles, and a record of what is in them.
 
-Derived, so it may be deleted: it comes back from the evidence. A batch's name is the digest of its ingestor's name and
-version and its bundles, so the same evidence parsed by the same code has the same name everywhere.
+Derived, so it may be deleted: it comes back from the evidence. A batch's name is the digest of its parser (an ingestor's name,
+version and code) and its bundles, so the same evidence parsed by the same code has the same name everywhere.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import canonical_json, domain_digest, file_digest
@@ -20,14 +19,14 @@ from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects import UNREACHABLE
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.contract import ISSUE_TABLE, Ingestor
+from warehouse.landing.contract import ISSUE_TABLE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from warehouse.evidence.decisions import Decision
     from warehouse.evidence.keys import PublicKey
-    from warehouse.landing.registry import Source
+    from warehouse.landing.registry import Found
 
 BUNDLE_TABLE = "evidence_bundle"
 FILE_TABLE = "evidence_file"
@@ -56,7 +55,7 @@ class Batch:
 
     name: str
     ingestor: str
-    version: int
+    parser: str  # `batch_parser`
     bundles: tuple[str, ...]
     files: tuple[LandingFile, ...]
 
@@ -67,7 +66,7 @@ class Landing:
 
     batches: tuple[Batch, ...]
     schemas: Mapping[str, "pa.Schema"]
-    parsers: Mapping[str, str]  # landing table to the ingestor and version that fill it
+    parsers: Mapping[str, str]  # landing table to the ingestors that fill it, each as `Found.parser`
     damaged: tuple[WarehouseError, ...]
     own: tuple[LandingFile, ...] = ()  # of no batch: what the bundles' signatures are now, and which runs are not admitted
 
@@ -79,14 +78,13 @@ class Landing:
 
 def refresh(
     store: EvidenceStore,
-    ingestors: Mapping[str, Ingestor],
+    ingestors: Mapping[str, "Found"],
     on_bundle: Callable[[int, int], None] = lambda done, all: None,
-    sources: Mapping[str, "Source"] = MappingProxyType({}),
     trusted: "Mapping[str, PublicKey] | None" = None,
     decisions: "Collection[Decision]" = (),
 ) -> Landing:
-    """Parse every bundle that no current batch holds, and return all current batches. With `sources`, from which other
-    processes can load the ingestors, all cores are used where that is quicker; the batches are the same.
+    """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
+    the batches are the same.
 
     A bundle whose stored bytes are damaged, or that the ledger knows and the store has no more though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
@@ -113,7 +111,7 @@ def refresh(
     if waiting:
         from warehouse.landing.parsing import parse
 
-        for outcome in parse(store, waiting, arrivals, ingestors, sources, on_bundle):
+        for outcome in parse(store, waiting, arrivals, ingestors, on_bundle):
             damaged += outcome.damaged
             if outcome.batch:
                 current[outcome.batch.name] = outcome.batch
@@ -154,7 +152,7 @@ def _usable(batches: Iterable[Batch], stored: frozenset[str]) -> Iterable[Batch]
             yield batch
 
 
-def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
+def schemas(ingestors: Mapping[str, "Found"]) -> dict[str, "pa.Schema"]:
     """The schema of every landing table by name. Raises WH121 when two ingestors give one name two schemas."""
     from warehouse.landing.rows import (
         BUNDLE_SCHEMA,
@@ -171,39 +169,40 @@ def schemas(ingestors: Mapping[str, Ingestor]) -> dict[str, "pa.Schema"]:
         ISSUE_TABLE: ISSUE_SCHEMA, SIGNING_TABLE: SIGNING_SCHEMA, DECISION_TABLE: DECISION_SCHEMA,
         SETTLEMENT_TABLE: SETTLEMENT_SCHEMA,
     }
-    for ingestor in ingestors.values():
+    for ingestor in (each.ingestor for each in ingestors.values()):
         for table, schema in ingestor.tables.items():
             if not found.setdefault(table, schema).equals(schema):
                 raise WarehouseError("WH121", f"landing table {table} has two schemas", f"ingestor {ingestor.name}")
     return found
 
 
-def _parsers(ingestors: Mapping[str, Ingestor]) -> dict[str, str]:
-    """Who parses each table, at which version: names and versions, sorted, of all ingestors that give it."""
+def _parsers(ingestors: Mapping[str, "Found"]) -> dict[str, str]:
+    """What parses each table: the parsers of all ingestors that give it, sorted."""
     found = {table: [ENGINE_PARSER] for table in (BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, *DECIDED_TABLES)}
     for ingestor in ingestors.values():
-        for table in ingestor.tables:
-            found.setdefault(table, []).append(f"{ingestor.name} {ingestor.version}")
+        for table in ingestor.ingestor.tables:
+            found.setdefault(table, []).append(ingestor.parser)
     return {table: ", ".join(sorted(parsers)) for table, parsers in found.items()}
 
 
-def batch_version(ingestor: Ingestor | None) -> int:
-    """The version of the rows in a batch."""
-    return _ENGINE_VERSION * 1000 + (ingestor.version if ingestor else 0)
+def batch_parser(found: "Found | None") -> str:
+    """What the rows of a batch are parsed by: the engine's own tables by the engine, the others by an ingestor."""
+    return f"{ENGINE_PARSER}, {found.parser}" if found else ENGINE_PARSER
 
 
-def batch_name(ingestor: str, version: int, bundles: Iterable[str]) -> str:
+def batch_name(ingestor: str, parser: str, bundles: Iterable[str]) -> str:
     """The name of the batch of these bundles, by their digests."""
-    return domain_digest("wh/landing-batch/1", [ingestor, version, sorted(bundles)])
+    return domain_digest("wh/landing-batch/2", [ingestor, parser, sorted(bundles)])
 
 
-def _read_batches(landing: Path, ingestors: Mapping[str, Ingestor]) -> Iterable[Batch]:
-    """The batches made by today's versions whose files are all there; the others are as if they were not."""
+def _read_batches(landing: Path, ingestors: Mapping[str, "Found"]) -> Iterable[Batch]:
+    """The batches made by today's parsers whose files are all there; the others are ignored."""
+    parsers = {family: batch_parser(found) for family, found in ingestors.items()}
     for path in sorted((landing / "batches").glob("*.json")):
         try:
             document = json.loads(path.read_bytes())
             batch = Batch(
-                document["batch"], document["ingestor"], document["version"], tuple(document["bundles"]),
+                document["batch"], document["ingestor"], str(document.get("parser")), tuple(document["bundles"]),
                 tuple(
                     LandingFile(item["table"], landing / item["path"], item["sha256"], item["rows"])
                     for item in document["files"]
@@ -213,7 +212,7 @@ def _read_batches(landing: Path, ingestors: Mapping[str, Ingestor]) -> Iterable[
             raise WarehouseError(
                 "WH123", f"cannot be read: {error}", str(path), "delete the landing folder: it is made again"
             ) from error
-        if batch.version == batch_version(ingestors.get(batch.ingestor)) and all(file.path.exists() for file in batch.files):
+        if batch.parser == parsers.get(batch.ingestor, ENGINE_PARSER) and all(file.path.exists() for file in batch.files):
             yield batch
 
 
@@ -224,7 +223,7 @@ def record(landing: Path, batch: Batch) -> Batch:
     document: dict[str, Any] = {
         "batch": batch.name,
         "ingestor": batch.ingestor,
-        "version": batch.version,
+        "parser": batch.parser,
         "bundles": list(batch.bundles),
         "files": [
             {

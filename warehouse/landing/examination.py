@@ -84,9 +84,7 @@ def _landed(
 ) -> Iterator[dict[str, Any]]:
     if not waiting:
         return
-    ingestors = {name: each.ingestor for name, each in found.items()}
-    sources = {name: each.source for name, each in found.items()}
-    for outcome in parse(store, waiting, Ledger(store.objects).arrivals(), ingestors, sources, on_bundle):
+    for outcome in parse(store, waiting, Ledger(store.objects).arrivals(), found, on_bundle):
         if outcome.damaged:
             raise outcome.damaged[0]
         for file in outcome.batch.files if outcome.batch else ():

@@ -46,10 +46,10 @@ def _batch(landing: Path, key: str) -> dict[str, Any]:
     """The record of a batch. Raises `ValueError` and its like for one that is not what its name and form say."""
     name = key.rpartition("/")[2].removesuffix(".json")
     document: dict[str, Any] = canonical_document(landing.joinpath("batches", f"{name}.json").read_bytes())
-    if document.keys() != {"batch", "ingestor", "version", "bundles", "files"}:
+    if document.keys() != {"batch", "ingestor", "parser", "bundles", "files"}:
         raise ValueError("it has other parts than a batch has")
     bundles = document["bundles"]
-    if document["batch"] != name or batch_name(document["ingestor"], document["version"], bundles) != name:
+    if document["batch"] != name or batch_name(document["ingestor"], document["parser"], bundles) != name:
         raise ValueError("its name is not that of its bundles and ingestor")
     if bundles != sorted(bundles):
         raise ValueError("its bundles are not in order")

@@ -17,11 +17,11 @@ from warehouse.evidence.durable import scratch_folder
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects import UNREACHABLE
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.batches import Batch, batch_name, batch_version, record
+from warehouse.landing.batches import Batch, batch_name, batch_parser, record
 from warehouse.landing.contract import Bundle, Ingestor
 
 if TYPE_CHECKING:
-    from warehouse.landing.registry import Source
+    from warehouse.landing.registry import Found, Source
 
 _BUNDLES_A_BATCH = 10_000
 BYTES_A_BATCH = 8 << 20  # of evidence, at least: smaller batches would make more files than they save time
@@ -32,12 +32,14 @@ _BYTES_WORTH_PROCESSES = 16 << 20
 
 @dataclass(frozen=True)
 class Task:
-    """The bundles of one batch to be made. `source` is None where no ingestor knows the family."""
+    """The bundles of one batch to be made, and what parses them (`batch_parser`). `source` is None where no ingestor knows the
+    family."""
 
     store: EvidenceStore
     family: str
     manifests: Mapping[str, Manifest]
     arrivals: Mapping[str, str]
+    parser: str
     source: "Source | None"
 
     @property
@@ -58,8 +60,7 @@ def parse(
     store: EvidenceStore,
     waiting: Mapping[str, Mapping[str, Manifest]],
     arrivals: Mapping[str, str],
-    ingestors: Mapping[str, Ingestor],
-    sources: Mapping[str, "Source"],
+    ingestors: Mapping[str, "Found"],
     on_bundle: Callable[[int, int], None],
 ) -> list[Outcome]:
     """Parse the waiting bundles of each family, by digest. Raises WH124."""
@@ -73,18 +74,16 @@ def parse(
     tasks = [
         Task(
             store, family, some, {digest: arrivals[digest] for digest in some if digest in arrivals},
-            sources.get(family),
+            batch_parser(ingestors.get(family)), ingestors[family].source if family in ingestors else None,
         )
         for family, manifests in sorted(waiting.items())
         for some in _batches(manifests)
     ]
-    can_share = all(task.source or task.family not in ingestors for task in tasks)
-    processes = _processes(tasks) if can_share else 1
-    if processes > 1:
+    if (processes := _processes(tasks)) > 1:
         from warehouse.landing.processes import run_in_processes
 
         return run_in_processes(tasks, processes, tick)
-    return [run(task, ingestors.get(task.family), tick) for task in tasks]
+    return [run(task, ingestors[task.family].ingestor if task.source else None, tick) for task in tasks]
 
 
 def _batches(manifests: Mapping[str, Manifest]) -> Iterator[dict[str, Manifest]]:
@@ -120,12 +119,11 @@ def run(task: Task, ingestor: Ingestor | None, on_bundle: Callable[[], None]) ->
     from warehouse.landing.writer import BatchWriter
 
     store = task.store
-    version = batch_version(ingestor)
     manifests = dict(task.manifests)
     damaged: list[WarehouseError] = []
     told: set[str] = set()
     while manifests:
-        name = batch_name(task.family, version, manifests)
+        name = batch_name(task.family, task.parser, manifests)
         with (
             scratch_folder(store.scratch) as scratch,
             BatchWriter(store.landing, name, scratch) as writer,
@@ -148,6 +146,6 @@ def run(task: Task, ingestor: Ingestor | None, on_bundle: Callable[[], None]) ->
                     manifests = {other: kept for other, kept in manifests.items() if other != digest}
                     break
             if is_whole:
-                batch = Batch(name, task.family, version, tuple(manifests), writer.finish())
+                batch = Batch(name, task.family, task.parser, tuple(manifests), writer.finish())
                 return Outcome(record(store.landing, batch), tuple(damaged))
     return Outcome(None, tuple(damaged))

@@ -6,10 +6,13 @@ import importlib.util
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import NoReturn, cast
 
+from warehouse import __version__
+from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.landing.contract import Ingestor
 from warehouse.project import Project, standard_folder
@@ -35,6 +38,26 @@ class Source:
         name = self.target.parent.name if self.target.name == "__init__.py" else self.target.stem
         return _checked(_load(self.target, name), self.place)
 
+    def code_digest(self) -> str:
+        """The digest of the code that parses: every file of the ingestor's package by its path there, or its one file, and the
+        version of wh. What the package imports from elsewhere is not covered."""
+        module = self.target if isinstance(self.target, Path) else _module_file(self.target.partition(":")[0])
+        folder = module.parent
+        paths = [module] if module.name != "__init__.py" else (path for path in folder.rglob("*") if _is_code(path.relative_to(folder)))
+        files = {path.relative_to(folder).as_posix(): file_digest(path) for path in paths if path.is_file()}
+        return domain_digest("wh/ingestor-code/1", [files, __version__])
+
+
+def _is_code(path: Path) -> bool:
+    return path.suffix != ".pyc" and not any(part == "__pycache__" or part.startswith(".") for part in path.parts)
+
+
+def _module_file(name: str) -> Path:
+    """The file of an installed module, or of the package that it lies in."""
+    found = importlib.util.find_spec(name.partition(".")[0])
+    assert found and found.origin  # it was imported
+    return Path(found.origin)
+
 
 @dataclass(frozen=True)
 class Found:
@@ -42,6 +65,11 @@ class Found:
 
     ingestor: Ingestor
     source: Source
+
+    @cached_property
+    def parser(self) -> str:
+        """What a landing table's rows are parsed by: `name version+code digest`."""
+        return f"{self.ingestor.name} {self.ingestor.version}+{self.source.code_digest()}"
 
 
 def find_ingestors(project: Project) -> dict[str, Found]:

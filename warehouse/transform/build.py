@@ -167,10 +167,8 @@ def _landing(
     found = find_ingestors(project)
     if not found and store.is_empty():
         return no_evidence()
-    ingestors = {name: each.ingestor for name, each in found.items()}
-    sources = {name: each.source for name, each in found.items()}
     decisions = standing(Ledger(store.objects).decisions()).all()  # of one that cannot be read the refresh tells
-    return landing_tables(refresh(store, ingestors, progress.parsed, sources, public_keys(project.trusted_keys), decisions))
+    return landing_tables(refresh(store, found, progress.parsed, public_keys(project.trusted_keys), decisions))
 
 
 def _build(

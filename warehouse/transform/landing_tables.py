@@ -182,9 +182,9 @@ def landing_tables(landing: Landing) -> LandingTables:
 def project_landing_types(project: Project) -> dict[str, dict[str, str]]:
     """The columns (name to the engine's type) of a project's landing tables, from its ingestors alone."""
     from warehouse.landing.batches import schemas
-    from warehouse.landing.registry import load_ingestors
+    from warehouse.landing.registry import find_ingestors
 
-    return landing_types(schemas(load_ingestors(project)))
+    return landing_types(schemas(find_ingestors(project)))
 
 
 def landing_types(schemas: Mapping[str, "pa.Schema"]) -> dict[str, dict[str, str]]:

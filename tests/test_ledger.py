@@ -68,7 +68,7 @@ def test_events_come_in_the_order_of_time_and_the_first_arrival_counts(tmp_path:
     firsts = {event.detail.get("from"): event.at for event in events}
     assert ledger.arrivals() == {DIGEST: firsts["first"], OTHER: firsts["second"]}
     [publication] = [event for event in events if event.kind == PUBLICATION]
-    assert (publication.subject, publication.detail) == (OTHER, {"query": "query", "build_digest": "build"})
+    assert (publication.subject, publication.detail) == (OTHER, {"query": "query", "build_digest": "build", "without": []})
 
 
 def test_events_of_other_days_come_first(tmp_path: Path) -> None:
@@ -129,12 +129,14 @@ def test_a_decision_that_was_taken_away_is_missed_and_so_is_the_word_of_it(tmp_p
         data = objects.read(key)
         objects.remove(key)
         found = {(finding.kind, finding.key) for finding in read_ledgered(objects).findings}
+        removed = parse_event(key, data)
+        followers = {(MISSING, event.key) for event in Ledger(objects).events() if removed.sha256 in (event.follows or ())}
         number = next((number for number, event in enumerate(events) if event.key == key), None)
         if number is None:
-            [told] = [event for event in events if event.sha256 == parse_event(key, data).subject]
-            assert found == {("unprotected", told.key)}
+            [told] = [event for event in events if event.sha256 == removed.subject]
+            assert found == {("unprotected", told.key), *followers}
         else:
-            assert found == {(MISSING, key), *((MISSING, event.key) for event in events[number + 1 : number + 2])}
+            assert found == {(MISSING, key), *followers, *((MISSING, event.key) for event in events[number + 1 : number + 2])}
         objects.create(key, data)
     assert read_ledgered(objects).findings == ()
 

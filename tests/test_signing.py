@@ -159,7 +159,7 @@ def test_signatures_make_no_other_number_and_no_other_publication(project: Proje
     assert (after.digest, after.is_new) == (before.digest, False)
     verdicts = list(verify_all(project))
     assert {verdict.number_id: verdict.state for verdict in verdicts} == unsigned == dict.fromkeys(unsigned, "verified")
-    assert {str(verdict.signings) for verdict in verdicts} == {"1 bundle valid (nightly), publication valid (nightly)"}
+    assert {str(verdict.signings) for verdict in verdicts} == {"1 bundle valid (nightly), publication valid (nightly), ledger when it was published valid (nightly)"}
 
 
 # Queries over a model that shows the signing state, and whether the state has a part in them.
@@ -202,7 +202,7 @@ def test_verification_checks_now_and_not_what_the_build_found(project: Project, 
     assert verdict.signings and verdict.signings.evidence[bundle_of(project, "a")].state == "invalid"
     assert verify_number(project, "claim[key=b].total").state == "verified"
     signings = lineage(project, CELL).signings
-    assert signings and str(signings) == "1 bundle invalid (nightly), publication valid (nightly)"
+    assert signings and str(signings) == "1 bundle invalid (nightly), publication valid (nightly), ledger when it was published valid (nightly)"
 
 
 def test_a_publication_s_signature_is_checked_too(project: Project, keys: dict[str, SigningKey]) -> None:
@@ -250,7 +250,7 @@ def test_a_forger_with_a_key_of_his_own_signs_nothing_that_is_trusted(
     verdict = verify_number(project, CELL)
     assert (verdict.value, verdict.state) == (100.0, "verified")  # by its own bytes: only the signatures tell
     stranger = f"key {keys['stranger'].public.key_id[:12]}"
-    assert str(verdict.signings) == f"1 bundle untrusted key ({stranger}), publication untrusted key ({stranger})"
+    assert str(verdict.signings) == f"1 bundle untrusted key ({stranger}), publication untrusted key ({stranger}), ledger when it was published untrusted key ({stranger})"
     assert states(project) == ["untrusted key", "untrusted key"]
 
     # The true envelope beside the forged bundle is for another digest.
@@ -323,7 +323,7 @@ def test_sign_takes_digests_runs_and_evidence_on_disk(
     assert {line["digest"]: line["is_new"] for line in map(json.loads, out.splitlines())} == {a: False, b: True}
     digest = publish(project, "claim").digest
     assert wh_on(project, "sign", digest, "--key", "nightly")[1] == f"{digest}\n"
-    assert str(verify_number(project, CELL).signings) == "1 bundle valid (nightly), publication valid (nightly)"
+    assert str(verify_number(project, CELL).signings) == "1 bundle valid (nightly), publication valid (nightly), ledger when it was published valid (nightly)"
 
     (tmp_path / "new.nv").write_text("c=3\n")
     for what in ("nothing", str(tmp_path / "new.nv"), "0" * 64):
@@ -360,7 +360,7 @@ def test_ingest_and_publish_sign(project: Project, wh: Wh, tmp_path: Path) -> No
     status, out, err = wh("publish", "claim", "--sign", "nightly", "--json")
     assert json.loads(out)["signed_by"] == load_signing_key("nightly").public.key_id
     status, out, err = wh("verify", "claim[key=b].total")
-    assert status == 0 and "signatures: 1 bundle valid (nightly), publication valid (nightly); trusted keys: nightly" in out
+    assert status == 0 and "signatures: 1 bundle valid (nightly), publication valid (nightly), ledger when it was published valid (nightly); trusted keys: nightly" in out
     status, out, err = wh("lineage", "claim[key=a].total", "--json")
     said = json.loads(out)["signatures"]
     assert sorted(each["state"] for each in said["evidence"]) == ["unsigned", "valid", "valid"]
@@ -401,13 +401,15 @@ def test_a_packet_carries_signatures_and_says_which_keys_were_trusted(
         signatures = [name for name in archive.getnames() if name.startswith("signatures/")]
         stream = archive.extractfile("keys.json")
         assert stream and json.loads(stream.read()) == {nightly.key_id: nightly.text}
-    assert len(signatures) == 3 and all(name.endswith(f"/{nightly.key_id}.dsse.json") for name in signatures)
+    assert len(signatures) == 4 and all(name.endswith(f"/{nightly.key_id}.dsse.json") for name in signatures)
 
     # Its own keys are never trusted.
     verdict = verify_packet(packed)
     shown = f"key {nightly.key_id[:12]}"
     assert (verdict.state, str(verdict.signings)) == (
-        "verified", f"1 bundle untrusted key ({shown}), 1 decision untrusted key ({shown}), publication untrusted key ({shown})"
+        "verified",
+        f"1 bundle untrusted key ({shown}), 1 decision untrusted key ({shown}), publication untrusted key ({shown}),"
+        f" ledger when it was published untrusted key ({shown})",
     )
     elsewhere = init_project(tmp_path / "elsewhere")
     assert "trusted keys: none" in wh_on(elsewhere, "verify", str(packed))[1]
@@ -424,7 +426,7 @@ def test_a_byte_changed_in_a_packet_s_signatures_or_keys_is_found_by_whoever_tru
     data, altered = packed.read_bytes(), tmp_path / "altered.tar"
     with tarfile.open(packed) as archive:
         members = [member for member in archive.getmembers() if member.name.startswith(("signatures/", "keys.json"))]
-    assert len(members) == 4
+    assert len(members) == 5
     for member in members:
         for place in range(member.offset_data, member.offset_data + member.size, 89):
             altered.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])

@@ -91,7 +91,8 @@ def contents(project: Project) -> dict[str, bytes]:
     """What is to be moved, by key: the store without what is made from it."""
     store = open_store(project)
     tops = ("raw", "ledger", "signatures", "specs", "publications")
-    return {entry.key: store.objects.read(entry.key) for top in tops for entry in store.objects.entries(top)}
+    found = {entry.key: store.objects.read(entry.key) for top in tops for entry in store.objects.entries(top)}
+    return {key: data for key, data in found.items() if not (key.startswith("ledger/") and b'"kind":"brought"' in data)}
 
 
 def is_clean(project: Project) -> bool:

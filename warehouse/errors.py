@@ -64,6 +64,7 @@ CODES: dict[str, str] = {
     "WH127": "there is no interrupted check to go on with",
     "WH128": "two stores have different bytes under one key",
     "WH129": "the store can only be read",
+    "WH130": "an event was put into the ledger after it says it was written",
     # models
     "WH201": "a model's header is not valid",
     "WH202": "a model's SQL could not be parsed",

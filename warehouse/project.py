@@ -55,7 +55,7 @@ class Project:
     lineage_file: Path | None = None
     lineage_url: str | None = None
     trusted_keys: Mapping[str, str] = field(default_factory=dict)  # public keys (`ed25519:` and 64 hex characters) by name
-    requires_signatures: bool = False  # of all evidence under what is published
+    requires_signatures: bool = False  # of publications, and of all evidence under them
     retention: Retention = Retention()
 
     @property
@@ -190,7 +190,10 @@ def _endpoint(file: ProjectFile) -> str | None:
 def project_of_store(root: Path, here: Project | None = None) -> Project:
     """A project that is nothing but a store in a folder, with the standard ingestors and those of the project `here`."""
     texts = here.root if here else root
-    return Project(texts, root.name, store_root=root, builds=root / "builds", kept_builds=1, uses_standard=True)
+    return Project(
+        texts, root.name, store_root=root, builds=root / "builds", kept_builds=1, uses_standard=True,
+        requires_signatures=here is not None and here.requires_signatures,
+    )
 
 
 def _sources(file: ProjectFile) -> dict[str, tuple[str, ...]]:

@@ -23,15 +23,18 @@ from warehouse.claims.publication import PublishedRollup
 from warehouse.claims.retrace import Doubt, row_key
 from warehouse.claims.signing import (
     Signings,
+    check_checkpoint,
     check_decision_signatures,
     check_evidence_signatures,
     check_publication_signatures,
+    publication_event,
     trusted_keys,
 )
 from warehouse.claims.verdict import (
     EXPIRED,
     NOT_REPRODUCED,
     REFUSED,
+    RETRACTED,
     STALE,
     STALE_BECAUSE,
     TAMPERED,
@@ -40,11 +43,12 @@ from warehouse.claims.verdict import (
     Verdict,
     state_of,
 )
-from warehouse.errors import WarehouseError
-from warehouse.evidence.decisions import named_decisions
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.decisions import Decision, named_decisions, standing_now
+from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.removal import expired, removed_bundles
-from warehouse.evidence.signatures import Signing
+from warehouse.evidence.signatures import VALID, Signing
 from warehouse.project import Project
 
 if TYPE_CHECKING:
@@ -62,6 +66,7 @@ class Auditor:
         self._project = project
         self._publication = publication
         self._published = check_publication_signatures(project, publication) if publication else None
+        self._checkpoint = check_checkpoint(project, publication_event(project, publication.digest)) if publication else None
         self._decisions, self._undecided = named_decisions(open_store(project).objects, made_with(project, publication))
         self._decided = check_decision_signatures(project, self._decisions)
         self._trusted = tuple(trusted_keys(project).values())
@@ -81,12 +86,13 @@ class Auditor:
 
         def told(state: str, reason: str, *problems: WarehouseError) -> Verdict:
             evidence_signings = {digest: self._signings[digest] for digest in sorted(claim.bundles)}
-            signings = Signings(evidence_signings, self._published, self._trusted, self._decided)
+            signings = Signings(evidence_signings, self._published, self._trusted, self._decided, self._checkpoint)
             return Verdict(claim.number_id, claim.key, value, state, reason, files, problems, signings=signings)
 
         problems = [problem for digest in sorted(claim.bundles) for problem in self.check(digest)]
-        if self._published and (problem := self._published.problem("the publication's signature")):
-            problems.append(problem)
+        for signing, what in ((self._published, "the publication's signature"), (self._checkpoint, "the ledger's signature")):
+            if signing and (problem := signing.problem(what)):
+                problems.append(problem)
         decided = (signing.problem(f"the signature of the decision {sha256[:12]}") for sha256, signing in self._decided.items())
         problems += [*self._undecided, *(problem for problem in decided if problem)]
         if problems:
@@ -129,8 +135,14 @@ class Auditor:
                 reason += "" if claim.is_read else "; no file states it, the query does"
                 if not claim.is_current:
                     reason += STALE_BECAUSE
+                if problem := self._unsigned(claim):
+                    return told(state_of([problem]) if problem.exit_code == ExitCode.MISSING else REFUSED, problem.message, problem)
                 needed = bundles if claim.bundles <= bundles else bundles | claim.bundles
-                return replace(told(VERIFIED if claim.is_current else STALE, reason), evidence=needed)
+                state = VERIFIED if claim.is_current else STALE
+                if withdrawn := [str(self._not_admitted[run]) for run in claim.runs if run in self._not_admitted]:
+                    more = f", and {len(withdrawn) - 1} more of its runs" * (len(withdrawn) > 1)
+                    state, reason = RETRACTED, f"{withdrawn[0]}{more}; {reason}"
+                return replace(told(state, reason), evidence=needed)
         if doubts:
             return told(TAMPERED if doubts[-1].is_certain else REFUSED, doubts[-1].message)
         if lost:
@@ -141,6 +153,28 @@ class Auditor:
             return told(REFUSED, list(failed.values())[-1].message, *failed.values())
         values = " or ".join(dict.fromkeys(str(inexact(form)) for form in gave))
         return told(NOT_REPRODUCED, f"replayed it is {values}")
+
+    def _unsigned(self, claim: Claim) -> WarehouseError | None:
+        """WH312 where the project requires signatures and a trusted key's is lacking under a number."""
+        if not self._project.requires_signatures:
+            return None
+        signings = {f"bundle {digest[:12]}": (digest, self._signings[digest]) for digest in sorted(claim.bundles)}
+        if self._publication and self._published:
+            signings = {"the publication": (self._publication.digest, self._published), **signings}
+        for name, (digest, signing) in signings.items():
+            if signing.state != VALID:
+                is_gone = not signing.signatures and any(signed == digest for signed, _ in Ledger(self._store.objects).signatures)
+                return WarehouseError(
+                    "WH312", f"{name} is {signing.state}{', but the ledger says that it was signed' * is_gone};"
+                    " publication.require_signatures is true", claim.key,
+                    exit_code=ExitCode.MISSING if is_gone else ExitCode.FAILED,
+                )
+        return None
+
+    @cached_property
+    def _not_admitted(self) -> Mapping[str, Decision]:
+        """The decisions that stand now on runs that are not admitted any more."""
+        return standing_now(self._store.objects).not_admitted
 
     def _damaged(self, bundles: frozenset[str]) -> dict[str, tuple[WarehouseError, ...]]:
         """What is wrong with which of these bundles; found once for the same ones, as all numbers of a publication have."""

@@ -11,7 +11,9 @@ from typing import Any
 
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow
 from warehouse.claims.retrace import row_key
-from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, Ledger
+from warehouse.claims.signing import publication_event
+from warehouse.evidence.chain import ancestors
+from warehouse.evidence.ledger import ARRIVAL, WITHOUT, Ledger
 from warehouse.evidence.location import open_store
 from warehouse.project import Project
 
@@ -35,12 +37,16 @@ def difference(
 
 
 def evidence_then(project: Project, publication: PublishedRollup) -> frozenset[str]:
-    """The bundles of the store, without those that arrived after a publication was made, as the ledger has it."""
+    """The bundles of the store that the build of a publication could know: without those that arrived after it was made, and without
+    those that its ledger event says its build had not seen."""
     store = open_store(project)
     events = list(Ledger(store.objects).events())
-    made = next(
-        (i for i, event in enumerate(events) if event.kind == PUBLICATION and event.subject == publication.digest), len(events)
-    )
-    before = {event.subject for event in events[:made] if event.kind == ARRIVAL}
-    after = {event.subject for event in events[made:] if event.kind == ARRIVAL}
-    return frozenset(store.digests()) - (after - before)
+    made = publication_event(project, publication.digest)
+    there = frozenset(store.digests())
+    if made is None:
+        return there
+    known, unseen = ancestors(events, made), set(map(str, made.detail.get(WITHOUT, ())))
+    arrivals = [event for event in events if event.kind == ARRIVAL]
+    before = {event.subject for event in arrivals if event.sha256 in known} - unseen
+    after = unseen | {event.subject for event in arrivals if event.sha256 not in known}
+    return there - (after - before)

@@ -13,6 +13,7 @@ from warehouse.claims.publication import CONTENT, RECORD, parse_record, publicat
 from warehouse.claims.specification import parse_specification
 from warehouse.digest import bytes_digest, stream_digest
 from warehouse.errors import WarehouseError
+from warehouse.evidence.chain import checkpoint_subject
 from warehouse.evidence.decisions import decision_subject
 from warehouse.evidence.finding import ALTERED, AWAY, LEFTOVER, MISSING, ORPHANED, RESTORE, UNLEDGERED, Finding
 from warehouse.evidence.ledgered import Ledgered
@@ -121,8 +122,9 @@ class ClaimInspector:
                 yield Finding(MISSING, signature_key(digest, key_id), "the ledger says that it was signed", f"sign it again, or {RESTORE}")
 
     def _signature(self, key: str, signed: tuple[str, str]) -> Iterator[Finding]:
-        digest, key_id = signed
-        expected = self._ledgered.signatures.get(signed)
+        digest, _ = signed
+        ledgered = self._ledgered
+        expected = ledgered.signatures.get(signed)
         if expected is not None:
             altered = list(self._differing(key, expected))
             if altered:
@@ -134,17 +136,19 @@ class ClaimInspector:
         found = check_signature(self._objects, key, subject, {})
         if found.finding not in (TRUSTED, UNKNOWN_KEY):
             yield Finding(ALTERED, key, found.reason, RESTORE)
-        elif not any(digest in known for known in (self._records, self._ledgered.arrivals, self._ledgered.removed, self._ledgered.decisions)):
+        elif not any(digest in known for known in (self._records, ledgered.arrivals, ledgered.removed, ledgered.decisions, ledgered.checkpoints)):
             yield Finding(ORPHANED, key, "the ledger has no bundle, publication or decision of this digest")
         elif expected is None:
             yield Finding(UNLEDGERED, key, "no event knows it", "sign it again with its key: the ledger says so then")
 
     def _is_asked(self, digest: str) -> bool:
-        return digest in self._records or digest in self._ledgered.decisions or self._chosen(digest)
+        return any(digest in known for known in (self._records, self._ledgered.decisions, self._ledgered.checkpoints)) or self._chosen(digest)
 
     def _subject(self, digest: str) -> Subject | None:
         if digest in self._ledgered.decisions:
             return decision_subject(self._ledgered.decisions[digest])
+        if digest in self._ledgered.checkpoints:
+            return checkpoint_subject(self._ledgered.checkpoints[digest])
         if digest not in self._records:
             return evidence_subject(digest)
         sha256 = self._records[digest]

@@ -1,7 +1,7 @@
 """Audit packets: one number with all that it rests on in one archive, for whoever has neither the store nor the project.
 
-A packet is a small store in an uncompressed tar: the publication, its spec, the bundles that a replay of the number needs,
-a page to read, and `packet.json`, which says which number it is of. It is a function of these, byte by byte: what was
+A packet is a small store in an uncompressed tar: the publication with its event of the ledger, its spec, the bundles that a replay
+of the number needs, a page to read, and `packet.json`, which says which number it is of. It is a function of these, byte by byte: what was
 changed anywhere in it, be it a time in the archive's headers, is found by making it again from its own content.
 
 With them go the signatures that hold by a key that the packing project trusts, and these keys in `keys.json`. They say
@@ -24,12 +24,13 @@ from warehouse.claims.number import parse_argument
 from warehouse.claims.packet_page import page
 from warehouse.claims.publication import CONTENT, RECORD, PublishedRollup, publication_key, spec_key
 from warehouse.claims.search import FoundCell, find_cell
-from warehouse.claims.signing import publication_subject, trusted_keys
+from warehouse.claims.signing import publication_event, publication_subject, trusted_keys
 from warehouse.claims.specification import read_specification
 from warehouse.claims.verdict import STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Verdict
 from warehouse.claims.verification import verify_number
 from warehouse.digest import canonical_json, file_digest
 from warehouse.errors import WarehouseError
+from warehouse.evidence.chain import checkpoint_subject
 from warehouse.evidence.decisions import decision_subject, named_decisions
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.location import open_store
@@ -40,7 +41,8 @@ from warehouse.project import Project, project_of_store
 _RECORD = "packet.json"
 _PAGE = "README.txt"
 _KEYS = "keys.json"
-_VERSION = 2
+_VERSION = 3
+_UNVOUCHED = "it reproduces itself, and nobody vouches for it: no signature of its publication by a key that is trusted here"
 
 
 def write_packet(project: Project, argument: str, target: Path) -> Verdict:
@@ -91,7 +93,9 @@ def verify_packet(path: Path, here: Project | None = None, trusted: Mapping[str,
         except WarehouseError as error:
             return Verdict(number_id, str(path), None, TAMPERED, f"it does not hold its number: {error.message}", 0, (error,))
     if verdict.state == STALE:  # there is no build here to be stale by
-        return replace(verdict, state=VERIFIED, reason=verdict.reason.removesuffix(STALE_BECAUSE))
+        verdict = replace(verdict, state=VERIFIED, reason=verdict.reason.removesuffix(STALE_BECAUSE))
+    if verdict.state == VERIFIED and not (verdict.signings and verdict.signings.is_vouched):
+        return replace(verdict, reason=f"{_UNVOUCHED}; {verdict.reason}")
     return verdict
 
 
@@ -138,6 +142,8 @@ def _entries(
         yield envelope, store.objects.read(envelope)
     for key in (*(publication_key(publication.digest, name) for name in (RECORD, *CONTENT)), spec_key(specification.digest)):
         yield key, store.objects.read(key)
+    if event := publication_event(project, publication.digest):
+        yield event.key, store.objects.read(event.key)
     for decision in made_with(project, publication):
         yield decision["key"], store.objects.read(decision["key"])
     for digest in bundles:
@@ -147,11 +153,13 @@ def _entries(
 
 
 def _signatures(project: Project, publication: PublishedRollup, bundles: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The signatures that hold by a trusted key, of the publication, of the decisions that it names and of its bundles: keys
-    in the store, and ids of signing keys. Of another nobody could say whether it was changed on the way."""
+    """The signatures that hold by a trusted key, of the publication, of its event in the ledger, of the decisions that it names and
+    of its bundles: keys in the store, and ids of signing keys. Of another nobody could say whether it was changed on the way."""
     objects = open_store(project).objects
     decided = (decision_subject(decision.event) for decision in named_decisions(objects, made_with(project, publication))[0])
-    for subject in (publication_subject(publication.digest, publication.record), *decided, *map(evidence_subject, bundles)):
+    event = publication_event(project, publication.digest)
+    checkpoint = [checkpoint_subject(event)] if event else []
+    for subject in (publication_subject(publication.digest, publication.record), *checkpoint, *decided, *map(evidence_subject, bundles)):
         signing = check_signatures(objects, subject, trusted_keys(project))
         holding = {each.key_id for each in signing.signatures if each.state == VALID}
         for key in signature_keys(objects, subject.digest):

@@ -17,14 +17,15 @@ from warehouse.claims.freezing import Facts, FrozenRows, freeze
 from warehouse.claims.guarantees import guarantees
 from warehouse.claims.number import exact
 from warehouse.claims.publication import CONTENT, PUBLICATION_DOMAIN, PUBLICATION_VERSION, RECORD, publication_key, spec_key
-from warehouse.claims.signing import check_evidence_signatures, publication_subject
+from warehouse.claims.signing import check_evidence_signatures, publication_subject, sign_publication
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger import PUBLICATION as PUBLISHED
 from warehouse.evidence.ledger import Ledger
 from warehouse.evidence.location import open_store
 from warehouse.evidence.objects import Objects
-from warehouse.evidence.signatures import VALID, sign
+from warehouse.evidence.signatures import VALID
+from warehouse.landing.batches import BUNDLE_TABLE
 from warehouse.project import Project
 from warehouse.transform.builds import current_build
 from warehouse.transform.sql_text import canonical
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from warehouse.claims.catalog import Catalog
     from warehouse.claims.determinism import Determinism
     from warehouse.evidence.keys import SigningKey
+    from warehouse.transform.builds import Build
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Publication:
     numbers: int
     is_new: bool
     columns: "Mapping[str, Determinism]"  # how exactly each value is determined by its evidence
+    unseen: int = 0  # bundles that arrived after the build it is made from
 
 
 def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Publication:
@@ -108,7 +111,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None") -> Publicat
         }
     finally:
         con.close()
-    return _store(project, query, specification, frozen, about, determined, build.digest, key)
+    return _store(project, query, specification, frozen, about, determined, build, key)
 
 
 def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
@@ -186,7 +189,7 @@ def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, c
 
 def _store(
     project: Project, query: str, specification: Mapping[str, Any], frozen: FrozenRows, about: Mapping[str, Any],
-    determined: "Mapping[str, Determinism]", build_digest: str, key: "SigningKey | None",
+    determined: "Mapping[str, Determinism]", build: "Build", key: "SigningKey | None",
 ) -> Publication:
     record = {
         "publication_version": PUBLICATION_VERSION,
@@ -207,14 +210,23 @@ def _store(
     except OSError as error:
         place = f"{objects.url}/publications/{digest}"
         raise WarehouseError("WH109", f"cannot be written: {error.strerror}", place) from error
-    ledger = Ledger(objects)
+    ledger, unseen = Ledger(objects), _unseen(project, build)
     if is_new or not _is_last(ledger, query, digest):
-        ledger.published(digest, query, build_digest)
+        ledger.published(digest, query, build.digest, unseen)
     if key:
-        sign(ledger, publication_subject(digest, record), key)
+        sign_publication(project, ledger, publication_subject(digest, record), key)
     return Publication(
-        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined
+        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen)
     )
+
+
+def _unseen(project: Project, build: "Build") -> frozenset[str]:
+    """The bundles of the store that the build does not hold: they arrived after it."""
+    from warehouse.transform.landing_tables import built_rows
+
+    store = open_store(project)
+    rows = built_rows(build.landing, store.landing, BUNDLE_TABLE, ("artifact_manifest_digest",))
+    return frozenset(store.digests()) - {row["artifact_manifest_digest"] for row in rows}
 
 
 def _is_last(ledger: Ledger, query: str, digest: str) -> bool:

@@ -13,11 +13,13 @@ from warehouse.claims.decisions import made_with
 from warehouse.claims.publication import PublishedRollup, publications
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.chain import checkpoint_subject
 from warehouse.evidence.decisions import Decision, decision_subject, named_decisions
 from warehouse.evidence.keys import PublicKey, SigningKey, public_keys
-from warehouse.evidence.ledger import Ledger, name_digest
+from warehouse.evidence.ledger import PUBLICATION as PUBLISHED
+from warehouse.evidence.ledger import Event, Ledger, name_digest
 from warehouse.evidence.location import open_store
-from warehouse.evidence.signatures import EVIDENCE, PUBLICATION, STATES, Signing, Subject, check_signatures, evidence_subject, sign
+from warehouse.evidence.signatures import EVIDENCE, PUBLICATION, STATES, VALID, Signing, Subject, check_signatures, evidence_subject, sign
 from warehouse.project import Project
 
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
@@ -26,18 +28,25 @@ _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 @dataclass(frozen=True)
 class Signings:
     """What the signatures under a number are, checked when this was made: those of its bundles by manifest digest, that of
-    its publication (None where it has none), the keys that were trusted, and those of the decisions on runs that it was made
-    with, by the sha256 of their events."""
+    its publication (None where it has none), the keys that were trusted, those of the decisions on runs that it was made with, by
+    the sha256 of their events, and that of the ledger when it was published."""
 
     evidence: Mapping[str, Signing]
     publication: Signing | None
     trusted: tuple[PublicKey, ...]
     decisions: Mapping[str, Signing] = field(default_factory=dict)
+    checkpoint: Signing | None = None
 
     @property
     def is_signed(self) -> bool:
         """Whether there is any signature, whatever it is."""
-        return any(signing.signatures for signing in (*self.evidence.values(), *self.decisions.values(), self.publication) if signing)
+        others = (self.publication, self.checkpoint)
+        return any(signing.signatures for signing in (*self.evidence.values(), *self.decisions.values(), *others) if signing)
+
+    @property
+    def is_vouched(self) -> bool:
+        """Whether a trusted key's signature of the publication holds."""
+        return self.publication is not None and self.publication.state == VALID
 
     def __str__(self) -> str:
         parts = []
@@ -48,6 +57,8 @@ class Signings:
                     parts.append(f"{len(some)} {kind}{'s' * (len(some) > 1)} {state}{_by(some)}")
         if self.publication:
             parts.append(f"publication {self.publication.state}{_by([self.publication])}")
+        if self.checkpoint and self.checkpoint.signatures:
+            parts.append(f"ledger when it was published {self.checkpoint.state}{_by([self.checkpoint])}")
         return ", ".join(parts) or "nothing to sign"
 
 
@@ -80,6 +91,19 @@ def check_publication_signatures(project: Project, publication: PublishedRollup)
     return check_signatures(open_store(project).objects, publication_subject(publication.digest, publication.record), trusted_keys(project))
 
 
+def publication_event(project: Project, digest: str) -> Event | None:
+    """The ledger's event of a publication: the first that is signed by a trusted key, or else the first."""
+    objects, trusted = open_store(project).objects, trusted_keys(project)
+    events = [event for event in Ledger(objects).events() if event.kind == PUBLISHED and event.subject == digest]
+    signed = (event for event in events if check_signatures(objects, checkpoint_subject(event), trusted).state == VALID)
+    return next(signed, events[0] if events else None)
+
+
+def check_checkpoint(project: Project, event: Event | None) -> Signing | None:
+    """What the signatures of the ledger are now, as it was at an event; None without one."""
+    return check_signatures(open_store(project).objects, checkpoint_subject(event), trusted_keys(project)) if event else None
+
+
 def check_decision_signatures(project: Project, decisions: Iterable[Decision]) -> dict[str, Signing]:
     """What the signatures of decisions on runs are now, by the sha256 of their events."""
     objects, trusted = open_store(project).objects, trusted_keys(project)
@@ -93,6 +117,7 @@ def check_number_signatures(project: Project, bundles: Iterable[str], publicatio
         check_publication_signatures(project, publication) if publication else None,
         tuple(trusted_keys(project).values()),
         check_decision_signatures(project, named_decisions(open_store(project).objects, made_with(project, publication))[0]),
+        check_checkpoint(project, publication_event(project, publication.digest)) if publication else None,
     )
 
 
@@ -121,9 +146,18 @@ def sign_all(project: Project, key: SigningKey) -> Iterator[Signed]:
         yield _signed(project, evidence_subject(digest), key, ledger)
 
 
+def sign_publication(project: Project, ledger: Ledger, publication: Subject, key: SigningKey) -> bool:
+    """Sign a publication, and the ledger as it was when it was published; whether this key had not signed it. Raises WH113, WH109."""
+    if event := publication_event(project, publication.digest):
+        sign(ledger, checkpoint_subject(event), key)
+    return sign(ledger, publication, key)
+
+
 def _signed(project: Project, subject: Subject, key: SigningKey, ledger: Ledger) -> Signed:
+    if subject.predicate_type == PUBLICATION:
+        return Signed(subject.digest, "publication", sign_publication(project, ledger, subject, key))
     if subject.predicate_type != EVIDENCE:
-        return Signed(subject.digest, "publication" if subject.predicate_type == PUBLICATION else "decision", sign(ledger, subject, key))
+        return Signed(subject.digest, "decision", sign(ledger, subject, key))
     for problem in open_store(project).check_bundle(subject.digest):
         raise problem
     return Signed(subject.digest, "bundle", sign(ledger, subject, key))

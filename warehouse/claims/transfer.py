@@ -17,9 +17,10 @@ from warehouse.claims.signing import publication_subject
 from warehouse.claims.specification import parse_specification
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.chain import checkpoint_subject
 from warehouse.evidence.decisions import decision_subject
 from warehouse.evidence.incoming import Incoming
-from warehouse.evidence.ledger import REMOVAL, SIGNATURE, Event, Ledger, name_digest
+from warehouse.evidence.ledger import BROUGHT, PUBLICATION, REMOVAL, SIGNATURE, Event, Ledger, name_digest
 from warehouse.evidence.ledgered import read_ledgered
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.objects import UNREACHABLE, Staged
@@ -88,6 +89,7 @@ def transfer(source: EvidenceStore, target: EvidenceStore, selection: Selection)
             yield from carrier.tried(publication.digest, partial(carrier.publication, publication))
         for event in Ledger(source.objects).decisions():
             yield from carrier.tried(event.sha256, partial(carrier.decision, event))
+        carrier.finish()
         if carrier.failed:
             first, *rest = carrier.failed.values()
             raise replace(first, also=(*first.also, *rest))
@@ -103,15 +105,25 @@ class _Carrier:
         self._incoming = incoming
         self._events: dict[str, list[str]] = {}  # of the source, their keys by what they are of, without removals
         self._signatures: dict[tuple[str, str], str] = {}  # and what they say of signatures
+        self._published: dict[str, list[Event]] = {}  # and those of publications
         for key, event in Ledger(source.objects).keyed_events():
             if event.kind != REMOVAL:  # that is the other store's own history
                 self._events.setdefault(event.subject, []).append(key)
             if event.kind == SIGNATURE:
                 self._signatures[event.subject, str(event.detail.get("key_id"))] = str(event.detail.get("sha256"))
+            if event.kind == PUBLICATION:
+                self._published.setdefault(event.subject, []).append(event)
         self._ledger = Ledger(target.objects)
         self._there = read_ledgered(target.objects)
         self._events_there = frozenset(self._ledger.keys())
+        self._brought: dict[str, None] = {}  # events that are there now, by sha256
         self.failed: dict[str, WarehouseError] = {}
+
+    def finish(self) -> None:
+        """Record in the other ledger which events were brought, those of a call that was cut short too. Raises WH109."""
+        known = {str(sha256) for event in self._ledger.events() if event.kind == BROUGHT for sha256 in event.detail.get("events", ())}
+        if new := [sha256 for sha256 in self._brought if sha256 not in known]:
+            self._ledger.brought(self._source.objects.url, new)
 
     def tried(self, digest: str, bring: Callable[[], Moved | None]) -> Iterator[Moved]:
         """What is moved by `bring`, if it can be. Raises WH109, WH114, WH129 with what failed before."""
@@ -202,6 +214,9 @@ class _Carrier:
         is_new = self._create(publication_key(digest, RECORD), canonical_json(dict(publication.record)))
         self._copy_events(digest)  # a publication of which no event tells here has none there either
         self._copy_signatures(publication_subject(digest, publication.record))
+        for event in self._published.get(digest, ()):
+            self._copy_events(event.sha256)  # that it was signed
+            self._copy_signatures(checkpoint_subject(event))
         return Moved(PUBLISHED, digest, is_new, size)
 
     def decision(self, event: Event) -> None:
@@ -214,9 +229,11 @@ class _Carrier:
         """Copy the events of a bundle, publication or run; whether there are any."""
         source, keys = Ledger(self._source.objects), self._events.get(subject, [])
         for key in keys:
-            if name_digest(key) is None or key not in self._events_there:
-                source.event(key)  # raises where it is not what its name says any more
+            sha256 = name_digest(key)
+            if sha256 is None or key not in self._events_there:
+                sha256 = source.event(key).sha256  # raises where it is not what its name says any more
                 self._create(key, self._read(key))
+            self._brought[sha256] = None
         return bool(keys)
 
     def _copy_signatures(self, subject: Subject) -> None:

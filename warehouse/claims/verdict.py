@@ -18,17 +18,19 @@ MISSING = "missing"  # one of these is gone
 NOT_REPRODUCED = "not reproduced"  # all is whole, but replayed it gives another value
 REFUSED = "refused"  # nobody can tell: it cannot be replayed here, or rests on no evidence
 EXPIRED = "expired by policy"  # its evidence is gone, and the ledger says that retention policy removed it
-STATES = (TAMPERED, MISSING, NOT_REPRODUCED, REFUSED, EXPIRED, STALE, VERIFIED)  # the worst first
+RETRACTED = "retracted"  # it reproduces, but the ledger says now that a run under it is retracted, or another takes its place
+STATES = (TAMPERED, MISSING, NOT_REPRODUCED, REFUSED, EXPIRED, RETRACTED, STALE, VERIFIED)  # the worst first
 
 STALE_BECAUSE = "; the current build holds another number, or none"
 _EXIT_CODES = {
-    TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, EXPIRED: ExitCode.MISSING, VERIFIED: ExitCode.OK, STALE: ExitCode.OK
+    TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, EXPIRED: ExitCode.MISSING, VERIFIED: ExitCode.OK,
+    STALE: ExitCode.OK, RETRACTED: ExitCode.OK,
 }
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A number as it is claimed: where it stands, its exact form, and the bundles that its runs and its value rest on.
+    """A number as it is claimed: where it stands, its exact form, its runs, and the bundles that these and its value rest on.
     `is_read`: whether its value was read from any file; `is_current`: whether the current build holds it; `determinism`: how
     exactly a replay must give it; `record`: what a publication says of it beside, None when it has none."""
 
@@ -37,6 +39,7 @@ class Claim:
     column: str
     grain_forms: Mapping[str, Any]
     form: Any
+    runs: tuple[str, ...]
     bundles: frozenset[str]
     is_read: bool
     is_current: bool
@@ -61,10 +64,11 @@ class Verdict:
     signings: Signings | None = None
 
 
-def exit_code(states: Iterable[str]) -> ExitCode:
-    """That of the worst of some states."""
-    worst = min((STATES.index(state) for state in states), default=STATES.index(VERIFIED))
-    return _EXIT_CODES.get(STATES[worst], ExitCode.FAILED)
+def exit_code(states: Iterable[str], *, is_strict: bool = False) -> ExitCode:
+    """The exit code of the worst of some states. Where it `is_strict`, only `verified` is a success."""
+    worst = STATES[min((STATES.index(state) for state in states), default=STATES.index(VERIFIED))]
+    code = _EXIT_CODES.get(worst, ExitCode.FAILED)
+    return ExitCode.FAILED if is_strict and code == ExitCode.OK and worst != VERIFIED else code
 
 
 def state_of(problems: Sequence[WarehouseError]) -> str:

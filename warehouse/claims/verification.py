@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -19,7 +19,7 @@ from warehouse.claims.recorded import recorded_specification
 from warehouse.claims.retrace import CellRecord
 from warehouse.claims.search import FoundCell, current_numbers, find_cell
 from warehouse.claims.specification import read_specification
-from warehouse.claims.verdict import REFUSED, STALE, TAMPERED, VERIFIED, Claim, Verdict, state_of
+from warehouse.claims.verdict import REFUSED, RETRACTED, STALE, TAMPERED, VERIFIED, Claim, Verdict, state_of
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 
@@ -39,9 +39,9 @@ def verify_number(project: Project, argument: str) -> Verdict:
     if found.publication:
         bundles = bundles_of(found.row, found.cell)
     else:
-        runs = {str(run["artifact_manifest_digest"]) for run in number.runs if "artifact_manifest_digest" in run}
-        bundles = frozenset(runs | {file.artifact_manifest_digest for file in number.raw_files})
-    claim = _claim(found, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
+        of_runs = {str(run["artifact_manifest_digest"]) for run in number.runs if "artifact_manifest_digest" in run}
+        bundles = frozenset(of_runs | {file.artifact_manifest_digest for file in number.raw_files})
+    claim = _claim(found, number.runs, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
     traced = [claim.column] if claim.record else []
     auditor = Auditor(project, specification, traced, found.publication)
     return auditor.verdict(claim, _evidence(found, bundles, auditor))
@@ -79,11 +79,11 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
         for cell in row.cells.values():
             if cell.number_id:
                 found = FoundCell(query, row, cell, publication, None)
-                claim = _claim(found, bundles_of(row, cell), bool(cell.evidence), cell.number_id in current)
+                claim = _claim(found, cell.runs, bundles_of(row, cell), bool(cell.evidence), cell.number_id in current)
                 verdict = auditor.verdict(claim, chain([together, claim.bundles, row.bundles], auditor.bundles_then()))
                 states.add(verdict.state)
                 yield verdict
-    if states <= {VERIFIED, STALE}:  # else it is found out already
+    if states <= {VERIFIED, STALE, RETRACTED}:  # else it is found out already
         yield from _incomplete(project, publication, specification.document, auditor, together)
 
 
@@ -93,7 +93,7 @@ def _incomplete(
     """A verdict on the publication itself, if it is not all that its query gives: `tampered` where the very evidence that it
     names gives another, `refused` where other evidence that the store had then does. For it may have been made from a build
     before that arrived."""
-    grain, then = specification["document"]["contract"]["grain"], evidence_then(project, publication)
+    grain, then = specification["document"]["contract"]["grain"], evidence_then(project, publication) | together
     named = {decision["sha256"] for decision in made_with(project, publication)}
     if reads_decisions(specification) and named != decisions_then(project, publication):
         # Not tampered: clocks of two machines may have told the times of its making and of a decision.
@@ -125,17 +125,21 @@ def verify_all(project: Project) -> Iterator[Verdict]:
         yield from verify_publication(project, publication)
 
 
-def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current: bool) -> Claim:
+def _claim(
+    found: FoundCell, runs: Iterable[Mapping[str, Any]], bundles: frozenset[str], is_read: bool, is_current: bool
+) -> Claim:
     cell, record, determinism = found.cell, None, UNRECORDED
+    run_ids = tuple(sorted(str(run["run_id"]) for run in runs))
     if found.publication:
         said = found.publication.record
         determinism = recorded(said, cell.column)
         record = CellRecord(
-            cell.why_digest, tuple(sorted(str(run["run_id"]) for run in cell.runs)), list(cell.evidence), said.get("guarantees"),
+            cell.why_digest, run_ids, list(cell.evidence), said.get("guarantees"),
             said.get("columns", {}).get(cell.column), said.get("ties_tried"), said.get("wh"),
         )
     return Claim(
-        cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, bundles, is_read, is_current, determinism, record
+        cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, run_ids, bundles, is_read, is_current, determinism,
+        record,
     )
 
 

@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> ExitCode:
                 "rows": publication.rows,
                 "numbers": publication.numbers,
                 "is_new": publication.is_new,
+                "bundles_not_in_build": publication.unseen,
                 "signed_by": key.public.key_id if key else None,
                 "columns": {name: column.document() for name, column in publication.columns.items()},
             }
@@ -39,6 +40,9 @@ def run(args: argparse.Namespace) -> ExitCode:
     notice(f"{publication.query}: {publication.rows} rows, {publication.numbers} numbers, {state}")
     for name, column in publication.columns.items():
         notice(f"{name}: {column}" + (f", within {column.tolerance:g}" if column.tolerance else ""))
+    if publication.unseen:
+        bundles = f"{publication.unseen} bundle{'s' * (publication.unseen > 1)}"
+        notice(f"{bundles} that arrived after the build {'are' if publication.unseen > 1 else 'is'} not in it; to have them in: wh build")
     if key:
         notice(f"signed by key {key.public.name} ({key.public.key_id[:12]})")
     notice(f"query_spec_digest {publication.query_spec_digest}")

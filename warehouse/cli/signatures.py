@@ -28,6 +28,7 @@ def signings_document(signings: "Signings | None") -> dict[str, Any] | None:
         "evidence": [{"artifact_manifest_digest": digest, **_document(found)} for digest, found in signings.evidence.items()],
         "decisions": [{"event_sha256": sha256, **_document(found)} for sha256, found in signings.decisions.items()],
         "publication": _document(signings.publication) if signings.publication else None,
+        "checkpoint": _document(signings.checkpoint) if signings.checkpoint else None,
     }
 
 

@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trust", metavar="KEYFILE", action="append", type=Path,
         help="check signatures with this public key, and not with those that the project trusts (may be given again)",
     )
+    parser.add_argument("--strict", action="store_true", help="fail for a number that is stale or retracted, too")
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON, one a line")
 
 
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> ExitCode:
             problems.add(problem)
     if not is_one:
         notice(", ".join(f"{count} {state}" for state, count in counts.most_common()) or "nothing is published")
-    return exit_code(counts)
+    return exit_code(counts, is_strict=args.strict)
 
 
 def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
@@ -115,5 +116,6 @@ def _document(verdict: "Verdict") -> dict[str, object]:
         "reason": verdict.reason,
         "files_checked": verdict.files_checked,
         "problems": [str(problem) for problem in verdict.problems],
+        "is_vouched": verdict.signings is not None and verdict.signings.is_vouched,
         "signatures": signings_document(verdict.signings),
     }

@@ -10,6 +10,7 @@ from warehouse.errors import ExitCode, printable
 ALTERED = "altered"  # its bytes are not what a digest says
 MISSING = "missing"  # something that is there, or the ledger, says that it should be there
 ORPHANED = "orphaned"  # nothing says what it is for
+INSERTED = "inserted"  # it says it is older than an event that does not know it
 UNLEDGERED = "unledgered"  # it is whole, and the ledger has no word of it
 UNPROTECTED = "unprotected"  # it may be whole: no digest tells
 LEFTOVER = "leftover"  # of a crash, seen by no reader
@@ -22,6 +23,7 @@ _KINDS = {
     ALTERED: ("WH105", ExitCode.TAMPERED),
     MISSING: ("WH106", ExitCode.MISSING),
     ORPHANED: ("WH117", ExitCode.FAILED),
+    INSERTED: ("WH130", ExitCode.FAILED),
     UNLEDGERED: ("WH118", ExitCode.FAILED),
     UNPROTECTED: ("WH119", ExitCode.OK),
     LEFTOVER: ("WH126", ExitCode.OK),

@@ -1,8 +1,9 @@
 """The ledger: append-only events, one JSON file each: what arrived, was signed, published, removed or decided of runs, when, by
 whom, from where.
 
-An event's name has the sha256 of its bytes, so that a change of any of them is found. Events of before this rule have names
-without one: they are read, and nothing protects them.
+An event's name has the sha256 of its bytes, so that a change of any of them is found, and it names the events that it follows
+(`evidence.chain`), so that one that is removed, or put in afterwards, is found too. Events of before these rules are read, and nothing
+protects them.
 """
 
 from __future__ import annotations
@@ -25,18 +26,22 @@ from warehouse.evidence.objects import UNREACHABLE, Objects
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
 REMOVAL = "removed"
+BROUGHT = "brought"  # events were copied from another store's ledger: its subject is that store's URL
 SIGNATURE = "signed"
 WITNESS = "decided"  # that there is a decision: its subject is the sha256 of the decision's event
 LAST_ARRIVAL = "last_arrived_at"  # of a removal's detail: the last arrival that it knew
 AFTER = "after"  # of a decision's detail: the sha256 of the event that it follows, whatever their times
+WITHOUT = "without"  # of a publication's detail: bundles that had arrived, and that its build had not seen
 _DECIDED = ".decision.json"
+_RECENT = 256  # events, by name, among which the ends of the chain are sought: more than processes that write at once
 _NAME = re.compile(r"[0-9A-Z]{26}(?:-(?P<sha256>[0-9a-f]{64}))?(?:\.decision)?\.json")
 
 
 @dataclass(frozen=True)
 class Event:
     """One line of history. `subject` is the digest it is about (a manifest's, a publication's), or the run; `at` is UTC with
-    microseconds; `detail` depends on the kind; `key`, `sha256` and `bytes` are those of its file in the store."""
+    microseconds; `detail` depends on the kind; `follows` are the sha256 of the events that it follows, None in those of earlier
+    versions; `key`, `sha256` and `bytes` are those of its file in the store."""
 
     kind: str
     subject: str
@@ -46,6 +51,7 @@ class Event:
     key: str = ""
     sha256: str = ""
     bytes: int = 0
+    follows: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -81,14 +87,19 @@ class Ledger:
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
         self.damaged: list[WarehouseError] = []  # events that the last reading could not read
+        self._ends: tuple[str, ...] | None = None  # of the chain, as far as this process knows
 
     def arrived(self, digest: str, family: str, source: str) -> None:
         """Record that a bundle arrived now, from a place as the user named it. Raises WH109."""
         self._append(ARRIVAL, digest, {"family": family, "from": printable(source)})
 
-    def published(self, digest: str, query: str, build_digest: str) -> None:
-        """Record that a rollup was frozen now, and from which build. Raises WH109."""
-        self._append(PUBLICATION, digest, {"query": query, "build_digest": build_digest})
+    def published(self, digest: str, query: str, build_digest: str, without: Iterable[str] = ()) -> Event:
+        """Record that a rollup was frozen now, from which build, and the bundles that had arrived `without` being in it. Raises WH109."""
+        return self._append(PUBLICATION, digest, {"query": query, "build_digest": build_digest, WITHOUT: sorted(without)})
+
+    def brought(self, url: str, events: Iterable[str]) -> None:
+        """Record that events, by sha256, were copied from another store's ledger: those that they follow may not be here. Raises WH109."""
+        self._append(BROUGHT, url, {"events": sorted(events)})
 
     def removed(self, digest: str, policy: Mapping[str, Any]) -> None:
         """Record that a bundle is removed by a retention policy: written before a byte of it goes. Raises WH109."""
@@ -191,6 +202,7 @@ class Ledger:
             "at": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
             "by": f"{_user()}@{socket.gethostname()}",
             "detail": detail,
+            "follows": list(self._chain_ends()),
         }
         data = canonical_json(document)
         key = f"{event_folder(now)}/{identity}-{bytes_digest(data)}{suffix}"
@@ -198,7 +210,21 @@ class Ledger:
             self.objects.create(key, data)
         except OSError as error:
             raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", f"{self.objects.url}/{key}") from error
-        return parse_event(key, data)
+        event = parse_event(key, data)
+        self._ends = (event.sha256,)
+        return event
+
+    def _chain_ends(self) -> tuple[str, ...]:
+        """The sha256 of the events that none follows yet: of the last this process wrote, or else of the newest. Where none of
+        these names any that it follows, the chain begins, with all events that there are."""
+        if self._ends is None:
+            keys = self.keys()
+            recent = [event for _, event in self._read(keys[-_RECENT:])]
+            if recent and all(event.follows is None for event in recent):
+                recent = [event for _, event in self._read(keys)]
+            followed = {sha256 for event in recent for sha256 in event.follows or ()}
+            self._ends = tuple(sorted(event.sha256 for event in recent if event.sha256 not in followed))
+        return self._ends
 
 
 def event_folder(at: datetime) -> str:
@@ -222,7 +248,7 @@ def parse_event(key: str, data: bytes) -> Event:
     document = json.loads(data)
     event = Event(
         document["kind"], document["subject"], document["at"], document["detail"], str(document.get("by", "")),
-        key, bytes_digest(data), len(data),
+        key, bytes_digest(data), len(data), tuple(map(str, document["follows"])) if "follows" in document else None,
     )
     if not all(isinstance(value, str) for value in (event.kind, event.subject)) or not isinstance(event.detail, dict):
         raise ValueError("its kind, subject or detail is none")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 EVIDENCE = "urn:perf-warehouse:evidence:v1"  # predicate types: what is stated of the subject
 PUBLICATION = "urn:perf-warehouse:publication:v1"
 DECISION = "urn:perf-warehouse:decision:v1"  # on a run: an event of the ledger
+CHECKPOINT = "urn:perf-warehouse:checkpoint:v1"  # of the ledger: an event that commits to all before it
 
 # What one signature is found to be.
 TRUSTED = "signed by a trusted key"

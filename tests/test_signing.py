@@ -415,7 +415,7 @@ def test_a_packet_carries_signatures_and_says_which_keys_were_trusted(
     assert "trusted keys: none" in wh_on(elsewhere, "verify", str(packed))[1]
     given = str(key_file(packing, "nightly"))
     status, out, _ = wh_on(elsewhere, "verify", str(packed), "--trust", given)
-    assert status == 0 and f"publication valid ({given}); trusted keys: {given} {nightly.key_id[:12]}" in out
+    assert status == 0 and f"publication valid ({given}), ledger when it was published valid ({given}); trusted keys: {given} {nightly.key_id[:12]}" in out
     trust_key(elsewhere, "partner", nightly.text)
     assert "1 bundle valid (partner), 1 decision valid (partner), publication valid (partner)" in wh_on(elsewhere, "verify", str(packed))[1]
     other = str(key_file(packing, "stranger"))

@@ -32,7 +32,7 @@ columns:
   power_unit: {type: varchar, description: "Watts or millijoules"}
   power_state: {type: varchar, description: "measured, missing, or NULL: no power submission"}
   validity: {type: varchar, description: "VALID, INVALID, or NULL: the logs do not say"}
-  is_inferred: {type: boolean, description: "Whether the result is inferred from a run of another scenario"}
+  is_inferred: {type: boolean, description: "Whether the result is inferred from a run of another scenario; false where there is no result"}
   location: {type: varchar, description: "Folder of the logs"}
 */
 with known_round as (

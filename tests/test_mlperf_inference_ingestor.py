@@ -636,7 +636,11 @@ class TestRealEvidence:
         assert len(inside) == count and sum(inside) / count == pytest.approx(watts, abs=1e-9)
 
     def test_issues_are_the_known_flaws_of_the_evidence(self, parsed_all: tuple) -> None:
-        assert codes(parsed_all[1]).keys() <= {"duplicate-json-key", "mode-mismatch", "scenario-mismatch"}
+        known = {"duplicate-json-key", "mode-mismatch", "scenario-mismatch", "loadgen-errors"}
+        assert codes(parsed_all[1]).keys() <= known
+        # Four accuracy runs count an error, and MLCommons has published the results of their performance runs.
+        errors = [row for row in parsed_all[1][ISSUE_TABLE] if row["code"] == "loadgen-errors"]
+        assert {(row["severity"], row["run_id"].rpartition("/")[2]) for row in errors} <= {("warning", "accuracy")}
 
     def test_damaged_real_files_never_raise(self, parsed_all: tuple, tmp_path: Path) -> None:
         for seed in range(40):
@@ -673,4 +677,4 @@ class TestResultsThatDoNotHoldTogether:
             path.open("a").write(re.sub(r'"value": [0-9.]+', '"value": 77777.7', line) + "\n")
 
         found = self.land(tmp_path, change)
-        assert found["conflicting-results"] == 1 and found["logs-disagree"] == 1
+        assert found == {"conflicting-results": 1}

@@ -77,6 +77,7 @@ def detail(scenario: str, **stated: Any) -> str:
 # inferred, or the code of the error that says why there is no performance.
 CASES: dict[str, tuple[str, str, str, tuple[str, ...], tuple[float, str, bool] | str]] = {
     "multi": ("v5.1", "edge", "multistream", (SINGLE,), (8 * P99_NS / 1e6, "Latency (ms)", True)),
+    "multi-capital": ("v5.1", "Edge", "MultiStream", (SINGLE,), (8 * P99_NS / 1e6, "Latency (ms)", True)),
     "multi-both": ("v5.1", "datacenter,edge", "MultiStream", (SINGLE,), (8 * P99_NS / 1e6, "Latency (ms)", True)),
     "multi-older": ("v4.0", "edge", "MultiStream", (older(SINGLE),), (8 * P99_NS / 1e6, "Latency (ms)", True)),
     "multi-oldest": ("v1.1", "edge", "MultiStream", (oldest(SINGLE),), (8 * STATED_P99_NS / 1e6, "Latency (ms)", True)),
@@ -134,25 +135,34 @@ CASES: dict[str, tuple[str, str, str, tuple[str, ...], tuple[float, str, bool] |
 def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
     """The published row of each case, with the severities of its run's issues by code."""
     root = tmp_path_factory.mktemp("scenarios")
-    for platform, (round_name, suite, scenario, logs, _) in CASES.items():
-        home = root / "evidence" / f"inference_results_{round_name}" / "closed" / "Acme"
-        if suite:
-            sample.write(home / "systems" / f"{platform}.json", f'{{"system_type": "{suite}"}}')
-        run = home / "results" / platform / "resnet50" / scenario / "performance" / "run_1"
-        for name, log in zip(("summary", "detail"), logs, strict=False):
-            sample.write(run / f"mlperf_log_{name}.txt", log)
+    for platform, (*submitted, _) in CASES.items():
+        submit(root / "evidence", platform, *submitted)
     return published(root / "evidence", root / "project")
 
 
+def submit(evidence: Path, platform: str, round_name: str, suite: str, scenario: str, logs: tuple[str, ...]) -> None:
+    """Writes a performance run of resnet50 with its summary, and its detail log if `logs` has one."""
+    home = evidence / f"inference_results_{round_name}" / "closed" / "Acme"
+    if suite:
+        sample.write(home / "systems" / f"{platform}.json", f'{{"system_type": "{suite}"}}')
+    run = home / "results" / platform / "resnet50" / scenario / "performance" / "run_1"
+    for name, log in zip(("summary", "detail"), logs, strict=False):
+        sample.write(run / f"mlperf_log_{name}.txt", log)
+
+
 def published(evidence: Path, folder: Path) -> dict[str, Row]:
+    """The rows of the scenarios that have a folder, with the issues of their runs, by platform (of other submitters by location)."""
     project = init_project(folder)
     ingest(plan_ingest(evidence, load_ingestors(project).values()), open_store(project), "test")
     build(project)
     sql = """
-        select result.*, list({'code': issue.code, 'severity': issue.severity}) filter (where issue.code is not null) as issues
+        select result.*, list({
+            'code': issue.code, 'severity': issue.severity, 'message': issue.message, 'line_number': issue.line_number,
+            'name': parse_filename(issue.raw_path)
+        }) filter (where issue.code is not null) as issues
         from mlperf_inference_results as result
         left join ingest_issue as issue using (run_id)
-        where not result.is_inferred or lower(parse_filename(result.location)) = lower(result.scenario)
+        where lower(parse_filename(result.location)) = lower(result.scenario)
         group by all
     """
     with run_query(current_build(project).path, sql) as result:
@@ -178,7 +188,8 @@ def test_a_result_is_that_of_the_checker(case: str, rows: dict[str, Row]) -> Non
 @pytest.mark.parametrize("case", [case for case, found in CASES.items() if isinstance(found[-1], str)])
 def test_what_the_checker_refuses_or_nobody_can_read_is_an_error_and_no_number(case: str, rows: dict[str, Row]) -> None:
     row = rows[case]
-    assert (row["performance_result"], row["performance_unit"], row["validity"]) == (None, None, "VALID")
+    stated = ("performance_result", "performance_unit", "validity", "is_inferred")
+    assert [row[name] for name in stated] == [None, None, "VALID", False]
     errors = {code for code, severity in severities(row).items() if severity == "error"}
     assert CASES[case][-1] in errors
 
@@ -190,6 +201,19 @@ def test_no_valid_row_is_without_a_result_and_without_an_error(rows: dict[str, R
         if row["validity"] == "VALID" and row["performance_result"] is None and "error" not in severities(row).values()
     ]
     assert silent == []
+
+
+@pytest.mark.parametrize(
+    ("case", "cause"),
+    [
+        ("multi-datacenter", "only an edge system may infer a result, and the system_type of this one is 'datacenter'"),
+        ("multi-undescribed", "only an edge system may infer a result, and this one states no system_type"),
+        ("multi-server", "the rules do not let one be inferred from the other"),
+    ],
+)
+def test_a_refusal_names_its_cause(case: str, cause: str, rows: dict[str, Row]) -> None:
+    (message,) = [issue["message"] for issue in rows[case]["issues"] if issue["code"] == "scenario-mismatch"]
+    assert cause in message
 
 
 @pytest.mark.parametrize("spelling", ["90th", "90.0th", "90.00", "90.000th", "90"])

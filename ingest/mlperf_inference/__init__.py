@@ -29,6 +29,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("mode", pa.string(), nullable=False),  # performance, accuracy, compliance, ranging
         pa.field("run_name", pa.string(), nullable=False),
         pa.field("supports_run_id", pa.string()),  # the performance run that this one vouches for
+        pa.field("refusal", pa.string()),  # the code of the issue that says why no result is taken from this run
         pa.field("has_detail_log", pa.bool_(), nullable=False),
         pa.field("has_summary_log", pa.bool_(), nullable=False),
         pa.field("has_power_log", pa.bool_(), nullable=False),
@@ -62,7 +63,7 @@ class MlperfInference:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "mlperf_inference"
-    version = 4
+    version = 5
     formats = (
         "MLPerf Inference submissions, rounds v0.5 to v6.x: loadgen logs, accuracy and compliance reports, power logs,"
         " measurements and system descriptions",

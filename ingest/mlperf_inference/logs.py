@@ -124,10 +124,11 @@ def _detail_entry(document: str, line: Line, decoder: Json, report: Report) -> E
     logged_ms = None if isinstance(logged, str) else json_number(logged)
     if logged is not None and logged_ms is None:
         report.at("not-a-number", f"time_ms: {(json_text(logged) or '')[:80]}", line, "error")
+    metadata = fields.get("metadata")
     return Entry(
         line.offset, len(line.data), line.number, clean(key),
         None if text is None else landed_text(text), json_number(value),
-        logged_ms,
+        logged_ms, isinstance(metadata, dict) and metadata.get("is_error") is True,
     )
 
 

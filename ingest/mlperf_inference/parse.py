@@ -21,7 +21,7 @@ from .bundles import run_id
 from .conf import conf_entries
 from .layout import RUN_ROLES, Place, RunFolder, canonical_scenario, place_of, run_folder
 from .logs import accuracy_entries, detail_entries, summary_entries, verification_entries
-from .results import RESULT_KEYS, Question, Result, contradictions, judged, not_inferable, uniform
+from .results import Question, contradictions, is_deciding, judged, not_inferable, on_errors, uniform
 from .text import first
 from .workload import STATED_KEYS, Stated, workload_document
 
@@ -51,7 +51,10 @@ class _Run:
     folder: RunFolder
     files: list[tuple[str, str]] = field(default_factory=list)
     stated: Stated = field(default_factory=dict)
-    results: dict[tuple[str, str], Result] = field(default_factory=dict)
+    results: dict[tuple[str, str], Entry] = field(default_factory=dict)  # the first statement of what decides a result
+    errors: dict[str, list[Entry]] = field(default_factory=dict)  # by raw_path: the detail log's errors, the summary's count
+    conflicting: set[str] = field(default_factory=set)  # the logs, by raw_path, that state a result twice
+    refusal: str | None = None  # the code of the issue that says why no result is taken from this run
     numbers: dict[str, float | None] = field(default_factory=dict)  # of both logs, NULL where a statement is no number
 
     def path_of(self, role: str) -> str | None:
@@ -133,24 +136,37 @@ def _run_file(parse: _Parse, run: _Run, raw_path: str, role: str) -> _Batches:
         yield from _power(parse, run, raw_path, report)
         return
     source = _ENTRY_SOURCES[role][0]
+    in_log: dict[str, Entry] = {}  # what decides a result: a compliance test's folder may have the logs of more than one run
     for count, entry in enumerate(_entries(parse, raw_path, role, report), 1):
         _add_entry(parse, raw_path, role, run.run_id, entry)
         if (source, entry.key) in STATED_KEYS:
             run.stated.setdefault((source, entry.key), (entry.value, entry.number))
         if source in ("summary", "detail"):
-            run.numbers[uniform(entry.key)] = entry.number
-        if (source, entry.key) in RESULT_KEYS:
-            _note_result(run, source, entry, report)
+            _note(run, raw_path, source, entry, in_log, report)
         if count % _ROWS_BETWEEN_BATCHES == 0:
             yield from parse.buffer.full()
 
 
-def _note_result(run: _Run, source: str, entry: Entry, report: Report) -> None:
-    before = run.results.get((source, entry.key))
-    if before is not None and before[0] != entry.value:
-        message = f"{entry.key} is {(before[0] or '')[:80]} above and {(entry.value or '')[:80]} here, which is taken"
-        report("conflicting-results", message, entry.offset, entry.length, entry.line_number, "error")
-    run.results[source, entry.key] = (entry.value, entry.number)
+def _note(run: _Run, raw_path: str, source: str, entry: Entry, in_log: dict[str, Entry], report: Report) -> None:
+    run.numbers[uniform(entry.key)] = entry.number
+    if entry.is_error or (entry.key == "errors encountered" and entry.number):
+        run.errors.setdefault(raw_path, []).append(entry)
+    if not is_deciding(source, entry.key):
+        return
+    run.results.setdefault((source, entry.key), entry)
+    before = in_log.setdefault(entry.key, entry)
+    if _value(before) == _value(entry) or raw_path in run.conflicting:
+        return
+    run.conflicting.add(raw_path)
+    # The checker takes the last value of a summary up to v0.7 and the first of a detail log from v1.0 on: neither is the result.
+    run.refusal = "conflicting-results"
+    there, here = ((stated.value or "")[:80] for stated in (before, entry))
+    message = f"{entry.key} is {there} on line {before.line_number} and {here} here: the log is of more than one run or was changed"
+    report(run.refusal, f"{message}; no result is taken from it", entry.offset, entry.length, entry.line_number, ERROR)
+
+
+def _value(entry: Entry) -> float | str | None:
+    return entry.value if entry.number is None else entry.number
 
 
 def _entries(parse: _Parse, raw_path: str, role: str, report: Report) -> Iterator[Entry]:
@@ -229,11 +245,40 @@ def _check_run(parse: _Parse, run: _Run) -> None:
     if is_result:
         for code, message, severity in judged(asked_for, run.results, run.numbers):
             parse.buffer.issue(code, message, raw_path, severity=severity, run_id=run.run_id)
-    mode = _logged(run, ("summary", "Mode"), ("detail", "effective_test_mode"))
+    _check_mode(parse, run, raw_path)
+    _check_errors(parse, run)
+
+
+def _check_mode(parse: _Parse, run: _Run, raw_path: str) -> None:
+    """In accuracy mode a load generator measures no performance; what other modes state of it was measured."""
+    stated = (_logged(run, name) for name in (("summary", "Mode"), ("detail", "effective_test_mode")))
     expected = _MODES.get(run.folder.mode)
-    if mode is not None and expected is not None and mode.removesuffix("Only") != expected:
-        message = f"the log says {mode[:80]!r}, the folder is one of {run.folder.mode} runs"
-        parse.buffer.issue("mode-mismatch", message, raw_path, run_id=run.run_id)
+    for mode in dict.fromkeys(mode for mode in stated if mode is not None):
+        if expected is None or mode.removesuffix("Only") == expected:
+            continue
+        message, severity = f"the log says {mode[:80]!r}, the folder is one of {run.folder.mode} runs", WARNING
+        if run.folder.mode == "performance" and mode.removesuffix("Only") == "Accuracy":
+            message += ": the load generator measures no performance in that mode, and there is no result"
+            severity = ERROR
+            run.refusal = run.refusal or "mode-mismatch"
+        parse.buffer.issue("mode-mismatch", message, raw_path, severity=severity, run_id=run.run_id)
+
+
+def _check_errors(parse: _Parse, run: _Run) -> None:
+    """One issue a log: at the first error of a detail log, at the count of a summary where the detail log has none."""
+    logs = [(path, role) for path, role in run.files if path in run.errors]
+    for raw_path, role in [log for log in logs if log[1] == "detail_log"] or logs:
+        entry, *others = run.errors[raw_path]
+        count, text = 1 + len(others), f": {(entry.value or entry.key)[:200]}"
+        if role == "summary_log":
+            count, text = int(entry.number or 0), ""
+        message, severity = on_errors(count, text, parse.identity["round"], run.folder.mode == "performance")
+        if severity == ERROR:
+            run.refusal = run.refusal or "loadgen-errors"
+        parse.buffer.issue(
+            "loadgen-errors", message, raw_path, entry.offset, entry.length,
+            severity=severity, line_number=entry.line_number, run_id=run.run_id,
+        )
 
 
 def _add_runs(parse: _Parse, runs: list[_Run]) -> None:
@@ -250,6 +295,7 @@ def _add_runs(parse: _Parse, runs: list[_Run]) -> None:
             scenario_folder=parse.identity["scenario"], scenario=parse.scenario,
             logged_scenario=_logged_scenario(run), mode=run.folder.mode, run_name=run.folder.name,
             supports_run_id=supported.run_id if supported and run.folder.mode != "performance" else None,
+            refusal=run.refusal,
             has_detail_log=run.path_of("detail_log") is not None,
             has_summary_log=run.path_of("summary_log") is not None,
             has_power_log=run.path_of("power_samples") is not None,

@@ -1,8 +1,7 @@
-"""What a run's two logs state as its result, whether they agree, and whether there is one: an issue is raised, nothing is settled
-here.
+"""What a run's two logs state as its result, whether they agree, and whether there is one.
 
-The models choose the figure (`mlperf_inference_result`). What is checked here is the submission checker's rule on scenarios,
-and that a log that is VALID states what its result is taken from.
+The models choose the figure (`mlperf_inference_result`). What is checked here are the submission checker's rules on scenarios and
+on the load generator's errors, and that a log that is VALID states what its result is taken from.
 """
 
 from __future__ import annotations
@@ -11,9 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from warehouse.landing.severity import ERROR, disagreement
+from warehouse.landing.severity import ERROR, WARNING, disagreement
+from warehouse.landing.text import Entry
 
-Result = tuple[str | None, float | None]  # as written, and the number where it is one
+Results = Mapping[tuple[str, str], Entry]  # by source and key
 
 # The same quantity in the summary and in the detail log.
 _PAIRS = (
@@ -28,9 +28,14 @@ _THROUGHPUTS = (
     *(key for pair in _PAIRS for key in pair), "Scheduled samples per second", "result_scheduled_samples_per_sec",
 )
 _VALIDITY = ("Result is", "result_validity")
-RESULT_KEYS = frozenset(
-    key for summary, detail in (*_PAIRS, _VALIDITY) for key in (("summary", summary), ("detail", detail))
-)
+# What a result is taken from or depends on. A load generator states each once, or again with the same value.
+_DECIDING = {
+    "summary": re.compile(
+        r"Result is|Scenario|Mode|.* per second(?: \(inferred\))?|.*(?:latency|[Tt]oken) \(ns\)|.*arly stopping .*estimate"
+        r"|[Ss]amples[ _]per[ _]query|target_qps|QPS w/o loadgen overhead"
+    ),
+    "detail": re.compile(r"(?:result|early_stopping|effective)_.*"),
+}
 _Issue = tuple[str, str, str]  # code, message, severity
 _PERCENTILE = re.compile(r"([0-9]+)([.][0-9]*[1-9])?[.]?0*(?:th)? percentile")
 # A scenario of an edge system, and those of the runs that the checker lets it be inferred from.
@@ -38,6 +43,8 @@ _INFERRED_FROM = {"MultiStream": ("SingleStream",), "Offline": ("SingleStream", 
 _EARLY_STOPPING = ("Early stopping", "Early Stopping", "early_stopping")
 _TOKEN_EARLY_STOPPING = ("TTFT Early", "TPOT Early", "early_stopping_ttft", "early_stopping_tpot")
 _BEFORE_EARLY_STOPPING = frozenset({"v0.5", "v0.7", "v1.0", "v1.1"})
+# Their checker passes over some errors by the text that only the detail log has, and those logs are not JSON.
+_ERRORS_BY_TEXT = frozenset({"v0.5", "v0.7"})
 
 
 class Question(NamedTuple):
@@ -63,13 +70,27 @@ def uniform(key: str) -> str:
     return _PERCENTILE.sub(r"\1\2 percentile", key)
 
 
-def judged(
-    asked_for: Question, results: Mapping[tuple[str, str], Result], numbers: Mapping[str, float | None]
-) -> Iterator[_Issue]:
+def is_deciding(source: str, key: str) -> bool:
+    """Whether two values of a key in one log are two results."""
+    return _DECIDING[source].fullmatch(key) is not None
+
+
+def on_errors(count: int, text: str, round_name: str | None, is_result: bool) -> tuple[str, str]:
+    """Message and severity of the errors that a log counts; an error: the checker takes no result from such a log."""
+    message = f"the log has {count} {'error' if count == 1 else 'errors'}{text}"
+    if not is_result:
+        return message, WARNING
+    if round_name in _ERRORS_BY_TEXT:
+        return f"{message}; the submission checker of {round_name} refuses a result for some errors and not for others", WARNING
+    refusal = f"has loadgen errors, number of errors: {count}"
+    return f"{message}; the submission checker refuses the result ({refusal!r}), and there is none", ERROR
+
+
+def judged(asked_for: Question, results: Results, numbers: Mapping[str, float | None]) -> Iterator[_Issue]:
     """Whether a VALID performance run states what the result of its folder's scenario is taken from. `numbers` are both
     logs', by `uniform` key."""
     validity = results.get(("detail", _VALIDITY[1])) or results.get(("summary", _VALIDITY[0]))
-    if validity and validity[0] == "VALID" and not_inferable(asked_for) is None:
+    if validity and validity.value == "VALID" and not_inferable(asked_for) is None:
         keys = _keys_of_result(asked_for, numbers)
         if not any(numbers.get(key) for key in keys):
             message = f"the log is VALID and states no {' or '.join(repr(key) for key in keys[:2])} that can be read"
@@ -83,7 +104,8 @@ def not_inferable(asked_for: Question) -> str | None:
     if asked_for.logged not in _INFERRED_FROM.get(asked_for.scenario, ()):
         return "the rules do not let one be inferred from the other"
     if "edge" not in (asked_for.suite or "").casefold():
-        return f"only an edge system may infer a result, and this one is {asked_for.suite or 'not described'}"
+        stated = f"the system_type of this one is {asked_for.suite[:80]!r}" if asked_for.suite else "this one states no system_type"
+        return f"only an edge system may infer a result, and {stated}"
     if asked_for.round in _BEFORE_EARLY_STOPPING and asked_for.logged == "MultiStream":
         return f"MultiStream of {asked_for.round} counted streams"
     return None
@@ -108,16 +130,18 @@ def _keys_of_result(asked_for: Question, numbers: Mapping[str, float | None]) ->
     return _THROUGHPUTS
 
 
-def contradictions(results: Mapping[tuple[str, str], Result], has_detail_log: bool) -> Iterator[_Issue]:
+def contradictions(results: Results, has_detail_log: bool) -> Iterator[_Issue]:
     """An issue for each way in which the logs do not hold together. The summary has two decimals, the detail log six
     significant digits; they agree when either could be the other's rounding."""
     if has_detail_log and ("detail", _VALIDITY[1]) not in results and ("summary", _VALIDITY[0]) in results:
         yield "truncated-log", "the detail log ends before its results", ERROR
     for summary, detail in _PAIRS:
         a, b = results.get(("summary", summary)), results.get(("detail", detail))
-        if a and b and a[1] is not None and b[1] is not None and abs(a[1] - b[1]) > 0.0051 + 5.1e-6 * abs(b[1]):
-            severity, apart = disagreement(a[1], b[1])
-            yield "logs-disagree", f"{summary}: the summary says {a[0]}, the detail log {b[0]}: {apart}", severity
+        if not a or not b or a.number is None or b.number is None:
+            continue
+        if abs(a.number - b.number) > 0.0051 + 5.1e-6 * abs(b.number):
+            severity, apart = disagreement(a.number, b.number)
+            yield "logs-disagree", f"{summary}: the summary says {a.value}, the detail log {b.value}: {apart}", severity
     a, b = (results.get(name) for name in (("summary", _VALIDITY[0]), ("detail", _VALIDITY[1])))
-    if a and b and a[0] != b[0]:
-        yield "logs-disagree", f"{_VALIDITY[0]}: the summary says {a[0]}, the detail log {b[0]}", ERROR
+    if a and b and a.value != b.value:
+        yield "logs-disagree", f"{_VALIDITY[0]}: the summary says {a.value}, the detail log {b.value}", ERROR

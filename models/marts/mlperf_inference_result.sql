@@ -10,7 +10,9 @@ description: >
   early-stopping p99 (before v2.0: the p99); Offline from SingleStream is its queries per second; Offline from MultiStream is
   samples_per_query over the mean latency of a query. The log of that run lies in the scenario's folder; where an owed scenario
   has no folder, the run of the SingleStream folder is taken, or for Offline that of the MultiStream folder where there is one.
-  Nothing else may be inferred: such a row has no performance. Source: MLCommons' submission checker and preprocess_submission.
+  Nothing else may be inferred: such a row has no performance. Nor has a row whose logs state a result twice, with different values,
+  whose logs have errors of the load generator, or were written in accuracy mode. Source: MLCommons' submission checker and
+  preprocess_submission.
 grain: [run_id, scenario]
 columns:
   run_id: {type: varchar, description: "The run whose logs the result comes from", tests: [not_null]}
@@ -29,7 +31,7 @@ columns:
   accelerators_per_node: {type: bigint, description: "Accelerators per node"}
   node_count: {type: bigint, description: "Nodes"}
   precision: {type: varchar, description: "Weight data types as written"}
-  is_inferred: {type: boolean, description: "Whether the result is inferred from a run of another scenario", tests: [not_null]}
+  is_inferred: {type: boolean, description: "Whether the result is inferred from a run of another scenario; false where there is no result", tests: [not_null]}
   performance: {type: double, description: "Performance as the logs state it, in performance_unit"}
   performance_unit: {type: varchar, description: "The true unit", tests: [{accepted_values: [Tokens/s, Samples/s, Queries/s, Latency (ms), Streams]}]}
   power: {type: double, description: "Mean power or energy per query in the measured window, in power_unit"}
@@ -86,12 +88,16 @@ owed as (
             and better.benchmark = run.benchmark
             and better.scenario = 'MultiStream'
             and better.run_scenario = 'MultiStream'
+            and better.uses_early_stopping
             and owed.scenario = 'Offline'
             and run.scenario = 'SingleStream'
     where
         run.scenario in ('SingleStream', 'MultiStream')
         and run.run_scenario = run.scenario
         and run.scenario <> owed.scenario
+        and lower(run.suite) like '%edge%'
+        -- Up to v1.1 only Offline was owed, and MultiStream counted streams.
+        and (run.uses_early_stopping or (run.scenario = 'SingleStream' and owed.scenario = 'Offline'))
         and in_its_folder.run_id is null
         and better.run_id is null
 ),
@@ -99,14 +105,12 @@ owed as (
 stated as (
     select
         *,
-        run_scenario <> scenario as is_inferred,
-        false as is_owed
+        run_scenario <> scenario as is_of_another
     from logged
     union all by name
     select
         *,
-        true as is_inferred,
-        true as is_owed
+        true as is_of_another
     from owed
 ),
 
@@ -114,16 +118,17 @@ result as (
     select
         *,
         case
-            when is_inferred and coalesce(suite, '') not like '%edge%' then null
-            when is_inferred and run_scenario = 'SingleStream' and scenario = 'MultiStream' and has_token_early_stopping then null
-            when is_inferred and run_scenario = 'SingleStream' and scenario = 'MultiStream' and uses_early_stopping
+            when refusal is not null then null
+            when is_of_another and coalesce(lower(suite), '') not like '%edge%' then null
+            when is_of_another and run_scenario = 'SingleStream' and scenario = 'MultiStream' and has_token_early_stopping then null
+            when is_of_another and run_scenario = 'SingleStream' and scenario = 'MultiStream' and uses_early_stopping
                 then early_stopping_p99_ms * 8
-            when is_inferred and run_scenario = 'SingleStream' and scenario = 'MultiStream' and not is_owed then e2e_p99_ms * 8
-            when is_inferred and run_scenario = 'SingleStream' and scenario = 'Offline'
+            when is_of_another and run_scenario = 'SingleStream' and scenario = 'MultiStream' then e2e_p99_ms * 8
+            when is_of_another and run_scenario = 'SingleStream' and scenario = 'Offline'
                 then coalesce(single_stream_qps, 1e3 / nullif(e2e_mean_ms, 0))
-            when is_inferred and run_scenario = 'MultiStream' and scenario = 'Offline' and uses_early_stopping
+            when is_of_another and run_scenario = 'MultiStream' and scenario = 'Offline' and uses_early_stopping
                 then samples_per_query * 1e3 / nullif(e2e_mean_ms, 0)
-            when is_inferred then null
+            when is_of_another then null
             when scenario = 'SingleStream' and (has_token_early_stopping or not uses_early_stopping) then e2e_p90_ms
             when scenario = 'MultiStream' and not uses_early_stopping then samples_per_query
             when scenario in ('SingleStream', 'MultiStream') then early_stopping_latency_ms
@@ -133,10 +138,10 @@ result as (
             else sample_throughput_per_s
         end as performance,
         case
-            when scenario = 'MultiStream' and not is_inferred and not uses_early_stopping then 'Streams'
+            when scenario = 'MultiStream' and not is_of_another and not uses_early_stopping then 'Streams'
             when scenario in ('SingleStream', 'MultiStream') then 'Latency (ms)'
             when scenario = 'Server' and has_old_server_result then 'Queries/s'
-            when has_token_throughput and not is_inferred then 'Tokens/s'
+            when has_token_throughput and not is_of_another then 'Tokens/s'
             when scenario = 'Offline' then 'Samples/s'
             when scenario in ('Server', 'Interactive') then 'Queries/s'
         end as performance_unit
@@ -148,14 +153,11 @@ powered as (
     select
         *,
         case
-            when scenario = 'MultiStream' and is_inferred then energy_per_query_mj * 8
+            when scenario = 'MultiStream' and is_of_another then energy_per_query_mj * 8
             when scenario in ('SingleStream', 'MultiStream') then energy_per_query_mj
             else power_w
         end as power
     from result
-    where
-        performance is not null
-        or not is_owed
 )
 
 select
@@ -175,7 +177,7 @@ select
     accelerators_per_node,
     node_count,
     precision,
-    is_inferred,
+    is_of_another and performance is not null as is_inferred,
     performance,
     case when performance is not null then performance_unit end as performance_unit,
     power,

@@ -43,6 +43,7 @@ class Entry(NamedTuple):
     value: str | None
     number: float | None
     logged_ms: float | None = None  # of a line that states when it was written
+    is_error: bool = False  # of a line that its writer marks as an error
 
 
 class Line(NamedTuple):

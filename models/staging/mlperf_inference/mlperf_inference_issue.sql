@@ -1,6 +1,7 @@
 /*
 description: >
-  One row per result that the logs call VALID and that has no performance, unless an error of its run is known already.
+  One row per run whose log is VALID and gives no performance of its scenario, or of one that an edge system owes and that would be
+  inferred from it, and per run that shares a refused detail log, unless an error of the run is known already.
 grain: [run_id]
 feeds: issue
 */
@@ -11,7 +12,14 @@ select
     0::bigint as raw_length,
     'error' as severity,
     'no-result' as code,
-    'the log is VALID, and no result of ' || result.scenario || ' can be taken from it by the rules of the round' as message,
+    case
+        when any_value(log.refusal) is not null
+            then 'no result is taken from the detail log of the same execution: see ' || any_value(log.refusal)
+                || ' of ' || any_value(log.detail_run_id)
+        else
+            'the log is VALID, and no result of ' || string_agg(result.scenario, ' or ' order by result.scenario)
+            || ' can be taken from it by the rules of the round'
+    end as message,
     cast(null as bigint) as line_number,
     result.run_id
 from mlperf_inference_result as result
@@ -21,12 +29,20 @@ inner join mlperf_inference_run as run
     on
         run.run_id = run_bundle.run_id
         and run.artifact_manifest_digest = run_bundle.artifact_manifest_digest
+inner join mlperf_inference_log_source as log
+    on
+        log.run_id = run.run_id
+        and log.artifact_manifest_digest = run.artifact_manifest_digest
 left join evidence_issue as known
     on
         known.run_id = result.run_id
         and known.artifact_manifest_digest = run.artifact_manifest_digest
         and known.severity = 'error'
 where
-    result.status = 'succeeded'
+    (result.status = 'succeeded' or log.refusal is not null)
     and result.performance is null
     and known.run_id is null
+group by
+    run.artifact_manifest_digest,
+    run.raw_path,
+    result.run_id

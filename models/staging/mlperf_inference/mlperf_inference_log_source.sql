@@ -10,6 +10,7 @@ columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   detail_run_id: {type: varchar, description: "The run whose detail log is taken: itself where it has one", tests: [not_null]}
   detail_manifest_digest: {type: varchar, description: "The bundle of that log", tests: [not_null]}
+  refusal: {type: varchar, description: "The code of the issue that says why no result is taken from the run or from that detail log; NULL: there is none"}
   power_run_id: {type: varchar, description: "The run whose power log is taken: itself where it has one", tests: [not_null]}
   power_manifest_digest: {type: varchar, description: "The bundle of that log", tests: [not_null]}
 */
@@ -19,6 +20,7 @@ with summary as (
         run.artifact_manifest_digest,
         run.has_detail_log,
         run.has_power_log,
+        run.refusal,
         file.sha256
     from mlperf_inference_run as run
     inner join evidence_file as file
@@ -33,7 +35,7 @@ with summary as (
 execution as (
     select
         sha256,
-        min({'run_id': run_id, 'digest': artifact_manifest_digest}) filter (where has_detail_log) as detail,
+        min({'run_id': run_id, 'digest': artifact_manifest_digest, 'refusal': refusal}) filter (where has_detail_log) as detail,
         min({'run_id': run_id, 'digest': artifact_manifest_digest}) filter (where has_power_log) as power
     from summary
     group by sha256
@@ -47,6 +49,7 @@ select
         when run.has_detail_log then run.artifact_manifest_digest
         else coalesce(execution.detail.digest, run.artifact_manifest_digest)
     end as detail_manifest_digest,
+    coalesce(run.refusal, case when not run.has_detail_log then execution.detail.refusal end) as refusal,
     case when run.has_power_log then run.run_id else coalesce(execution.power.run_id, run.run_id) end as power_run_id,
     case
         when run.has_power_log then run.artifact_manifest_digest

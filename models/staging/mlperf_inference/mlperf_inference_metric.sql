@@ -2,7 +2,7 @@
 description: >
   One row per run and bundle: what the load generator's logs state, one column a metric. The detail log has six
   significant digits where the summary has two decimals, so the detail log decides and the summary stands where there is
-  none (mlperf_inference_log_source tells whose detail log). A key that a log states twice counts with its last line. Load
+  none (mlperf_inference_log_source tells whose detail log). A log that states a result twice, with different values, has no row. Load
   generators spell a percentile 90th, 90.0th or 90.00: in a summary's keys all are 90. An early-stopping estimate of 0 is none.
 grain: [run_id, artifact_manifest_digest]
 columns:
@@ -56,7 +56,9 @@ with logged as (
         on
             entry.run_id = log.run_id
             and entry.artifact_manifest_digest = log.artifact_manifest_digest
-    where entry.source = 'summary'
+    where
+        entry.source = 'summary'
+        and log.refusal is distinct from 'conflicting-results'
     union all
     select
         log.run_id,
@@ -71,7 +73,9 @@ with logged as (
         on
             entry.run_id = log.detail_run_id
             and entry.artifact_manifest_digest = log.detail_manifest_digest
-    where entry.source = 'detail'
+    where
+        entry.source = 'detail'
+        and log.refusal is distinct from 'conflicting-results'
 )
 
 -- `case` and not `filter`: with sixty filters the engine takes three times as long, however few rows there are.

@@ -29,6 +29,7 @@ columns:
   scheduled_sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples scheduled per second"}
   single_stream_qps: {type: double, unit: 1/s, description: "Queries per second of a SingleStream run, without the load generator's overhead"}
   samples_per_query: {type: double, description: "Samples per query, as the log says"}
+  refusal: {type: varchar, description: "The code of the issue that says why the submission checker takes no result from the logs; NULL: it takes one"}
   has_ranging_run: {type: boolean, description: "Whether a ranging run is there: then power was measured", tests: [not_null]}
 */
 with ranging as (
@@ -71,12 +72,17 @@ select
     metric.scheduled_sample_throughput_per_s,
     metric.single_stream_qps,
     metric.samples_per_query,
+    log.refusal,
     ranging.supports_run_id is not null as has_ranging_run
 from mlperf_inference_run as run
 inner join run_bundle
     on
         run_bundle.run_id = run.run_id
         and run_bundle.artifact_manifest_digest = run.artifact_manifest_digest
+inner join mlperf_inference_log_source as log
+    on
+        log.run_id = run.run_id
+        and log.artifact_manifest_digest = run.artifact_manifest_digest
 left join mlperf_inference_official_model as official
     on official.benchmark = lower(run.benchmark)
 left join mlperf_inference_system as system

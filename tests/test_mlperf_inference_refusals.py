@@ -1,0 +1,163 @@
+"""Logs that MLPerf Inference's submission checker takes no result from: of two runs, with the load generator's errors, of accuracy
+mode; and the scenarios that an edge system owes and that nothing can be inferred for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import mlperf_inference as sample
+from test_mlperf_inference_scenarios import OFFLINE, SINGLE, Row, own, published, severities, submit, too_few
+
+from warehouse.project import find_project
+from warehouse.transform.builds import current_build
+from warehouse.transform.query import run_query
+
+RESULTS = {"samples_per_s": 700.25, "tokens_per_s": 9000.25}
+OTHER_RESULTS = {"samples_per_s": 650.5, "tokens_per_s": 8000.25}
+SUMMARY = sample.summary_log("Offline", RESULTS)
+DETAIL = sample.detail_log("Offline", RESULTS)
+OTHER = sample.summary_log("Offline", {"samples_per_s": 650.5})
+ERROR = sample.detail_line("error_invalid_config", "Multiple conf files are used. This is not valid for official submission.")
+WARNING = sample.detail_line("warning_generic_message", "Logging allocation detected")
+
+
+def line_of(text: str, start: str, skip: int = 0) -> int:
+    """The number of the line that begins so; of the one after `skip` others."""
+    return [number for number, line in enumerate(text.splitlines(), 1) if line.startswith(start)][skip]
+
+
+def changed(text: str, old: str, new: str) -> str:
+    assert text.count(old) == 1
+    return text.replace(old, new)
+
+
+def flagged(line: str, name: str) -> str:
+    return changed(line, f'"{name}": false', f'"{name}": true')
+
+
+TWICE = changed(OFFLINE, "Samples per second: 700.25\n", "Samples per second: 700.25\nSamples per second: 701.25\n")
+VERDICTS = changed(OFFLINE, "Result is : VALID\n", "Result is : VALID\nResult is : INVALID\n")
+ESTIMATE = " * Early stopping 90.0th percentile estimate: 13349740\n"
+ESTIMATED = changed(SINGLE, ESTIMATE, ESTIMATE + ESTIMATE.replace("740", "741"))
+TWO_DETAILS = DETAIL + sample.detail_log("Offline", OTHER_RESULTS)
+SAMPLES = ':::MLLOG {"key": "result_samples_per_second"'
+REPEATED_DETAIL = DETAIL + "".join(line + "\n" for line in DETAIL.splitlines() if "result_" in line)
+FAILED = changed(OFFLINE, "No errors encountered during test.", "2 ERRORS encountered. See detailed log.")
+WARNED = changed(OFFLINE, "No warnings encountered during test.", "2 warnings encountered. See detailed log.")
+ACCURACY = changed(OFFLINE, "PerformanceOnly", "AccuracyOnly")
+
+# Platform: round, scenario, logs; the error's code, file, line, and what its message says; the validity of the row.
+Case = tuple[str, str, tuple[str, ...], tuple[str, str, int | None, str], str | None]
+REFUSED: dict[str, Case] = {
+    "two-runs": (
+        "v5.1", "Offline", (OFFLINE + OTHER,),
+        ("conflicting-results", "summary", line_of(OFFLINE + OTHER, "Samples per second", 1), "700.25 on line 7 and 650.50 here"), None,
+    ),
+    "two-runs-detail": (
+        "v5.1", "Offline", (own(SUMMARY), TWO_DETAILS),
+        ("conflicting-results", "detail", line_of(TWO_DETAILS, SAMPLES, 1), "700.25 on line"), None,
+    ),
+    "stated-twice": ("v5.1", "Offline", (TWICE,), ("conflicting-results", "summary", line_of(TWICE, "Samples", 1), "701.25"), None),
+    "two-verdicts": (
+        "v5.1", "Offline", (VERDICTS,), ("conflicting-results", "summary", line_of(VERDICTS, "Result is", 1), "INVALID"), None,
+    ),
+    "two-estimates": (
+        "v5.1", "SingleStream", (ESTIMATED,), ("conflicting-results", "summary", line_of(ESTIMATED, " * Early", 1), "13349741"), None,
+    ),
+    "errors": (
+        "v5.1", "Offline", (FAILED,),
+        ("loadgen-errors", "summary", line_of(FAILED, "2 ERRORS"), "has loadgen errors, number of errors: 2"), "VALID",
+    ),
+    "errors-v1.0": ("v1.0", "Offline", (FAILED,), ("loadgen-errors", "summary", line_of(FAILED, "2 ERRORS"), "2 errors"), "VALID"),
+    "error-in-detail": (
+        "v5.1", "Offline", (own(SUMMARY), flagged(ERROR, "is_error") + DETAIL),
+        ("loadgen-errors", "detail", 1, "Multiple conf files are used"), "VALID",
+    ),
+    "accuracy-mode": ("v5.1", "Offline", (ACCURACY,), ("mode-mismatch", "summary", None, "no performance in that mode"), "VALID"),
+    "accuracy-mode-detail": (
+        "v5.1", "Offline", (own(SUMMARY), changed(DETAIL, "PerformanceOnly", "AccuracyOnly")),
+        ("mode-mismatch", "summary", None, "'AccuracyOnly'"), "VALID",
+    ),
+}
+# Platform: round, logs of an Offline run, result, severities of the issues by code.
+TAKEN: dict[str, tuple[str, tuple[str, ...], float, dict[str, str]]] = {
+    "same-run-twice": ("v5.1", (OFFLINE + OFFLINE,), 700.25, {}),
+    "same-lines-in-detail": ("v5.1", (own(SUMMARY), REPEATED_DETAIL), 9000.25, {}),
+    "warnings": ("v5.1", (WARNED,), 700.25, {}),
+    "warning-in-detail": ("v5.1", (own(SUMMARY), flagged(WARNING, "is_warning") * 2 + DETAIL), 9000.25, {}),
+    # Their checker ignores some errors by a text that a summary does not have.
+    "errors-v0.7": ("v0.7", (FAILED,), 700.25, {"loadgen-errors": "warning"}),
+    # Accuracy mode and then performance mode.
+    "submission-mode": ("v5.1", (changed(OFFLINE, "PerformanceOnly", "SubmissionRun"),), 700.25, {"mode-mismatch": "warning"}),
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("refusals")
+    for platform, (round_name, scenario, logs, _, _) in REFUSED.items():
+        submit(root / "evidence", platform, round_name, "edge", scenario, logs)
+    for platform, (round_name, logs, _, _) in TAKEN.items():
+        submit(root / "evidence", platform, round_name, "edge", "Offline", logs)
+    # Of one execution, whose detail log is filed under only one of the names.
+    submit(root / "evidence", "borrower", "v5.1", "edge", "Offline", (own(SUMMARY).replace("OwnSUT", "BorrowedSUT"),))
+    submit(root / "evidence", "lender", "v5.1", "edge", "Offline", (own(SUMMARY).replace("OwnSUT", "BorrowedSUT"), TWO_DETAILS))
+    for platform, suite, log in (
+        ("owes", "edge", too_few(SINGLE)), ("owes-nothing", "datacenter", own(too_few(SINGLE))), ("ran-enough", "edge", SINGLE),
+    ):
+        submit(root / "evidence", platform, "v5.1", suite, "SingleStream", (log,))
+    return root
+
+
+@pytest.fixture(scope="module")
+def rows(home: Path) -> dict[str, Row]:
+    return published(home / "evidence", home / "project")
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refused_log_gives_no_result_and_an_error_at_its_place(case: str, rows: dict[str, Row]) -> None:
+    *_, (code, name, line_number, said), validity = REFUSED[case]
+    row = rows[case]
+    assert (row["performance_result"], row["performance_unit"], row["is_inferred"]) == (None, None, False)
+    assert row["validity"] == validity
+    found = [issue for issue in row["issues"] if issue["severity"] == "error"]
+    assert {issue["code"] for issue in found} == {code}
+    assert (found[0]["name"], found[0]["line_number"]) == (f"mlperf_log_{name}.txt", line_number)
+    assert said in found[0]["message"]
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_what_the_checker_takes_is_a_result(case: str, rows: dict[str, Row]) -> None:
+    _, _, performance, expected = TAKEN[case]
+    assert (rows[case]["performance_result"], rows[case]["validity"]) == (performance, "VALID")
+    assert severities(rows[case]) == expected
+
+
+def test_a_run_whose_detail_log_lies_with_another_is_refused_with_it(rows: dict[str, Row]) -> None:
+    assert [rows[name]["performance_result"] for name in ("lender", "borrower")] == [None, None]
+    assert rows["borrower"]["validity"] is None
+    (issue,) = rows["borrower"]["issues"]
+    lender = "mlperf-inference/v5.1/closed/Acme/lender/resnet50/Offline/performance/run_1"
+    assert issue["message"] == f"no result is taken from the detail log of the same execution: see conflicting-results of {lender}"
+
+
+def test_an_owed_scenario_that_cannot_be_inferred_is_a_row_and_an_error(home: Path, rows: dict[str, Row]) -> None:
+    sql = """
+        select platform, scenario, performance_result is not null, is_inferred, message
+        from mlperf_inference_results
+        left join ingest_issue on ingest_issue.run_id = mlperf_inference_results.run_id and code = 'no-result' and severity = 'error'
+        where platform in ('owes', 'owes-nothing', 'ran-enough')
+        order by all
+    """
+    with run_query(current_build(find_project(home / "project")).path, sql) as result:
+        found: list[tuple[Any, ...]] = result.fetchall()
+    owed = "the log is VALID, and no result of MultiStream can be taken from it by the rules of the round"
+    assert found == [
+        ("owes", "MultiStream", False, False, owed), ("owes", "Offline", True, True, owed), ("owes", "SingleStream", True, False, owed),
+        ("owes-nothing", "SingleStream", True, False, None),
+        ("ran-enough", "MultiStream", True, True, None), ("ran-enough", "Offline", True, True, None),
+        ("ran-enough", "SingleStream", True, False, None),
+    ]

@@ -9,12 +9,15 @@ from datetime import UTC, date, datetime
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any
 
+from warehouse.claims.units import factor, is_unit
 from warehouse.digest import number_id
 from warehouse.errors import ExitCode, WarehouseError
 
 _ID = re.compile(r"n-[a-z2-7]{12}")
 _CELL = re.compile(r"(?P<query>[a-z][a-z0-9_]*)\[(?P<grain>.*)\]\.(?P<column>\w+)", re.DOTALL)
 _ALL_DIGITS = Context(prec=400)  # a double has up to 309 digits before the point
+_LITERAL = re.compile(r"(?P<number>[+-]?(?:\d[\d_,]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d{1,6})?)\s*(?P<rest>\D.*)?", re.DOTALL)
+_SUFFIXES = {"k": Decimal(10**3), "K": Decimal(10**3), "M": Decimal(10**6), "B": Decimal(10**9), "G": Decimal(10**9), "T": Decimal(10**12)}
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")  # a comma elsewhere may be a decimal one
 _CONDITION = re.compile(
     r"""\s*(?P<key>\w+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?!\s*")(?P<bare>[^,\]]*))\s*(?:,|$)""", re.DOTALL
@@ -39,10 +42,31 @@ class CellArgument:
 
 @dataclass(frozen=True)
 class LiteralArgument:
-    """A number as printed somewhere."""
+    """A number as printed somewhere: its value, the size of its last digit, and the unit beside it if any."""
 
     text: str
     value: Decimal
+    step: Decimal
+    unit: str | None = None
+
+    def carried_by(self, value: Any, unit: str | None) -> bool:
+        """Whether a cell's value, rounded to the digits that were typed, reads as this. `unit` is what its column declares."""
+        scale = factor(self.unit, unit) if self.unit else Decimal(1)
+        number = _decimal(value)
+        if scale is None or number is None:
+            return False
+        # Printers differ in how they round a half: both neighbours read as it.
+        difference = abs(_ALL_DIGITS.subtract(number, _ALL_DIGITS.multiply(self.value, scale)))
+        return difference * 2 <= _ALL_DIGITS.multiply(self.step, scale)
+
+    def distance(self, value: Any, unit: str | None) -> float | None:
+        """How far a cell's value is from this, as a share of it; None where it is no number or of another unit."""
+        scale = factor(self.unit, unit) if self.unit else Decimal(1)
+        number = _decimal(value)
+        if scale is None or number is None:
+            return None
+        meant = self.value * scale
+        return float(abs(number - meant) / max(abs(meant), abs(number), Decimal("1e-300")))
 
 
 NumberArgument = IdArgument | CellArgument | LiteralArgument
@@ -116,23 +140,39 @@ def row_numbers(
 
 
 def parse_argument(text: str) -> NumberArgument:
-    """What a person typed after `wh lineage`. Raises WH304 for what is none of the three forms."""
+    """What a person typed after `wh lineage`: a number id, a cell, or a number as it stands on a slide (`8703`, `8.7k`,
+    `8702.7 tok/s`). Raises WH304 for anything else."""
     text = text.strip()
     if _ID.fullmatch(text.lower()):
         return IdArgument(text.lower())
     cell = _CELL.fullmatch(text)
     if cell:
         return CellArgument(cell["query"], _conditions(cell["grain"], text), cell["column"])
-    try:
-        value = Decimal(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
-        if value.is_finite():
-            return LiteralArgument(text, value)
-    except InvalidOperation:
-        pass
+    if literal := _literal(text):
+        return literal
     raise WarehouseError(
-        "WH304", f"{text!r} is no number id, cell or number",
-        hint="type n-..., query[key=value,...].column, or a number as printed", exit_code=ExitCode.USAGE,
+        "WH304", f"{text!r} is not a number id, a cell or a number",
+        hint="type n-..., query[key=value,...].column, or a number as printed: 8703, 8.7k, 8702.7 tok/s", exit_code=ExitCode.USAGE,
     )
+
+
+def _literal(text: str) -> LiteralArgument | None:
+    found = _LITERAL.fullmatch(text)
+    if not found:
+        return None
+    digits, rest = found["number"], (found["rest"] or "").strip()
+    scale = Decimal(1)
+    if rest and not is_unit(rest):
+        scale, rest = _SUFFIXES.get(rest[0], Decimal(0)), rest[1:].strip()
+        if not scale or (rest and not is_unit(rest)):
+            return None
+    try:
+        value = Decimal(digits.replace(",", "") if _THOUSANDS.fullmatch(digits) else digits)
+    except InvalidOperation:
+        return None
+    exponent = value.as_tuple().exponent
+    step = Decimal(1).scaleb(int(exponent), _ALL_DIGITS)
+    return LiteralArgument(text, _ALL_DIGITS.multiply(value, scale), _ALL_DIGITS.multiply(step, scale), rest or None)
 
 
 def _conditions(text: str, whole: str) -> dict[str, str | None]:
@@ -155,18 +195,9 @@ def _conditions(text: str, whole: str) -> dict[str, str | None]:
     return conditions
 
 
-def carries(value: Any, literal: Decimal) -> bool:
-    """Whether a cell, printed with as many digits as the literal has, reads as the literal."""
+def _decimal(value: Any) -> Decimal | None:
+    """The number that a cell holds; None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        return False
+        return None
     number = Decimal(value) if not isinstance(value, float) else Decimal(repr(value))
-    if not number.is_finite():
-        return False
-    if number == literal:
-        return True
-    exponent = literal.as_tuple().exponent
-    # A literal without decimals says only that the number is that integer, not that it rounds to it.
-    if not isinstance(exponent, int) or exponent >= 0:
-        return False
-    # Printers differ in how they round a half: both neighbours read as it.
-    return abs(_ALL_DIGITS.subtract(number, literal)) * 2 <= Decimal(1).scaleb(exponent, _ALL_DIGITS)
+    return number if number.is_finite() else None

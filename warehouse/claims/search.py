@@ -5,13 +5,16 @@ Looks in the store's publications, the last one first, and in the current build'
 
 from __future__ import annotations
 
+import heapq
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, carries, exact, inexact
+from warehouse.claims.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, exact, inexact
 from warehouse.claims.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
+from warehouse.claims.specification import declared_units, stored_specification
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 from warehouse.transform.builds import find_current
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _LISTED = 20
+_NEAREST = 6  # numbers; one that is published and built counts twice
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
             )
         raise WarehouseError(
             "WH304", "no published or built cell carries it", _shown(argument),
-            _known(project, argument),
+            isinstance(argument, LiteralArgument) and _nearest(project, published, argument) or _known(project, argument),
             ExitCode.NOT_FOUND,
         )
     if len(found) > 1:
@@ -128,8 +132,8 @@ def _shown(argument: NumberArgument) -> str:
     match argument:
         case IdArgument(number_id):
             return number_id
-        case LiteralArgument(text, _):
-            return text
+        case LiteralArgument():
+            return argument.text
         case CellArgument(query, grain, column):
             return f"{query}[{','.join(f'{k}={_typed(v)}' for k, v in grain.items())}].{column}"
 
@@ -190,19 +194,53 @@ def _is(row: PublishedRow, name: str, typed: str | None) -> bool:
 
 
 def _by_literal(project: Project, published: Sequence[PublishedRollup], argument: LiteralArgument) -> list[FoundCell]:
-    """In every whole publication, and in the current build."""
-    found: dict[str, FoundCell] = {}
+    """In every whole publication, and in the current build: the cells that hold just this number, or else those that read as it."""
+    found: dict[str | None, FoundCell] = {}
+    for each, unit in _numbers(project, published):
+        if argument.carried_by(each.cell.value, unit):
+            found.setdefault(each.cell.number_id, each)
+    exactly = [each for each in found.values() if each.cell.value == argument.value and not argument.unit]
+    return exactly or list(found.values())
+
+
+def _nearest(project: Project, published: Sequence[PublishedRollup], argument: LiteralArgument) -> str:
+    """The cells whose values are nearest to a number that none carries, as a hint."""
+    by_distance = (
+        (distance, found) for found, unit in _numbers(project, published)
+        if (distance := argument.distance(found.cell.value, unit)) is not None
+    )
+    nearest = heapq.nsmallest(_NEAREST, by_distance, key=lambda pair: pair[0])
+    listed = dict.fromkeys(f"\n  {found.cell.number_id}  {found.cell.value}  {found.key}" for _, found in nearest)
+    return f"the nearest are:{''.join(listed)}" if listed else ""
+
+
+def _numbers(project: Project, published: Sequence[PublishedRollup]) -> Iterator[tuple[FoundCell, str | None]]:
+    """Every number of the whole publications and of the current build, with the unit that its column declares."""
     for publication in whole_publications(published)[0]:
+        units = declared_units(stored_specification(project, str(publication.record["query_spec_digest"])).document)
         for row in publication.rows():
             for cell in row.cells.values():
-                if cell.number_id and carries(cell.value, argument.value):
-                    name = str(publication.record["query"])
-                    found.setdefault(cell.number_id, FoundCell(name, row, cell, publication, None))
+                if cell.number_id:
+                    yield FoundCell(str(publication.record["query"]), row, cell, publication, None), units.get(cell.column)
+    units_of = _built_units(project)
     for query, row, rowid in _built_rows(project):
         for cell in row.cells.values():
-            if cell.number_id and carries(cell.value, argument.value):
-                found.setdefault(cell.number_id, FoundCell(query, row, cell, None, rowid))
-    return list(found.values())
+            if cell.number_id:
+                yield FoundCell(query, row, cell, None, rowid), units_of[query].get(cell.column)
+
+
+def _built_units(project: Project) -> dict[str, dict[str, str]]:
+    """The units of the current build's rollups, by query and column."""
+    from warehouse.transform.query import open_build
+
+    if (build := find_current(project)) is None:
+        return {}
+    con = open_build(build.path)
+    try:
+        found = con.execute("select name, specification from catalog.model where schema_name = 'rollup'").fetchall()
+        return {name: declared_units(json.loads(specification)) for name, specification in found}
+    finally:
+        con.close()
 
 
 def _built_rows(

@@ -69,6 +69,11 @@ def stored_specification(project: Project, digest: str) -> Specification:
         raise _torn(str(error), place) from error
 
 
+def declared_units(specification: Mapping[str, Any]) -> dict[str, str]:
+    """The units that a query spec declares, by column."""
+    return {str(name): str(unit) for name, _, unit in specification["document"]["contract"]["columns"] if unit}
+
+
 @lru_cache(maxsize=8)  # a number's spec is asked for by several; who gets it does not change it
 def parse_specification(data: bytes, digest: str, place: str) -> Specification:
     """The spec in `data`, of which its digest covers every byte. Raises WH307 for any other bytes."""

@@ -404,7 +404,7 @@ class TestDisagreement:
 
     @pytest.mark.parametrize("key", ["completed", "failed", "total_output_tokens", "total_input_tokens"])
     def test_counts(self, tmp_path: Path, key: str) -> None:
-        (message,) = self.issues(tmp_path, **{key: 3})
+        (message,) = self.issues(tmp_path, **{"num_prompts": 50, key: 3})
         assert message.startswith(f"{key} is stated as 3, its requests give ")
 
     def test_a_percentile_nobody_else_computes(self, tmp_path: Path) -> None:

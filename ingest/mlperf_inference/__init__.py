@@ -62,7 +62,7 @@ class MlperfInference:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "mlperf_inference"
-    version = 4
+    version = 5
     formats = (
         "MLPerf Inference submissions, rounds v0.5 to v6.x: loadgen logs, accuracy and compliance reports, power logs,"
         " measurements and system descriptions",

@@ -372,6 +372,27 @@ class TestOtherFormats:
         sample.write(tmp_path / "tree/a.jsonl", record)
         assert one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))["accelerator_count"] == 8
 
+    @pytest.mark.parametrize("indent", [None, 2])
+    @pytest.mark.parametrize("key", ["results", "all runs", 'a "[{'])
+    def test_a_list_that_is_the_only_value_of_an_object(self, tmp_path: Path, key: str, indent: int | None) -> None:
+        of = [sample.vllm_record(REQUESTS), sample.vllm_record(REQUESTS, max_concurrency=99)]
+        sample.write(tmp_path / "tree/a.json", {key: of}, indent=indent)
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        text = (tmp_path / "tree/a.json").read_text()
+        places = [(run["raw_offset"], run["raw_length"]) for run in rows["bench_serving_run"]]
+        assert [json.loads(text[start : start + length]) for start, length in places] == of
+        assert len(rows["bench_serving_request"]) == 80 and not codes(rows)
+
+    def test_such_a_list_that_breaks_off(self, tmp_path: Path) -> None:
+        text = json.dumps({"results": [sample.vllm_record(REQUESTS)] * 2})
+        sample.write(tmp_path / "tree/a.json", text[:-300])
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        assert [run["is_whole"] for run in rows["bench_serving_run"]] == [True, False] and codes(rows) == {"malformed-json": 1}
+
+    def test_a_list_with_something_beside_it_is_another_format(self, tmp_path: Path) -> None:
+        sample.write(tmp_path / "tree/a.json", {"results": [sample.inferencex_agg_record()], "note": 1})
+        assert not drafts(INGESTOR, tmp_path / "tree")
+
     def test_a_list_of_inferencex_records(self, tmp_path: Path) -> None:
         split = {"num_prefill_gpu": 4, "num_decode_gpu": 8, "is_multinode": True, "hw": "gb200-nv"}
         sample.write(tmp_path / "tree/agg_all.json", [sample.inferencex_agg_record(), sample.inferencex_agg_record(**split)])
@@ -404,7 +425,7 @@ class TestDisagreement:
 
     @pytest.mark.parametrize("key", ["completed", "failed", "total_output_tokens", "total_input_tokens"])
     def test_counts(self, tmp_path: Path, key: str) -> None:
-        (message,) = self.issues(tmp_path, **{key: 3})
+        (message,) = self.issues(tmp_path, **{"num_prompts": 50, key: 3})
         assert message.startswith(f"{key} is stated as 3, its requests give ")
 
     def test_a_percentile_nobody_else_computes(self, tmp_path: Path) -> None:

@@ -91,7 +91,88 @@ def test_more_failed_requests_than_requests_leave_the_completed_ones_unknown(tmp
     facts = _facts(tmp_path, "results")
     assert facts.sql("select completed_count, failed_count, error_rate from main.serving_outcome_fact").fetchall() == [(None, 900, None)]
     [(message,)] = facts.sql("select message from main.ingest_issue where code = 'impossible-count'").fetchall()
-    assert message == "900 requests failed or did not end, of 500"
+    assert message == "failures is 900, but total is 500"
+
+
+def _write_asked_for(folder: Path) -> None:
+    """AIPerf's summary of seven requests, which were asked for; that number is in no fact."""
+    summary = genai_perf.aiperf_summary(genai_perf.measured(7))
+    summary["input_config"]["loadgen"]["request_count"] = 7
+    bench_serving.write(folder / "profile_export_aiperf.json", summary)
+
+
+_TOTALS: dict[str, tuple[str, Write, str, str]] = {
+    "vLLM": ("bench_serving", bench_serving.write_results, r'("num_prompts": )\d+', "error"),
+    "speech": ("bench_serving", lambda top: bench_serving.write(top / "a.json", bench_serving.stt_record()), r'("total": )\d+', "error"),
+    "InferenceX": (
+        "bench_serving", lambda top: bench_serving.write(top / "a.json", bench_serving.inferencex_agentic_record()),
+        r'("num_requests_total": )\d+', "error",
+    ),
+    "LLMPerf": ("llmperf", llmperf.write, r'("results_num_requests_started": )\d+', "error"),
+    "inference-perf": ("inference_perf", inference_perf.write, r'("load_summary": \{\s*"count": )\d+', "error"),
+    "GuideLLM": ("guidellm", guidellm.write, r'("incomplete": 1,\s*"total": )\d+', "error"),
+    "GuideLLM 0.2": ("guidellm", lambda top: guidellm.write(top, 0), r'("incomplete": 1,\s*"total": )\d+', "error"),
+    "AIPerf": ("genai_perf", _write_asked_for, r'("loadgen": \{[^}]*"request_count": )\d+', "warning"),
+    "llm-d 0.1": ("llm_d_report", lambda top: llm_d_report.write(top, llm_d_report.old(), "json"), r'("total": )\d+', "error"),
+}
+
+
+@pytest.mark.parametrize("tool", _TOTALS)
+def test_requests_that_are_more_than_all_are_reported(tmp_path: Path, tool: str) -> None:
+    """Clients count a request as completed or as failed, never as both."""
+    family, write, pattern, severity = _TOTALS[tool]
+    write(tmp_path / "results")
+    assert not _issues(tmp_path, family, "impossible-count")
+    _change(tmp_path / "results", pattern, "1")
+    [(found, text)] = _issues(tmp_path, family, "impossible-count")
+    assert found == severity and text.endswith(b": 1")
+
+
+_STATISTICS: dict[str, tuple[str, Write, str]] = {
+    "vLLM": ("bench_serving", bench_serving.write_results, r'("mean_ttft_ms": )[\d.]+'),
+    "LLMPerf": ("llmperf", llmperf.write, r'("results_ttft_s_mean": )[\d.]+'),
+    "inference-perf": ("inference_perf", inference_perf.write, r'("time_to_first_token": \{\s*"mean": )[\d.]+'),
+    "inference-perf YAML": ("inference_perf", inference_perf.write_all, r"(count: )2(?=\nfailures)"),
+    "GuideLLM": ("guidellm", guidellm.write, r'("time_to_first_token_ms": \{\s*"successful": \{\s*"mean": )[\d.]+'),
+    "AIPerf": ("genai_perf", genai_perf.write_aiperf, r'("request_latency": \{\s*"unit": "ms",\s*"avg": )[\d.]+'),
+    "llm-d": ("llm_d_report", lambda top: llm_d_report.write(top, llm_d_report.new(), "json"), r'("mean": )0\.25'),
+    "llm-d 0.1": ("llm_d_report", lambda top: llm_d_report.write(top, llm_d_report.old(), "json"), r'("requests_per_sec": )[\d.]+'),
+}
+
+
+@pytest.mark.parametrize(
+    ("instead", "code"),
+    [
+        ("NaN", "non-finite-number"), ("-Infinity", "non-finite-number"), ('"NaN"', "non-finite-number"), ("1e999", "non-finite-number"),
+        ('"soon"', "not-a-number"), ("[1]", "not-a-number"), ("true", "not-a-number"), ("null", None), ('"N/A"', None),
+    ],
+)
+@pytest.mark.parametrize("tool", _STATISTICS)
+def test_a_statistic_that_cannot_be_read_is_an_error(tmp_path: Path, tool: str, instead: str, code: str | None) -> None:
+    family, write, pattern = _STATISTICS[tool]
+    write(tmp_path / "results")
+    _change(tmp_path / "results", pattern, instead)
+    found = _issues(tmp_path, family, "non-finite-number", "not-a-number")
+    assert [severity for severity, _ in found] == ["error"] * (code is not None)
+    assert not code or _issues(tmp_path, family, code) == found and instead.strip('"').encode() in found[0][1]
+
+
+def test_a_load_without_limit_is_no_lost_number(tmp_path: Path) -> None:
+    """As llm-d's own example states a closed loop of all sessions at once: `concurrency: .inf`."""
+    report = llm_d_report.new()
+    report["scenario"]["load"]["standardized"]["concurrency"] = float("inf")
+    llm_d_report.write(tmp_path / "results", report, "yaml")
+    assert not _issues(tmp_path, "llm_d_report", "non-finite-number", "not-a-number")
+
+
+def _issues(tmp_path: Path, family: str, *codes: str) -> list[tuple[str, bytes]]:
+    """Severity and place of the issues of these codes."""
+    subject, found = Subject(family), []
+    for number, draft in enumerate(subject.drafts(tmp_path / "results")):
+        folder = tmp_path / "stored" / str(number)
+        rows = subject.parsed(subject.stored(draft, folder))
+        found += [(row["severity"], place(row, folder)) for row in rows[ISSUE_TABLE] if row["code"] in codes]
+    return found
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 1.0])

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from conftest import Wh
+from samples import bench_serving
 from samples import mlperf_inference as sample
 
 from warehouse.errors import WarehouseError
@@ -54,7 +55,7 @@ def test_the_errors_are_told_with_their_places_and_the_rest_is_counted(project: 
     # Three scenarios of one system name another submitter, two of the other one a placeholder.
     assert "issues in what was copied: 1 error, 3 warnings, 2 notes\n" in err
     line = line_of(evidence / "inference_results_v5.1" / SUMMARY, "eighty")
-    assert f"  {SUMMARY}:{line}: not-a-number: Completed samples per second: eighty\n" in err
+    assert f"  {evidence}/inference_results_v5.1/{SUMMARY}:{line}: not-a-number: Completed samples per second: eighty\n" in err
     assert "select * from ingest_issue" in err and "Other Org" not in err
 
 
@@ -65,7 +66,23 @@ def test_the_json_has_them_by_bundle(project: Project, evidence: Path, wh: Wh) -
     assert issues["SingleStream"] == {"note": 1, "first_errors": []} and issues["Offline"] == {"warning": 1, "first_errors": []}
     [error] = issues["Server"]["first_errors"]
     assert (issues["Server"]["error"], error["code"]) == (1, "not-a-number")
-    assert error["place"].startswith(SUMMARY + ":") and error["run_id"].endswith("Server/performance/run_1")
+    log = evidence / "inference_results_v5.1" / SUMMARY
+    assert (error["source"], error["raw_path"], error["line_number"]) == (str(log), SUMMARY, line_of(log, "eighty"))
+    assert error["run_id"].endswith("Server/performance/run_1")
+
+
+def test_two_files_of_one_name_are_told_apart_by_the_paths_that_were_typed(
+    project: Project, tmp_path: Path, wh: Wh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, ttft in (("a", '"soon"'), ("b", '"late"'), ("c", '"soon"')):  # the third is a copy of the first
+        text = json.dumps(bench_serving.inferencex_record(mean_ttft=1.25))
+        bench_serving.write(tmp_path / name / "result.json", text.replace('"mean_ttft": 1.25', f'"mean_ttft": {ttft}'))
+    monkeypatch.chdir(tmp_path)
+    _, out, err = wh("ingest", "a/", "./b/result.json", "c", "--json")
+    told = [line.strip().split(": ")[0] for line in err.splitlines() if "not-a-number" in line]
+    assert sorted(told) == ["a/result.json:1", "b/result.json:1"]
+    errors = [error for bundle in json.loads(out) for error in bundle.get("issues", {}).get("first_errors", [])]
+    assert {(error["source"], error["raw_path"]) for error in errors} == {("a/result.json", "result.json"), ("b/result.json", "result.json")}
 
 
 def test_what_the_build_files_is_what_the_ingest_told(project: Project, evidence: Path, wh: Wh) -> None:

@@ -256,7 +256,7 @@ class TestDamage:
         rows = rows_of_text(f"{stats}\n{accuracy}\n", tmp_path)
         assert [row["value_number"] for row in rows["mlperf_training_stat"]] == [0.5, None]
         assert [row["value_number"] for row in rows["mlperf_training_event"]] == [None, None]
-        assert codes(rows)["non-finite-number"] == 2
+        assert codes(rows)["non-finite-number"] == 2 and {row["severity"] for row in rows[ISSUE_TABLE]} == {"error"}
 
     def test_numbers_as_text_in_metadata_are_numbers(self, tmp_path: Path) -> None:
         rows = rows_of_text(sample.event("eval_start", None, samples_count="96", step=None, status=7), tmp_path)

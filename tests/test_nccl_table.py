@@ -149,6 +149,62 @@ def test_a_row_that_was_cut_is_reported_and_states_nothing_false(table: Table, d
     assert {"truncated-row", "malformed-row"} & set(issues) or not ending and len(cut.removeprefix(table.tag).split()) == 1
 
 
+def tabbed(line: str) -> str:
+    return "\t".join(line.split())
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables, st.booleans())
+def test_a_table_between_tabs_is_read_by_them(table: Table, has_tabbed_head: bool) -> None:
+    """As spreadsheets and `awk -v OFS='\\t'` write it: a blank cell is two tabs."""
+    rows = [row for row in table.rows if row.halves[1] is not None]
+    lines = []
+    for row in rows:
+        left = [str(row.size), str(row.size // 4), row.kind] + [row.redop] * table.has_redop
+        left += ["" if row.root is None else str(row.root)] * table.has_root
+        empty = [""] * (3 + bool(table.wrong))
+        halves = (empty if half is None else [written(half[0]), f"{half[1]:.2f}", f"{half[2]:.2f}", *[half[3]] * bool(table.wrong)] for half in row.halves)
+        lines.append(table.tag + "\t".join([*left, *(cell for half in halves for cell in half)]) + "\n")
+    first, *columns = table.head.splitlines(keepends=True)
+    if has_tabbed_head:
+        columns = [table.tag + tabbed(line.removeprefix(table.tag)) + "\n" for line in columns]
+    found, issues = read("".join([first, *columns, *lines]))
+    assert found == [table.points(row) for row in rows]
+    assert issues == []
+
+
+WHOLE = Row(1048576, "float", "sum", -1, ((43.67, 24.01, 42.02, "0"), (42.91, 24.44, 42.76, "12")))
+PLAIN = Table((WHOLE,), True, True, "#wrong", 8)
+
+
+@pytest.mark.parametrize("cut", range(1, 14))
+def test_a_row_between_tabs_that_was_cut_states_nothing_false(cut: int) -> None:
+    cells = tabbed(PLAIN.line(WHOLE)).split("\t")[:cut]
+    [whole, *rest], issues = read(PLAIN.head + PLAIN.line(WHOLE) + "\n" + "\t".join([*cells[:-1], cells[-1][:1]]) + "\n")
+    truth = PLAIN.points(WHOLE)
+    assert whole == truth and ({"truncated-row", "malformed-row"} & set(issues) or cut == 13)
+    if cut < 13:  # a cut within the last cell leaves a row that may be whole
+        assert all(point.items() < truth.items() for point in rest)
+
+
+@pytest.mark.parametrize("wrong", ["#wrong", None])
+@pytest.mark.parametrize("has_tabs", [False, True])
+@pytest.mark.parametrize("placement", ["out_of_place", "in_place"])
+def test_blank_rates_leave_the_rest_of_their_half(placement: str, has_tabs: bool, wrong: str | None) -> None:
+    table = Table((WHOLE,), True, True, wrong, 8)
+    line = table.line(WHOLE)
+    rates = "   24.44   42.76" if placement == "in_place" else "   24.01   42.02"
+    assert line.count(rates) == 1
+    if has_tabs:
+        line = tabbed(line).replace(tabbed(rates), "\t")
+    else:
+        line = line.replace(rates, " " * len(rates))
+    [found], issues = read(table.head + line + "\n")
+    expected = table.points(WHOLE)
+    expected[placement] = (*expected[placement][:6], None, None, expected[placement][-1])
+    assert found == expected and issues == ["blank-cell"]
+
+
 ALL_TO_ALL = """\
 # nThread 1 nGpus 8 minBytes 1 maxBytes 8589934592 step: 2(factor) warmup iters: 5 iters: 20 validation: 0
 #

@@ -222,6 +222,32 @@ def test_a_build_is_not_stopped_and_publish_runs_nothing(small: Project, tmp_pat
     assert caught.value.place.startswith("queries/q.sql:4:16") and caught.value.message.startswith("E_UNORDERED_AGG: ")
 
 
+def test_a_choice_that_a_tie_may_decide_is_noted_and_fails_nothing(small: Project, wh_on: WhOn) -> None:
+    header = "/*\ngrain: [run_id]\n*/\n"
+    write(small, {
+        "queries/whole.sql": f"{header}select run_id, family from benchmark_run_fact\norder by family desc limit 1",
+        "queries/decided.sql": f"{header}select run_id, family from benchmark_run_fact order by family, 1 limit 1",
+        "queries/plain.sql": f"{header}select run_id, family from benchmark_run_fact order by family",
+        "queries/reads_it.sql": f"{header}select run_id, count(*) as n from slowest group by run_id",
+        "models/slowest.sql": "select distinct on (run_id) run_id, e2e_ms\nfrom request_fact\norder by run_id, status",
+    })
+    code, out, err = wh_on(small, "check", "--json")
+    assert code == 0
+    found = {note["place"]: (note["code"], note["message"].splitlines()[0]) for note in json.loads(out)["notes"]}
+    told = "can be published only if no tie decides which rows are kept"
+    assert found == {
+        "queries/whole.sql:5:10": ("WH306", f"whole {told}: ORDER BY family DESC LIMIT 1"),
+        "models/slowest.sql:3:10": ("WH306", f"reads_it {told}: DISTINCT ON (run_id) ORDER BY run_id, status"),
+    }
+    assert "note WH306 queries/whole.sql:5:10: whole can be published only if" in err and "\norder by family desc limit 1\n         ^\n" in err
+    assert json.loads(wh_on(small, "check", "--json")[1])["notes"] == json.loads(out)["notes"]  # also from memory
+
+
+def test_the_standard_queries_have_no_notes(tmp_path: Path, wh_on: WhOn) -> None:
+    code, out, _ = wh_on(init_project(tmp_path / "p"), "check", "--json")
+    assert code == 0 and json.loads(out)["notes"] == []
+
+
 def test_only_the_queries_that_read_an_untraceable_column_are_named(small: Project, wh_on: WhOn) -> None:
     header = "/*\ngrain: [run_id]\n*/\n"
     write(small, {

@@ -269,7 +269,7 @@ def test_a_number_that_is_none_is_null_and_flagged(land_stdout: Callable, number
     assert landed.values["rate"]["value_number"] is None
     assert landed.values["rate"]["value_text"] == number
     assert landed.runs[0]["overall_score"] is None
-    assert landed.codes == ["non-finite-value"] * 2
+    assert landed.codes == ["non-finite-value"] * 2 and {issue["severity"] for issue in landed.issues} == {"error"}
     assert landed.source(landed.issues[0]) == b'"rate": ' + number.encode()
 
 

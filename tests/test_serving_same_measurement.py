@@ -55,6 +55,16 @@ class TestLists:
         assert [run["max_concurrency"] for run in runs] == [16] * 3 and len({run["run_id"] for run in runs}) == 3
         assert [run["raw_path"].rpartition("/")[2] for run in runs] == ["a.json", "b.json", name]
 
+    def test_a_list_within_an_object_is_a_list(self, tmp_path: Path) -> None:
+        one, two = records(2)
+        write(tmp_path / "tree/bmk_a/a.json", one)
+        write(tmp_path / "tree/all.json", {"results": [two, one]})
+        found = drafts(SERVING, tmp_path / "tree")
+        assert [[(file.role, file.records) for file in draft.files] for draft in found] == [
+            [("result", (0,))], [("result", (0,)), ("restatement", (1,))],
+        ]
+        assert len(landed(SERVING, tmp_path / "tree", tmp_path / "store")["bench_serving_run"]) == 2
+
     def test_a_list_that_adds_to_the_records_repeats_them(self, tmp_path: Path) -> None:
         vllm = bench_serving.vllm_record(bench_serving.requests(9), False)
         write(tmp_path / "a.json", vllm)
@@ -88,15 +98,19 @@ class TestAiperf:
             ])
         ]
 
-    def test_so_is_one_that_only_a_list_repeats_and_the_rest_of_the_list_stays(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("is_within_an_object", [False, True])
+    def test_so_is_one_that_only_a_list_repeats_and_the_rest_of_the_list_stays(self, tmp_path: Path, is_within_an_object: bool) -> None:
         values = genai_perf.measured(57)
         write(tmp_path / "tree/aiperf_artifacts/profile_export_aiperf.json", genai_perf.aiperf_summary(values))
-        write(tmp_path / "tree/results_bmk/agg_bmk.json", [*records(2), genai_perf.inferencex_of(values)])
+        listed = [*records(2), genai_perf.inferencex_of(values)]
+        write(tmp_path / "tree/results_bmk/agg_bmk.json", {"results": listed} if is_within_an_object else listed)
         plan = planned(tmp_path / "tree", tmp_path / "p")
         (serving,) = [draft for family, draft in plan.recognised if family == "bench_serving"]
         assert serving.identity == {"records": {"agg_bmk.json": [0, 1]}} and serving.runs == ("agg_bmk", "agg_bmk/2")
         runs = [run for family, draft in plan.recognised for run in draft.runs]
         assert len(runs) == 3 and not plan.leftovers
+        [deployment] = landed(load("genai_perf"), tmp_path / "tree", tmp_path / "store")["genai_perf_deployment"]
+        assert (deployment["system_name"], deployment["tensor_parallel"]) == ("mi355x", 2)
 
     @pytest.mark.parametrize(("key", "value"), [("num_requests_successful", 56), ("p95_ttft", 0.5), ("mean_e2el", 6.0)])
     def test_one_figure_that_differs_is_no_proof(self, tmp_path: Path, key: str, value: float) -> None:

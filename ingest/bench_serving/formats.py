@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from .records import first_keys
+from .records import first_keys, list_within
 
 HEAD_BYTES = 16_384
 
@@ -59,7 +59,7 @@ def looks_like_results(head: bytes) -> bool:
 
 
 def is_list(head: bytes) -> bool:
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") or list_within(head) is not None
 
 
 def states_number(key: str) -> bool:

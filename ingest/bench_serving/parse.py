@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.entries import element_entry, possible
+from warehouse.landing.entries import check_total, element_entry, possible
 from warehouse.landing.json_text import Element, Json, json_number, json_pairs, json_text
 from warehouse.landing.records import ABSENT, shown
 from warehouse.landing.rows import RowBuffer
@@ -30,6 +30,11 @@ from .run import identity_of, run_columns, run_id
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _ENTRY, _RUN, _REQUEST = "bench_serving_entry", "bench_serving_run", "bench_serving_request"
+# Of what was asked for, or sent, the requests that ended somehow; by the client's, the transcription's and InferenceX's record.
+_TOTALS = {
+    "num_prompts": ("completed", "failed"), "results/total": ("results/success", "results/failed"),
+    "num_requests_total": ("num_requests_successful",),
+}
 _DEPTH = 6  # of the objects in a record
 _MAX_ARRAY_BYTES = 4096  # of an array that lands as text: those of a value for each request are longer
 _MAX_VALUE_BYTES = 4 << 20  # of a value that is no array: the server's state is some kilobytes
@@ -82,6 +87,8 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
         if columns["ended_at_text"] and "ended_at" not in columns:
             date = by_key["date"]
             report("not-a-time", f"date: {shown(date.value)}", date.offset, date.length, date.line_number, "error")
+        for total, parts in _TOTALS.items():
+            check_total(by_key, total, parts, report)
         for entry, message, severity in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
             report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)
         parse.buffer.add(

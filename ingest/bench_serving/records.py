@@ -1,7 +1,8 @@
 """The records of a result file and the bytes of their pairs, without decoding what nobody asks for.
 
 A record is an object with a run's numbers, and in a detailed file arrays of megabytes, which are stepped over at the speed of
-a search. A file holds one record, several on after another (the tools append), or a list of them.
+a search. A file holds one record, several on after another (the tools append), or a list of them, which may be the only value of
+an object (`{"results": [...]}`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ _WINDOW = 1 << 20
 _PIECE = 16 << 10  # of an array or object that is looked at first: most are short
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _BETWEEN = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n,\[\]]*+")  # appended with or without a line end, or elements of a list
+_LISTED = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*+\{[ \t\r\n]*+"(?:[^"\\]++|\\.)*+"[ \t\r\n]*+:[ \t\r\n]*+(?=\[[ \t\r\n]*+\{)', re.DOTALL)
+_LISTED_END = re.compile(rb"[ \t\r\n]*+\}[ \t\r\n]*+\Z")
 _SCALAR = re.compile(rb'[^ \t\r\n,\[\]{}":]++')
 _AFTER_NUMBERS = re.compile(rb"[ \t\r\n]*+(?:,[ \t\r\n]*+|\}[ \t\r\n]*+(?:,?[ \t\r\n]*+\{[ \t\r\n]*+)?)")
 _NESTED = re.compile(rb"\[[ \t\r\n]*+\[")
@@ -51,7 +54,8 @@ class Record(NamedTuple):
 def records(data: Data, report: Report) -> Iterator[Record]:
     """The records of a file. What breaks one is reported, and the search goes on at the next line that begins one."""
     walk = _Walk(data)
-    while (position := walk.past(_BETWEEN)) < len(data):
+    walk.position, end = list_within(data) or (0, len(data))
+    while (position := walk.past(_BETWEEN)) < end:
         line_number = walk.line_number(position)
         pairs: list[Pair] = []
         walk.begun = position
@@ -71,10 +75,23 @@ def records(data: Data, report: Report) -> Iterator[Record]:
         yield Record(position, walk.position, line_number, tuple(pairs), True)
 
 
+def list_within(data: Data) -> tuple[int, int] | None:
+    """The place of a list of objects that is the only value of the object that a file is. One that breaks off ends with the file."""
+    opening = _LISTED.match(data)
+    if opening is None:
+        return None
+    try:
+        stop = _Walk(data).container_stop(opening.end())
+    except ValueError:
+        return opening.end(), len(data)
+    return (opening.end(), stop) if _LISTED_END.match(data, stop) else None
+
+
 def first_keys(head: bytes) -> list[str]:
     """The keys of a file's first record, as far as its first bytes go; none where it does not begin as a record."""
     walk = _Walk(head)
     keys: list[str] = []
+    walk.position = (list_within(head) or (0,))[0]
     try:
         walk.past(_BETWEEN)
         walk.expect(b"{")
@@ -141,7 +158,7 @@ class _Walk:
         if first == b'"':
             return self._string_stop(start)
         if first in (b"[", b"{"):
-            return self._numbers_stop(start) or self._container_stop(start)
+            return self._numbers_stop(start) or self.container_stop(start)
         scalar = _SCALAR.match(self._data, start)
         if not scalar:
             raise ValueError("expected a value")
@@ -172,7 +189,7 @@ class _Walk:
             return stop if _NESTED_END.search(self._data[max(start, stop - 64) : stop]) else None
         return stop if self._data.find(b"[", start + 1, stop) < 0 else None
 
-    def _container_stop(self, start: int) -> int:
+    def container_stop(self, start: int) -> int:
         """The end of any array or object, by counting brackets outside of texts, a piece at a time."""
         depth, position, size = 0, start, _PIECE
         while window := self._data[position : position + size]:

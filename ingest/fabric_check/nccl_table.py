@@ -25,7 +25,7 @@ _MEASURES = {
     "error": "max_error", "#wrong": "wrong_count", "i_min": "latency_min", "i_max": "latency_max", "i_p99": "latency_p99",
 }
 _MAY_BE_BLANK = frozenset({"redop", "root", "error", "#wrong"})
-_CELL = re.compile(r"\S+")
+_CELL, _BLANK = re.compile(r"\S+"), re.compile(r"\s")
 _NEAR = 2  # characters: cells end where their column's name does, and the next begins after two blanks
 _LARGEST_ROOT = 9_999  # a time without decimals is 10000 or more
 
@@ -83,11 +83,12 @@ def read_columns(section: Section, line: Line, text: str, report: Report) -> Non
 
 def table_row(section: Section, told: Told, report: Report) -> Rows:
     """The points of one row of the table: out of place and in place, or the one of them that was run."""
-    cells = list(_CELL.finditer(told.text))
+    text, cells = told.text, list(_CELL.finditer(told.text))
     if section.has_timestamp and len(cells) > 2 and _DATE.fullmatch(cells[-2][0]) and _CLOCK.fullmatch(cells[-1][0]):
         _start(section.check, f"{cells[-2][0]} {cells[-1][0]}")
+        text = text[: cells[-2].start()].rstrip(" ").removesuffix("\t")
         cells = cells[:-2]
-    row = _placed(section, cells)
+    row, are_blanks_known = _placed(section, text, cells)
     if row is None:
         report.at("malformed-row", told.text[:200], told.line, "error")
         return
@@ -105,13 +106,24 @@ def table_row(section: Section, told: Told, report: Report) -> Rows:
         if measures[index] is None and (name not in _MAY_BE_BLANK or is_cut and index > last)
     }
     whole = {placement: places for placement, places in halves.items() if not blank & set(places)}
-    # A half that was not run is blank; in a row that was cut, the half within which it was cut is lost.
-    lost = [places for places in halves.values() if blank & set(places) and any(measures[index] is not None for index in places)]
-    if not whole or lost and not (is_cut and lost[0].stop > last):
+    # A half that was not run is blank. In a row that was cut, the half within which it was cut is lost; in one whose blanks are
+    # in their columns, the rest of a half stays.
+    partial = {
+        placement: places for placement, places in halves.items()
+        if blank & set(places) and any(measures[index] is not None for index in places)
+    }
+    if are_blanks_known and not is_cut:
+        whole |= partial
+    elif not (is_cut and all(places.stop > last for places in partial.values())) and partial:
+        whole = {}
+    if not whole:
         report.at("malformed-row", told.text[:200], told.line, "error")
         return
     if is_cut:
         report.at("truncated-row", told.text[:200], told.line, "error")
+    elif partial:
+        names = ", ".join(section.measures[index] for places in partial.values() for index in places if index in blank)
+        report.at("blank-cell", f"{names}: {told.text}"[:200], told.line)
     columns = _left_columns(section, dict(zip(section.left, stated, strict=True)), told.line, report)
     section.points += 1
     for placement, places in whole.items():
@@ -132,6 +144,12 @@ def _is_cut(section: Section, told: Told, row: list[str | None], cells: list[re.
     line = told.line.data.decode(errors="replace")
     first = line.rfind(told.text) + cells[0].end()
     filled = [index for index, text in enumerate(row) if text is not None]
+    if "\t" in told.text:
+        if not told.is_cut and line.count("\t", first) >= len(row) - 1:
+            return False
+        if not told.is_cut and not line.rstrip(" ").endswith("\t"):
+            row[filled[-1]] = None
+        return True
     before, behind = (cell.end() - cells[0].end() - section.ends[index] for cell, index in zip(cells[-2:], filled[-2:], strict=True))
     if not told.is_cut and len(line) - first >= section.ends[-1] + behind:
         return False
@@ -140,15 +158,29 @@ def _is_cut(section: Section, told: Told, row: list[str | None], cells: list[re.
     return True
 
 
-def _placed(section: Section, cells: list[re.Match[str]]) -> list[str | None] | None:
-    """The cells of a row by its columns, None for one that is blank; None where that cannot be told."""
-    count = len(section.ends)
+def _placed(section: Section, text: str, cells: list[re.Match[str]]) -> tuple[list[str | None] | None, bool]:
+    """The cells of a row by its columns, None for one that is blank, and whether each blank is known to be in its column; None
+    where no column can be told."""
+    count, found = len(section.ends), len(cells)
     if section.has_timestamp and len(cells) > count:  # the row was cut within the time
         del cells[count:]
     row: list[str | None] | None = [cell[0] for cell in cells]
+    are_known = True
     if len(cells) != count:
-        row = (_by_position(section, cells) if section.is_aligned else None) or _by_type(section, [cell[0] for cell in cells])
-    return row if row is not None and _is_possible(section, row) else None
+        row = _by_tabs(section, text) if "\t" in text else _by_position(section, cells) if section.is_aligned else None
+        are_known = row is not None and len(cells) == found
+        row = row or _by_type(section, [cell[0] for cell in cells])
+    return (row if row is not None and _is_possible(section, row) else None), are_known
+
+
+def _by_tabs(section: Section, text: str) -> list[str | None] | None:
+    """The cells between tabs; None where they are more than the columns, or tabs only stand for blanks."""
+    texts = [cell.strip() for cell in text.split("\t")]
+    missing = len(section.ends) - len(texts)
+    if missing < 0 or any(_BLANK.search(cell) for cell in texts):
+        return None
+    blanks: list[str | None] = [None] * missing
+    return [*(cell or None for cell in texts), *blanks]
 
 
 def _by_position(section: Section, cells: list[re.Match[str]]) -> list[str | None] | None:

@@ -34,6 +34,7 @@ _VERDICT = re.compile(r"#\s*(Out of bounds values|Avg bus bandwidth)\s*:\s*(\S*)
 _LIBRARY = re.compile(r"(?:(nccl-headers|nccl-library)=(\S+))")
 _SOFTWARE = re.compile(r"(\S{1,20} version|rccl-tests: Version)\s*:?\s*(\S.*)")
 _COMMAND = re.compile(r"\b(\w+_perf)(?:_mpi)?(?=\s+-)")  # with MPI, builds are often installed under a second name
+_SIZE = re.compile(r"\d+(?!\S)", re.ASCII)
 _ROW = re.compile(r"\d+\s+\d+\s+[a-z]\w*\s")
 ERROR = re.compile(
     r"Test (?:NCCL |CUDA |MPI )?(?:failure|timeout)|^# error:|NCCL WARN|unhandled (?:system|cuda) error|srun: error"
@@ -117,7 +118,7 @@ def _line(section: Section, told: Told, report: Report) -> Rows:
     if text.startswith("#"):
         check.cover(*at(told.line))
         yield from _comment(section, told, report)
-    elif section.left and text.partition(" ")[0].isdigit():
+    elif section.left and _SIZE.match(text):
         check.cover(*at(told.line))
         yield from table_row(section, told, report)
     elif is_row_like(text):

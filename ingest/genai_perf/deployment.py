@@ -13,6 +13,8 @@ from warehouse.landing.json_text import json_text
 from warehouse.landing.records import ABSENT
 from warehouse.landing.text import Report
 
+from .inferencex import elements_of
+
 _UNKNOWN = ABSENT | {"unknown"}
 
 
@@ -68,5 +70,7 @@ def _objects(data: bytes) -> Iterator[tuple[int, int, dict[str, Any]]]:
             record = json.loads(data[position:stop])
         except (ValueError, RecursionError):
             return
-        yield position, stop - position, record
-        position = text.find("{", stop)
+        is_list = elements_of(record) is not None
+        if not is_list:
+            yield position, stop - position, record
+        position = text.find("{", text.find("[", position) if is_list else stop)

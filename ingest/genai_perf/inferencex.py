@@ -67,11 +67,18 @@ def _records(tree: Tree) -> Iterator[tuple[Restatement, Mapping[str, Any]]]:
             found = _decoded(tree.head(path, _MAX_BYTES)) if all(mark in head for mark in _MARKS) else None
         except OSError:
             continue
-        listed: list[Any] = found if isinstance(found, list) else [found]
-        records = [record for record in listed if isinstance(record, dict)]
+        elements = elements_of(found)
+        records = [record for record in ([found] if elements is None else elements) if isinstance(record, dict)]
         for number, record in enumerate(records):
             if _number(record.get("num_requests_successful")) is not None:
-                yield Restatement(path, number, isinstance(found, list)), record
+                yield Restatement(path, number, elements is not None), record
+
+
+def elements_of(document: Any) -> list[Any] | None:
+    """The elements of a list, which may be the only value of an object; None of anything else."""
+    if isinstance(document, dict) and len(document) == 1:
+        [document] = document.values()
+    return document if isinstance(document, list) else None
 
 
 def _statistics(tree: Tree, path: str) -> dict[tuple[str, str], Decimal]:

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from warehouse.landing.columns import Rows
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, element_entry, landed_entries, possible
-from warehouse.landing.json_text import json_pairs
+from warehouse.landing.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.json_text import Element, json_pairs
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.severity import disagreement
 from warehouse.landing.statistics import agrees, mean, percentile
@@ -36,6 +36,9 @@ _AIPERF_KEYS = frozenset({"aiperf_version", "was_cancelled", "error_summary"})
 _RECORDS = "records/"  # AIPerf 0.1 nests its statistics, which stand at the top before and after
 _ROWS_BETWEEN_BATCHES = 5_000
 _REQUESTS = re.compile(rf"(?:{_RECORDS})?(?:error_)?request_count/avg")
+_NUMBERS = re.compile(rf"(?:{_RECORDS})?\w+/(?:avg|min|max|std|sum|count|p\d+(?:\.\d+)?)")
+# What was asked for; 0, or none, where the run went on for some time instead.
+_ASKED_FOR = ("input_config/request_count", "input_config/loadgen/request_count")
 _PERCENTILES = (25, 50, 75, 90, 95, 99)
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -109,10 +112,13 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
     data = document(bundle, paths[role], report)
     found: Iterator[Entry] = csv_entries(data, report)
     if role == "summary":
-        found = (element_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
+        found = (_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
     found = (possible(entry, report, counts=bool(_REQUESTS.fullmatch(entry.key))) for entry in found)
     landed_rows = landed_entries(buffer, "genai_perf_entry", paths[role], run, "summary", found)
     entries = {entry.key.removeprefix(_RECORDS): entry for entry in landed_rows}
+    for total in _ASKED_FOR:
+        if total in entries and entries[total].number:  # no published number is made of it
+            check_total(entries, total, ("request_count/avg", "error_request_count/avg"), report, "warning")
     for key, entry in entries.items():
         name, _, statistic = key.rpartition("/")
         if statistic == "unit" and not is_known(name, entry.value):
@@ -120,6 +126,11 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
         elif statistic == "avg" and f"{name}/unit" not in entries and not (role == "csv" and COUNTED.fullmatch(name)):
             report("unknown-unit", f"{name} states none", entry.offset, entry.length, entry.line_number, "error")
     return entries
+
+
+def _entry(element: Element, report: Report) -> Entry:
+    entry = element_entry(element, report)
+    return numeric(entry, report) if _NUMBERS.fullmatch(entry.key) else entry
 
 
 def _raw(bundle: Bundle, buffer: RowBuffer, run: str, raw_path: str, experiments: list[Experiment]) -> _Batches:

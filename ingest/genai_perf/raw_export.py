@@ -57,7 +57,7 @@ def request_rows(data: Data, report: Report, experiments: list[Experiment]) -> I
 
 
 def _reporter(report: Report, offset: int, length: int) -> Callable[[str, str], None]:
-    return lambda code, message: report(code, message, offset, length)
+    return lambda code, message: report(code, message, offset, length, severity="error")
 
 
 def _requests(stream: JsonStream, report: Report, experiments: list[Experiment]) -> Iterator[Row]:

@@ -84,7 +84,7 @@ def _with_what_is_measured(entries: Mapping[str, Entry], report: Report) -> dict
             for path, value in _scalars(counted[0], one):
                 key = _CONFIG + path
                 if is_lost_number(value):
-                    report("non-finite-number", key[:120], stated.offset, stated.length, stated.line_number)
+                    report("non-finite-number", key[:120], stated.offset, stated.length, stated.line_number, "error")
                 found[key] = stated._replace(key=key, value=json_text(value), number=json_number(value))
     return found
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import MAX_DOCUMENT_BYTES, element_entry, landed_entries, possible
+from warehouse.landing.entries import MAX_DOCUMENT_BYTES, check_total, element_entry, landed_entries, numeric, possible
 from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.json_text import Element, json_entries
+from warehouse.landing.json_text import Element, json_pairs
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.severity import disagreement
 from warehouse.landing.statistics import agrees, mean
@@ -31,6 +31,10 @@ _DEPTH = 7
 _ROWS_BETWEEN_BATCHES = 5_000
 _TOTALS = re.compile(r"(?:metrics/)?request_totals/\w+")
 _MOMENTS = frozenset({"start_time", "end_time"})
+# What every version writes as a number, or null.
+_NUMBERS = re.compile(
+    r"metrics/\w+/(?:successful|errored|incomplete|total)/(?:mean|median|mode|variance|std_dev|min|max|count|total_sum|percentiles/p\d+)"
+)
 _NOT_LANDED = frozenset({"requests", "request_samples"})
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -100,6 +104,9 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
         workload_point=(load.strategy or "unstated") + (f" {same + 1}" if same else ""),
         **load._asdict(),
     )
+    for totals in ("metrics/request_totals", "request_totals"):
+        parts = [f"{totals}/{status}" for status in ("successful", "errored", "incomplete")]
+        check_total(entries, f"{totals}/total", parts, parse.report)
     _check(parse.report, entries, detail)
     yield from parse.buffer.full()
 
@@ -107,7 +114,7 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
 def _land(parse: _Parse, data: Data, stream: JsonStream, key: str, benchmark: int | None) -> dict[str, Entry]:
     """Land the value at the cursor: an object key by key, anything else as one entry."""
     is_object = stream.kind() == "{"
-    found: Iterator[Entry]
+    found: Iterable[Element]
     start = stream.offset
     line = stream.line_number(start)
     if is_object:
@@ -116,19 +123,24 @@ def _land(parse: _Parse, data: Data, stream: JsonStream, key: str, benchmark: in
         if size > MAX_DOCUMENT_BYTES:
             parse.report("document-too-large", f"{key}: {size} bytes", start, size, line, "error")
             return {}
-        within = json_entries(bytes(data[start : stream.offset]), parse.report, depth=_DEPTH, start=(start, line))
-        found = (entry._replace(key=f"{key}/{entry.key}") for entry in within)
+        within = json_pairs(bytes(data[start : stream.offset]), parse.report, depth=_DEPTH, start=(start, line))
+        found = (element._replace(key=f"{key}/{element.key}") for element in within)
     else:
         value = stream.value()
-        found = iter([element_entry(Element(start, stream.offset - start, line, key, value), parse.report)])
-    found = (
-        possible(entry, parse.report, counts=bool(_TOTALS.fullmatch(entry.key)), tells_time=entry.key in _MOMENTS)
-        for entry in found
-    )
+        found = [Element(start, stream.offset - start, line, key, value)]
     landed_rows = landed_entries(
-        parse.buffer, "guidellm_entry", parse.raw_path, parse.run, "report", found, benchmark_index=benchmark
+        parse.buffer, "guidellm_entry", parse.raw_path, parse.run, "report",
+        (_entry(element, parse.report) for element in found), benchmark_index=benchmark,
     )
     return {entry.key: entry for entry in landed_rows}
+
+
+def _entry(element: Element, report: Report) -> Entry:
+    entry = element_entry(element, report)
+    is_count, is_moment = bool(_TOTALS.fullmatch(entry.key)), entry.key in _MOMENTS
+    if is_count or is_moment or _NUMBERS.fullmatch(entry.key):
+        entry = numeric(entry, report)
+    return possible(entry, report, counts=is_count, tells_time=is_moment)
 
 
 def _check(report: Report, entries: Mapping[str, Entry], detail: Detail) -> None:

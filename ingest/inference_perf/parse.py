@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from warehouse.landing.columns import Row
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, element_entry, landed_entries, possible
-from warehouse.landing.json_text import json_pairs
+from warehouse.landing.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.json_text import Element, json_pairs
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Entry, Report
 from warehouse.landing.yaml_text import yaml_documents, yaml_pairs
@@ -25,6 +25,7 @@ from .requests import request_rows
 
 _DEPTH = 8
 _COUNTS = frozenset({"load_summary/count", "load_summary/concurrency", "successes/count", "failures/count"})
+_NUMBERS = ("load_summary/", "successes/", "failures/", "benchmark_time_seconds")  # of these reports state numbers, or null
 # What of the configuration is the workload's; hosts, keys and places of storage are not.
 _WORKLOAD_KEYS = (
     "api/type", "api/streaming", "data/", "load/type", "load/stages", "load/sweep", "load/interval", "server/ignore_eos",
@@ -85,20 +86,25 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
     if data and not is_json and not data.endswith(b"\n"):
         # YAML has no end mark, but the tools that write it end its last line.
         report("truncated-document", "the file ends within a line", len(data), severity="error")
-    found = (
-        possible(element_entry(element, report), report, counts=element.key in _COUNTS)
-        for element in pairs(data, report, depth=_DEPTH)
-    )
+    found = (_entry(element, report) for element in pairs(data, report, depth=_DEPTH))
     entries = {
         entry.key: entry
         for entry in landed_entries(
             parse.buffer, "inference_perf_entry", raw_path, parse.run, role, found, point=point
         )
     }
+    check_total(entries, "load_summary/count", ("successes/count", "failures/count"), report)
     if role == "config":
         parse.config |= entries
     elif role == "lifecycle" and point is not None and point != "summary":
         parse.points[point] = _Point(raw_path, int(point.removeprefix("stage_")) if named else None, entries)
+
+
+def _entry(element: Element, report: Report) -> Entry:
+    entry = element_entry(element, report)
+    if entry.key.startswith(_NUMBERS):
+        entry = numeric(entry, report)
+    return possible(entry, report, counts=entry.key in _COUNTS)
 
 
 def _manifest(parse: _Parse, raw_path: str) -> None:

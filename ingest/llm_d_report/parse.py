@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, element_entry, landed_entries, possible
-from warehouse.landing.json_text import Element, json_number, json_pairs
+from warehouse.landing.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.json_text import Element, json_number, json_pairs, json_text
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import Entry, Report, clean
 from warehouse.landing.yaml_text import yaml_pairs
@@ -30,6 +30,8 @@ _COUNTS = re.compile(
     rf"(?:{'|'.join(_AGGREGATES)})/requests/(?:{'|'.join(_REQUESTS)})"
     r"|scenario/load/(?:standardized/concurrency|args/max_concurrency)"
 )
+_NUMBERS = re.compile(rf"(?:{'|'.join(_AGGREGATES)})/(?:latency|throughput)/[^/]+(?:/(?!units$)[^/]+)?")
+_LIMITS = frozenset({"scenario/load/standardized/concurrency", "scenario/load/args/max_concurrency"})  # infinite: there is none
 _MOMENTS = frozenset({"metrics/time/start", "metrics/time/stop"})
 # As models/reference/serving_unit.sql has them.
 _KNOWN_UNITS = {
@@ -62,11 +64,13 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[st
         entry.key: entry
         for entry in landed_entries(
             buffer, "llm_d_report_entry", raw_path, run, "report",
-            (_possible(element_entry(element, report), report) for element in found.values()),
+            (_entry(element, report) for element in found.values()),
         )
     }
     _check_version(entries, report)
-    _check_counts(entries, report)
+    for aggregate in _AGGREGATES:
+        total, *parts = (f"{aggregate}/requests/{name}" for name in _REQUESTS)
+        check_total(entries, total, parts, report)
     _check_units(entries, report)
     stack = list(engines(found, report))
     for index, (element, columns) in enumerate(stack):
@@ -98,18 +102,15 @@ def _check_version(entries: Mapping[str, Entry], report: Report) -> None:
         report("unknown-version", f"{entry.value if entry else 'none'}: read as the nearest known", *(entry[:3] if entry else ()))
 
 
-def _possible(entry: Entry, report: Report) -> Entry:
-    return possible(entry, report, counts=bool(_COUNTS.fullmatch(entry.key)), tells_time=entry.key in _MOMENTS)
-
-
-def _check_counts(entries: Mapping[str, Entry], report: Report) -> None:
-    """Of more requests than there were none can have failed or been left: how many were completed is not known then."""
-    for aggregate in _AGGREGATES:
-        stated = {name: entries[key] for name in _REQUESTS if (key := f"{aggregate}/requests/{name}") in entries}
-        total, rest = stated.pop("total", None), sum(entry.number or 0 for entry in stated.values())
-        if total is not None and total.number is not None and rest > total.number:
-            message = f"{rest:.0f} requests failed or did not end, of {total.number:.0f}"
-            report("impossible-count", message, total.offset, total.length, total.line_number, "error")
+def _entry(element: Element, report: Report) -> Entry:
+    text = (json_text(element.value) or "").removeprefix(".").casefold()
+    if element.key in _LIMITS and text in ("inf", "infinity"):
+        return Entry(element.offset, element.length, element.line_number, element.key, json_text(element.value), None)
+    entry = element_entry(element, report)
+    is_count = bool(_COUNTS.fullmatch(entry.key))
+    if is_count or _NUMBERS.fullmatch(entry.key):
+        entry = numeric(entry, report)
+    return possible(entry, report, counts=is_count, tells_time=entry.key in _MOMENTS)
 
 
 def _check_units(entries: Mapping[str, Entry], report: Report) -> None:

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from warehouse.landing.columns import Row
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, element_entry, landed_entries, possible
+from warehouse.landing.entries import check_total, document, element_entry, landed_entries, numeric, possible
 from warehouse.landing.json_text import json_pairs
-from warehouse.landing.records import ABSENT, shown
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.severity import disagreement
 from warehouse.landing.statistics import agrees, agrees_at_once, mean, percentile, standard_deviation
-from warehouse.landing.text import Entry, Report, is_non_finite
+from warehouse.landing.text import Entry, Report
 
 from .bundles import RESPONSES, SUMMARY, run_id
 from .requests import Detail, request_rows
@@ -48,6 +47,7 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
         data = document(bundle, paths[SUMMARY], report)
         found = landed_entries(buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, _summary_entries(data, report))
         entries = {_name(entry.key): entry for entry in found}
+        check_total(entries, _COUNTS[0], _COUNTS[1:], report)
     if RESPONSES in paths:
         detail = Detail()
         yield from _requests(bundle, buffer, paths[RESPONSES], run, detail)
@@ -70,11 +70,9 @@ def _summary_entries(data: bytes, report: Report) -> Iterator[Entry]:
     """The summary's entries; what stands for a number and is none is told."""
     for element in json_pairs(data, report, depth=4):
         entry = element_entry(element, report)
-        name, value = _name(entry.key), element.value
-        if entry.number is None and isinstance(value, (str, list, dict, bool)) and _is_number(name):
-            if not (isinstance(value, str) and (value.strip().casefold() in ABSENT or is_non_finite(value))):
-                message = f"{name[:120]}: {shown(value)}"
-                report("not-a-number", message, entry.offset, entry.length, entry.line_number, "error")
+        name = _name(entry.key)
+        if _is_number(name):
+            numeric(entry, report)
         counts = name in _COUNTS or name == "num_concurrent_requests"
         yield possible(entry, report, counts=counts, tells_time=name == "timestamp")
 

@@ -270,7 +270,7 @@ def _tolerated(
 ) -> tuple[str | None, float | None]:
     """A value as text, as `document` has it under "value" where that can be told, and as a number where it is one."""
     if is_lost_number(value):
-        report.at("non-finite-number", f"{name[:80]}: {json_text(value)}"[:160], line)
+        report.at("non-finite-number", f"{name[:80]}: {json_text(value)}"[:160], line, "error")
     text = json_text(value)
     if document is not None and isinstance(value, (dict, list)):
         with suppress(msgspec.DecodeError, UnicodeError):

@@ -24,7 +24,7 @@ class RecordedRunIngestor:
     """Recognises a recording by the marker that opens its `recording.json`."""
 
     name = "recorded_run"
-    version = 1
+    version = 2
     formats = (
         "recordings of wh record: a command's runs with output, resource usage and host samples",
         "performance indicators in standard output: Thoth's JSON objects with @parameters and @result",

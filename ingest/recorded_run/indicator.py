@@ -236,7 +236,7 @@ def _add_value(
     if value_type in ("integer", "float"):
         number = finite(float(written))
         if number is None:
-            output.flag("non-finite-value", f"{key} is not a finite number", member.start, member.end)
+            output.flag("non-finite-value", f"{key} is not a finite number", member.start, member.end, "error")
     elif value_type == "string":
         text = _string(output, member)
     elif value_type == "null":

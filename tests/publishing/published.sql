@@ -184,3 +184,7 @@ from benchmark_run_fact group by day
 -- case: histogram
 -- grain: family
 select family, map_values(histogram(error_rate))::varchar as h from serving_outcome_fact join benchmark_run_fact using (run_id) group by family
+
+-- case: texts_between_dollars
+-- grain: family
+select family, count(*) as runs from benchmark_run_fact where state = $$admitted$$ and run_id not like $x$it's%$x$ group by family

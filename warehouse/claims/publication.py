@@ -125,6 +125,19 @@ def publications(project: Project) -> list[PublishedRollup]:
     return stored_publications(open_store(project).objects)
 
 
+def publication_with(project: Project, beginning: str) -> PublishedRollup:
+    """The publication whose digest begins so. Raises WH304 for none, WH305 for several."""
+    found = [each for each in publications(project) if each.digest.startswith(beginning)]
+    if not found:
+        raise WarehouseError("WH304", "no publication has a digest that begins so", beginning, exit_code=ExitCode.NOT_FOUND)
+    if len(found) > 1:
+        several = "".join(f"\n  {each.digest}" for each in found)
+        raise WarehouseError(
+            "WH305", f"{len(found)} publications have digests that begin so:{several}", beginning, "give more of it", ExitCode.AMBIGUOUS
+        )
+    return found[0]
+
+
 def stored_publications(objects: Objects) -> list[PublishedRollup]:
     """Those of one store."""
     events = [event for event in Ledger(objects).events() if event.kind == PUBLICATION]

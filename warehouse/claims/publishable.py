@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlglot
 
@@ -21,8 +21,9 @@ from warehouse.claims.empty_tables import empty_tables
 from warehouse.claims.expansion import Expansion, expanded
 from warehouse.claims.hop import row_tokens
 from warehouse.claims.provenance import Refusal, annotate, cells_read
-from warehouse.claims.tie_probe import check_triable
-from warehouse.errors import WarehouseError, by_place
+from warehouse.claims.provenance.refusals import MAX_QUOTED_CHARACTERS, REASONS
+from warehouse.claims.tie_probe import check_triable, cuts
+from warehouse.errors import WarehouseError, by_place, printable
 from warehouse.evidence.durable import replace_durably
 from warehouse.transform.check_memory import key_of
 from warehouse.transform.duck import engine_version
@@ -35,28 +36,50 @@ if TYPE_CHECKING:
 
 _FILE = ".traceable.json"
 _SHOWN_QUERIES = 3
-_Cells = list[list[str]]  # tables and columns
+_Cells = list[list[str]]  # tables and columns; of ties, places and clauses
 
 
-def unpublishable(project: "Project", checked: "CheckedProject") -> list[WarehouseError]:
-    """A WH306 at the first clause of each query, and of each model under one, for which `wh publish` would refuse the query
-    whatever the evidence is, by place."""
+class Publishability(NamedTuple):
+    """What `wh publish` would refuse, by place: with a WH306 at the first clause of each query, and of each model under one, whatever
+    the evidence is; and with one at each clause of `notes` if rows tie there."""
+
+    faults: list[WarehouseError]
+    notes: list[WarehouseError]
+
+
+def publishability(project: "Project", checked: "CheckedProject") -> Publishability:
+    """Whether the queries of a project can be published, as far as their SQL tells."""
     from warehouse.transform.landing_tables import project_landing_types
 
-    return sorted(_unpublishable(project, checked, catalog_of(checked, project_landing_types(project))), key=by_place)
-
-
-def _unpublishable(project: "Project", checked: "CheckedProject", catalog: Catalog) -> Iterator[WarehouseError]:
+    catalog = catalog_of(checked, project_landing_types(project))
     queries = [name for name, model in catalog.models.items() if model.schema == "rollup"]
     memory = _Memory(project)
     static = _Static(catalog, memory)
-    faults = _untraceable(static, queries, tries_ties=True)
+    faults = sorted(_unpublishable(project, checked, static, queries), key=by_place)
     memory.write(keeps_unused=False)
+    return Publishability(faults, sorted(_notes(static, queries), key=by_place))
+
+
+def _notes(static: "_Static", queries: Sequence[str]) -> Iterator[WarehouseError]:
+    for name, clauses in static.cuts.items():
+        model = static.catalog.models[name]
+        reading = [query for query in queries if query == name or model in static.catalog.under(query)]
+        for offset, clause in clauses:
+            quoted = clause[:MAX_QUOTED_CHARACTERS] + "..." * (len(clause) > MAX_QUOTED_CHARACTERS)
+            message = f"{_listed(reading)} can be published only if no tie decides which rows are kept: {printable(quoted)}"
+            refusal = Refusal("WH306", message, hint=REASONS["E_TIE"], offset=int(offset) if offset else None)
+            yield static.expanded(model).fault(refusal)
+
+
+def _unpublishable(
+    project: "Project", checked: "CheckedProject", static: "_Static", queries: Sequence[str]
+) -> Iterator[WarehouseError]:
+    faults = _untraceable(static, queries, tries_ties=True)
     for name, fault in faults.items():
         # Each query alone: of a model under several, a column that cannot be traced stops only those that read it.
         stopped = [name] if name in queries else [q for q in queries if name in _untraceable(static, [q], tries_ties=True)]
         yield replace(fault, message=f"{_listed(stopped)} cannot be published: {fault.message}")
-    yield from _resting_on_signatures(project, checked, catalog, queries)
+    yield from _resting_on_signatures(project, checked, static.catalog, queries)
 
 
 def refuse_untraceable(project: "Project", catalog: Catalog, query: str) -> None:
@@ -109,7 +132,7 @@ def _untraceable(static: "_Static", queries: Sequence[str], *, tries_ties: bool)
                 written = static.expanded(model)
                 cells = static.cells(written, sorted(values.get(model.qualified, ())))
                 if tries_ties:
-                    static.try_ties(written)
+                    static.try_ties(model, written)
             except Refusal as refusal:
                 faults[model.qualified] = written.fault(refusal)
             except WarehouseError as fault:
@@ -127,6 +150,7 @@ class _Static:
         self.catalog, self._memory = catalog, memory
         self._tokens = row_tokens(catalog)
         self._written: dict[str, Expansion] = {}
+        self.cuts: dict[str, list[list[str]]] = {}  # by model: place and SQL of each clause
 
     def expanded(self, model: BuiltModel) -> Expansion:
         if model.qualified not in self._written:
@@ -142,14 +166,14 @@ class _Static:
 
         return self._memory.recall(["cells", *self._meaning(written), *values], found)
 
-    def try_ties(self, written: Expansion) -> None:
-        """Raises `Refusal` where no one could try whether ties decide the answer."""
+    def try_ties(self, model: BuiltModel, written: Expansion) -> None:
+        """Find the `cuts` of a model. Raises `Refusal` where no one could try whether ties decide the answer."""
 
-        def nothing() -> _Cells:
+        def found() -> _Cells:
             check_triable(self._session, written.text)
-            return []
+            return [["" if offset is None else str(offset), clause] for offset, clause in cuts(written.text, model.grain)]
 
-        self._memory.recall(["ties", *self._meaning(written)], nothing)
+        self.cuts[model.qualified] = self._memory.recall(["cuts", *model.grain, *self._meaning(written)], found)
 
     def _meaning(self, written: Expansion) -> list[Any]:
         """A text and the columns of all that it reads."""

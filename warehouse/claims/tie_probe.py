@@ -6,7 +6,7 @@ The queries run on the build itself, read-only. Floats may differ by what anothe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import isclose
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from warehouse.claims.expansion import expanded
 from warehouse.claims.parsed import parsed
 from warehouse.claims.provenance import Refusal
 from warehouse.claims.provenance.admission import admit
-from warehouse.claims.provenance.refusals import refuse
+from warehouse.claims.provenance.refusals import offset_of, refuse
 from warehouse.claims.provenance.tied_groups import tied_groups
 from warehouse.claims.provenance.ties import WAYS, broken, tie_points
 from warehouse.claims.provenance.values import copied
@@ -25,6 +25,7 @@ from warehouse.transform.engine_faults import message_of
 
 if TYPE_CHECKING:
     import duckdb
+    from sqlglot import exp
 
 # So many rows that differ are compared value by value; where there are more, it is no matter of last bits.
 _COMPARED_ROWS = 10_000
@@ -69,6 +70,36 @@ def probe(con: "duckdb.DuckDBPyConnection", sql: str) -> int:
             return len(points)
         number = next((number for number in range(len(points)) if _is_decided_by_ties(con, sql, number)), 0)
     refuse("E_TIE", points[number], _told(con, sql, number))
+
+
+def cuts(sql: str, grain: Sequence[str]) -> list[tuple[int | None, str]]:
+    """The ORDER BYs of one query by which LIMIT or DISTINCT ON chooses rows, each with its place and as SQL. A LIMIT on the whole query
+    after an order by its grain chooses among no rows that tie."""
+    from sqlglot import exp
+
+    tree = copied(parsed(sql))
+    found = []
+    for point in tie_points(tree):
+        if isinstance(point, exp.Query):
+            order, limit, distinct = (point.args.get(name) for name in ("order", "limit", "distinct"))
+            is_on = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None
+            if is_on or point is not tree or not _orders_by(point, point.args["order"], grain):
+                clauses = filter(None, (distinct, order) if is_on else (order, limit))
+                found.append((offset_of(point.args["order"]), " ".join(clause.sql("duckdb").strip() for clause in clauses)))
+    return found
+
+
+def _orders_by(query: "exp.Query", order: "exp.Order", grain: Sequence[str]) -> bool:
+    """Whether all of the grain is among the keys of an ORDER BY."""
+    from sqlglot import exp
+
+    names, selected = set(), query.selects
+    for key in (part.this for part in order.expressions):
+        if isinstance(key, exp.Column):
+            names.add(key.name.lower())
+        elif isinstance(key, exp.Literal) and not key.is_string and 0 < int(key.name) <= len(selected):
+            names.add(selected[int(key.name) - 1].alias_or_name.lower())
+    return bool(grain) and {name.lower() for name in grain} <= names
 
 
 def check_triable(con: "duckdb.DuckDBPyConnection", sql: str) -> None:

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def _watch(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.publishable import unpublishable
+    from warehouse.claims.publishable import publishability
     from warehouse.claims.rollup import check
     from warehouse.project import find_project
     from warehouse.transform.builds import is_unfinished
@@ -46,7 +46,7 @@ def _watch(args: argparse.Namespace) -> ExitCode:
                 _build(args, is_retry=is_retry)
                 sys.stdout.flush()
                 is_retry = is_unfinished(find_project())
-                for fault in unpublishable(find_project(), found.checked):
+                for fault in publishability(find_project(), found.checked).faults:
                     notice(f"{fault}\n")
         except BrokenPipeError:  # nobody reads what it prints any more
             raise

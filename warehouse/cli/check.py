@@ -19,19 +19,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.publishable import unpublishable
+    from warehouse.claims.publishable import publishability
     from warehouse.claims.rollup import check
     from warehouse.project import find_project
 
     project = find_project()
     found = check(project)
     if not found.faults:
-        found = replace(found, faults=tuple(unpublishable(project, found.checked)))
+        faults, notes = publishability(project, found.checked)
+        found = replace(found, faults=tuple(faults), notes=tuple(notes))
     queries = sum(model.schema == "rollup" for model in found.checked.models.values())
     models = sum(model.schema not in ("rollup", "feed") for model in found.checked.models.values())
     if args.json:
-        faults = {"errors": _documents(found.faults), "warnings": _documents(found.warnings)}
-        print_json({"models": models, "queries": queries, **faults})
+        findings = {"errors": found.faults, "warnings": found.warnings, "notes": found.notes}
+        print_json({"models": models, "queries": queries, **{name: _documents(faults) for name, faults in findings.items()}})
     if not tell_findings(found):
         return ExitCode.FAILED
     notice(f"ok: {models} models, {queries} queries" if models or queries else NO_MODELS)
@@ -39,7 +40,9 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def tell_findings(found: "Findings") -> bool:
-    """Tell warnings and faults; whether there are no faults."""
+    """Tell notes, warnings and faults; whether there are no faults."""
+    for note in found.notes:
+        notice(f"note {note}\n")
     for warning in found.warnings:
         notice(f"warning {warning}\n")
     for fault in found.faults:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from warehouse.landing.registry import Found
 
 _ERRORS_SHOWN = 5
+_Sources = Mapping[tuple[str | None, str], str]  # of a bundle's file by its raw_path: where the user has it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,13 +44,16 @@ def run(args: argparse.Namespace) -> ExitCode:
         check_name(args.ingestor, ingestors)
     store = open_store(project)
     plans, reports, failures = [], [], []
+    sources: _Sources = {}
     for path in args.paths:
         try:
             plan = plan_ingest(path, ingestors.values(), project.store_root, args.ingestor)
             plans.append(plan)
             if not args.dry_run:
                 with progress_bar(plan.bytes, "B", scaled=True) as bar:
-                    reports.append(ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes), key))
+                    report = ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes), key)
+                reports.append(report)
+                sources = {**_sources(path, plan, report), **sources}  # of equal bundles the first was copied
         except WarehouseError as error:
             if error.code in ("WH109", "WH113", "WH114"):
                 raise
@@ -59,7 +63,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         problems = [problem for plan in plans for problem in plan.problems]
     else:
         issues = _issues(store, reports, found)
-        _print(reports, issues, as_json=args.json)
+        _print(reports, issues, sources, as_json=args.json)
         if key:
             count = sum(bundle.digest is not None for report in reports for bundle in report.bundles)
             notice(f"{count} bundle{'s' * (count != 1)} signed by key {key.public.name} ({key.public.key_id[:12]})")
@@ -67,7 +71,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     for problem in [*problems, *failures]:
         notice(str(problem))
     if not args.dry_run:
-        _notice_issues(issues)
+        _notice_issues(issues, sources)
     if failures and not plans:
         return failures[0].exit_code
     return ExitCode.FAILED if problems or failures else ExitCode.OK
@@ -139,7 +143,20 @@ def _issues(store: "EvidenceStore", reports: "list[IngestReport]", found: "Mappi
         return []
 
 
-def _notice_issues(issues: "list[Issue]") -> None:
+def _sources(path: Path, plan: "Plan", report: "IngestReport") -> _Sources:
+    """Where the files of a report's bundles lie, as the user named their folder."""
+    is_folder = path.is_dir()
+    return {
+        (bundle.digest, file.raw_path): str(path / file.file.path if is_folder else path)
+        for (_, draft), bundle in reversed(list(zip(plan.drafts, report.bundles, strict=True))) for file in draft.files
+    }
+
+
+def _source(issue: "Issue", sources: _Sources) -> str:
+    return sources.get((issue.artifact_manifest_digest, issue.raw_path), issue.raw_path)
+
+
+def _notice_issues(issues: "list[Issue]", sources: _Sources) -> None:
     """How many there are of each severity, and the first errors with their places."""
     from warehouse.landing.severity import ERROR, SEVERITIES
 
@@ -150,13 +167,14 @@ def _notice_issues(issues: "list[Issue]") -> None:
     notice(f"issues in what was copied: {', '.join(told)}")
     errors = [issue for issue in issues if issue.severity == ERROR]
     for issue in errors[:_ERRORS_SHOWN]:
-        notice(f"  {printable(issue.place)}: {issue.code}: {printable(issue.message)}")
+        place = printable(_source(issue, sources)) + (f":{issue.line_number}" if issue.line_number else "")
+        notice(f"  {place}: {issue.code}: {printable(issue.message)}")
     if len(errors) > _ERRORS_SHOWN:
         notice(f"  and {len(errors) - _ERRORS_SHOWN} more errors")
     notice("all of them, after wh build: wh sql \"select * from ingest_issue\"")
 
 
-def _print(reports: "list[IngestReport]", issues: "list[Issue]", *, as_json: bool) -> None:
+def _print(reports: "list[IngestReport]", issues: "list[Issue]", sources: _Sources, *, as_json: bool) -> None:
     bundles = [bundle for report in reports for bundle in report.bundles]
     if as_json:
         by_bundle: dict[str, list[Issue]] = {}
@@ -172,7 +190,7 @@ def _print(reports: "list[IngestReport]", issues: "list[Issue]", *, as_json: boo
                     "files": bundle.files,
                     "bytes": bundle.bytes,
                     "problems": [str(problem) for problem in bundle.problems],
-                    **_issues_shown(by_bundle.get(bundle.digest or "", [])),
+                    **_issues_shown(by_bundle.get(bundle.digest or "", []), sources),
                 }
                 for bundle in bundles
             ]
@@ -189,12 +207,19 @@ def _print(reports: "list[IngestReport]", issues: "list[Issue]", *, as_json: boo
         notice("nothing new: the store has all of it")
 
 
-def _issues_shown(issues: "list[Issue]") -> dict[str, Any]:
-    """`issues` of a bundle that has any: how many of each severity, and its first errors."""
+def _issues_shown(issues: "list[Issue]", sources: _Sources) -> dict[str, Any]:
+    """`issues` of a bundle that has any: how many of each severity, and its first errors, each with the file on disk and its path
+    in the bundle."""
     from warehouse.landing.severity import ERROR
 
     if not issues:
         return {}
     errors = [issue for issue in issues if issue.severity == ERROR][:_ERRORS_SHOWN]
-    shown = [{"code": issue.code, "place": issue.place, "message": issue.message, "run_id": issue.run_id} for issue in errors]
+    shown = [
+        {
+            "code": issue.code, "source": _source(issue, sources), "raw_path": issue.raw_path, "line_number": issue.line_number,
+            "message": issue.message, "run_id": issue.run_id,
+        }
+        for issue in errors
+    ]
     return {"issues": {**Counter(issue.severity for issue in issues), "first_errors": shown}}

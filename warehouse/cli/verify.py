@@ -23,7 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "target", metavar="NUMBER", nargs="?",
-        help="a number id (n-...), query[key=value,...].column, a number as printed, a publication's digest, or an audit packet",
+        help="a number id (n-...), query[key=value,...].column, a number as printed, a publication's digest or its "
+        "beginning (8 digits or more; sha256:... may be shorter), or an audit packet",
     )
     what.add_argument("--all", action="store_true", help="verify every number of every publication")
     parser.add_argument(
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.verdict import VERIFIED, exit_code
 
     counts, problems = Counter[str](), set[str]()
-    is_one = not args.all and not _is_digest(args.target)
+    is_one = not args.all and _digest(args.target) is None
     for verdict in _verdicts(args):
         counts[verdict.state] += 1
         if args.json:
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
     from warehouse.claims.packet import is_packet, verify_packet
-    from warehouse.claims.publication import publications
+    from warehouse.claims.publication import publication_with
     from warehouse.claims.verification import verify_all, verify_number, verify_publication
     from warehouse.project import find_project
 
@@ -69,12 +70,10 @@ def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
         project = replace(project, trusted_keys=trusted)
     if args.all:
         return verify_all(project)
-    if not _is_digest(args.target):
+    digest = _digest(args.target)
+    if digest is None:
         return [verify_number(project, args.target)]
-    found = [each for each in publications(project) if each.digest == args.target]
-    if not found:
-        raise WarehouseError("WH304", "no publication has this digest", args.target, exit_code=ExitCode.NOT_FOUND)
-    return verify_publication(project, found[0])
+    return verify_publication(project, publication_with(project, digest))
 
 
 def _given_keys(files: list[Path] | None) -> dict[str, str] | None:
@@ -96,8 +95,10 @@ def _project_here() -> "Project | None":
         return None
 
 
-def _is_digest(target: str) -> bool:
-    return re.fullmatch("[0-9a-f]{64}", target) is not None
+def _digest(target: str) -> str | None:
+    """The digest, or its beginning, that a target is. Eight digits or more without `sha256:` may be a number as printed."""
+    found = re.fullmatch("sha256:([0-9a-f]{1,64})|([0-9a-f]{64}|(?![0-9]+(?:e[0-9]+)?$)[0-9a-f]{8,63})", target)
+    return (found[1] or found[2]) if found else None
 
 
 def _lines(verdict: "Verdict") -> list[str]:

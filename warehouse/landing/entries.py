@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.json_text import Element, is_lost_number, json_number, json_text
+from warehouse.landing.records import ABSENT
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.text import MAX_KEY_CHARACTERS, Entry, Report, is_non_finite, landed_text
 
@@ -45,7 +46,7 @@ def element_entry(element: Element, report: Report) -> Entry:
         return Entry(element.offset, element.length, element.line_number, key[:MAX_KEY_CHARACTERS], None, None)
     text, number = json_text(element.value), json_number(element.value)
     if is_lost_number(element.value) or (isinstance(element.value, str) and is_non_finite(element.value.removeprefix("."))):
-        report("non-finite-number", key[:120], element.offset, element.length, element.line_number)
+        report("non-finite-number", key[:120], element.offset, element.length, element.line_number, "error")
     landed = None if text is None else landed_text(text)
     if landed is None and (text is None or isinstance(element.value, str)):  # a long list is a tool's own state
         report("value-too-large", key[:120], element.offset, element.length, element.line_number, "note")
@@ -71,6 +72,27 @@ def possible(entry: Entry, report: Report, *, counts: bool = False, tells_time: 
         return entry
     report(code, f"{entry.key[:80]}: {entry.value}"[:200], entry.offset, entry.length, entry.line_number, "error")
     return entry._replace(number=None)
+
+
+def numeric(entry: Entry, report: Report) -> Entry:
+    """The entry of a key that states a number; reported where its value is something else. null and N/A say that there is none,
+    and `element_entry` has reported NaN."""
+    value = (entry.value or "").strip()
+    if entry.number is None and not is_non_finite(value) and value.casefold() not in ABSENT:
+        report("not-a-number", f"{entry.key[:80]}: {value}"[:200], entry.offset, entry.length, entry.line_number, "error")
+    return entry
+
+
+def check_total(entries: Mapping[str, Entry], total: str, parts: Iterable[str], report: Report, severity: str = "error") -> None:
+    """Report requests that completed, failed or did not end, in `parts`, where they are more than all of them. One of the counts
+    is wrong then, and so is an error rate computed of them."""
+    whole = entries[total].number if total in entries else None
+    found = {part: number for part in parts if part in entries and (number := entries[part].number) is not None}
+    if whole is not None and sum(found.values()) > whole:
+        folder, entry = total.rpartition("/")[0] + "/", entries[total]
+        stated = " and ".join(f"{part.removeprefix(folder)} is {number:.15g}" for part, number in found.items())
+        message = f"{stated}, but {total.removeprefix(folder)} is {whole:.15g}"
+        report("impossible-count", message, entry.offset, entry.length, entry.line_number, severity)
 
 
 def landed_entries(

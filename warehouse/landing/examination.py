@@ -39,11 +39,6 @@ class Issue:
     line_number: int | None
     run_id: str | None
 
-    @property
-    def place(self) -> str:
-        """`path:line`, or the path where the issue has no line."""
-        return f"{self.raw_path}:{self.line_number}" if self.line_number else self.raw_path
-
 
 class _Issues(BundleWriter):
     """Keeps the issues of bundles, and writes nothing."""

@@ -133,7 +133,7 @@ def json_entries(
         place = (element.offset, element.length, element.line_number)
         assert element.key is not None
         if is_lost_number(element.value):
-            report("non-finite-number", element.key[:120], *place)
+            report("non-finite-number", element.key[:120], *place, "error")
         value = json_text(element.value)
         yield Entry(
             *place, element.key[:MAX_KEY_CHARACTERS], None if value is None else landed_text(value), json_number(element.value)

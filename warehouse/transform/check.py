@@ -52,11 +52,13 @@ SCHEMAS = ("staging", FEED_SCHEMA, SOURCE_SCHEMA, "mart", "rollup")
 
 @dataclass(frozen=True)
 class Findings:
-    """What a check found: the project as far as it is sound, faults, and models that nothing reads."""
+    """What a check found: the project as far as it is sound, faults, models that nothing reads, and clauses of queries at which a
+    tie would decide what is published."""
 
     checked: CheckedProject
     faults: tuple[WarehouseError, ...]
     warnings: tuple[WarehouseError, ...] = ()
+    notes: tuple[WarehouseError, ...] = ()
 
     def sound(self) -> CheckedProject:
         """The project. Raises all faults together when there are any."""

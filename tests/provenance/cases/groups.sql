@@ -194,3 +194,8 @@ group by n order by n
 select q.n, count(*) as hosts
 from (host h left join (select host, count(*) as n from run group by host) q on q.host = h.name)
 group by q.n order by q.n nulls first
+
+-- case: texts_between_dollars
+-- values: s
+-- row: it's a \n | 30 ; why 0 = 1, 2 ; s 0 = tput@1, tput@2
+select $x$it's $x$ || host || $$ \n$$ as host, sum(tput) as s from run where host = $$a$$ and status = $tag$ok$tag$ group by 1

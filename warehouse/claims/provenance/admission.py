@@ -1,6 +1,7 @@
 """What may enter: one statement, made only of clauses that some rule traces. Everything else is refused here.
 
-It looks at the shape of the syntax tree alone; names are resolved elsewhere. It never changes the tree.
+It looks at the shape of the syntax tree alone; names are resolved elsewhere. It changes nothing in the tree but the spelling of texts:
+`$$it's$$` is the literal `'it''s'`.
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ def admit(sql: str) -> exp.Expr:
     tree = statements[0]
     if not isinstance(tree, (exp.Query, exp.Pivot)):
         refuse("E_NOT_QUERY", tree, "not a select statement")
+    for text in list(tree.find_all(exp.RawString)):
+        literal = exp.Literal.string(text.this)
+        literal.meta.update(text.meta)  # its place in the query
+        text.replace(literal)
     for node in tree.walk():
         _check_node(node)
     return tree

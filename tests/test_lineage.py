@@ -6,6 +6,7 @@ What the bytes must say comes from the values the sample was written with, never
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from conftest import WhOn
 from samples import mlperf_inference
 from stored import folder_of
 
+from warehouse import __version__
 from warehouse.claims.lineage import Lineage, lineage
 from warehouse.claims.publication import CONTENT, publications
 from warehouse.claims.publish import publish
@@ -366,11 +368,15 @@ def test_json(published: Project, wh_on: WhOn) -> None:
     assert (status, err) == (0, "")
     assert set(document) == {
         "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone",
-        "determinism", "signatures", "removals", "decisions", "settlements",
+        "determinism", "signatures", "removals", "decisions", "settlements", "published", "software",
     }
+    assert document["published"]["by"].endswith(f"@{os.uname().nodename}") and document["software"]["wh"] == __version__
+    own = document["query"]["own_models"]
+    assert "mart.mlperf_inference_result" in own and not any("genai_perf" in name for name in own)
     assert document["guarantees"]["G1"] == {"holds": "yes", "established": "checked"}
     assert document["row"] == {
-        "query": QUERY, "column": "performance_result", "value": 24593.8,
+        "query": QUERY, "column": "performance_result", "value": 24593.8, "unit": None,
+        "description": "Performance, in performance_unit",
         "grain": {
             "run_id": f"mlperf-inference/v5.1/closed/Acme/{GPU}/{mlperf_inference.LLM}/Server/performance/run_1",
             "scenario": "Server",
@@ -393,7 +399,9 @@ def test_text(published: Project, server: Lineage, wh_on: WhOn) -> None:
     assert out.startswith(f"{number.number_id}  24593.8\n")
     for part in ("1 row", "2 query", "3 runs   1", "4 raw    1 file", "scenario = Server", str(number.publication),
                  number.query_spec_digest, str(number.runs[0]["run_id"]), number.raw_files[0].uri,
-                 number.raw_files[0].sha256, '"value": 24593.768'):
+                 number.raw_files[0].sha256, '"value": 24593.768', "performance_result: Performance, in performance_unit",
+                 f"@{os.uname().nodename}, with wh {__version__}, duckdb ", "models under the query", "no repeats",
+                 "G3 the evidence of these runs alone gives it: "):
         assert part in out, part
 
 

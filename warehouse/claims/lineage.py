@@ -7,14 +7,14 @@ the same trace is made now, in the build that holds it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from warehouse.claims.determinism import Determinism, recorded
 from warehouse.claims.number import parse_argument
 from warehouse.claims.search import FoundCell, current_cell, find_cell
-from warehouse.claims.signing import Signings, check_number_signatures
-from warehouse.claims.specification import read_specification
+from warehouse.claims.signing import Signings, check_number_signatures, publication_event
+from warehouse.claims.specification import declared_units, read_specification
 from warehouse.evidence.decisions import Decision, standing
 from warehouse.evidence.ledger import Event, Ledger
 from warehouse.evidence.location import open_store
@@ -61,6 +61,10 @@ class Lineage:
     removals: Mapping[str, Event] = field(default_factory=dict)  # of bundles that policy removed: the ledger's words
     decisions: Mapping[str, Decision] = field(default_factory=dict)  # on those of its runs that are not admitted now
     settlements: Mapping[str, Decision] = field(default_factory=dict)  # on those of its runs whose evidence was settled
+    unit: str | None = None  # that its column declares
+    description: str | None = None  # of its column, in the current build
+    published: Event | None = None  # when, by whom and where it was published: the ledger's event
+    software: Mapping[str, str] = field(default_factory=dict)  # what published or built it: `wh`, and the engine
 
 
 def lineage(project: Project, argument: str) -> Lineage:
@@ -82,9 +86,14 @@ def _of_published(project: Project, found: FoundCell) -> Lineage:
     specification.check_number(found.row, found.cell)
     now = current_cell(project, found.query, found.row.grain, found.cell.column)
     is_other = now is not None and now.cell.number_id != found.cell.number_id
-    return _lineage(
+    number = _lineage(
         project, found, publication.digest, specification.digest, list(specification.models), found.cell.runs, found.cell.evidence,
         (now.cell.number_id, now.cell.value) if now and is_other else None, now is None,
+    )
+    engine = publication.record.get("engine", {})
+    return replace(
+        number, unit=declared_units(specification.document).get(found.cell.column), published=publication_event(project, publication.digest),
+        software={"wh": str(publication.record.get("wh")), "engine": f"{engine.get('name')} {engine.get('version')}"},
     )
 
 
@@ -136,8 +145,28 @@ def _lineage(
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
         recorded(found.publication.record, found.cell.column) if found.publication else None,
         check_number_signatures(project, bundles, found.publication), removed_bundles(store, bundles),
-        *_decisions(store.objects, runs),
+        *_decisions(store.objects, runs), *_declared(project, found),
     )
+
+
+def _declared(project: Project, found: FoundCell) -> tuple[str | None, str | None]:
+    """The unit and description that the current build's query declares for a cell's column; None for what it does not declare."""
+    from warehouse.transform.builds import find_current
+    from warehouse.transform.header import read_header
+    from warehouse.transform.query import open_build
+
+    if (build := find_current(project)) is None:
+        return None, None
+    con = open_build(build.path)
+    try:
+        texts = con.execute("select sql from catalog.model where schema_name = 'rollup' and name = ?", [found.query]).fetchall()
+    finally:
+        con.close()
+    if not texts:
+        return None, None
+    header = read_header(texts[0][0], found.query)
+    declared = header.mapping("columns").get(found.cell.column, {})
+    return declared.get("unit"), declared.get("description")
 
 
 def _decisions(objects: Objects, runs: tuple[Mapping[str, Any], ...]) -> tuple[dict[str, Decision], dict[str, Decision]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.lineage import Lineage
 from warehouse.claims.specification import stored_specification
 from warehouse.errors import WarehouseError
+from warehouse.evidence.location import open_store
 from warehouse.project import Project
 
 if TYPE_CHECKING:
@@ -113,6 +114,35 @@ def recorded_columns(project: Project, number: Lineage) -> "tuple[ColumnGraph, C
     types = project_landing_types(project)
     graph = column_graph(sound_project(recorded_specification(project, number), types), types, project.root)
     return graph, ColumnRef(f"rollup.{number.query}", number.column)
+
+
+def own_models(project: Project, number: Lineage) -> list[str] | None:
+    """The models that a number's value comes through from the evidence of its own families, by the columns that it is computed from,
+    nearest first. None where that cannot be told here: the recorded SQL cannot be bound, or a manifest cannot be read."""
+    from warehouse.transform.columns import VALUE
+
+    store = open_store(project)
+    bundles = {file.artifact_manifest_digest for file in number.raw_files}
+    bundles = bundles or {str(run["artifact_manifest_digest"]) for run in number.runs if run.get("artifact_manifest_digest")}
+    try:
+        families = {store.manifest(digest).family for digest in bundles}
+        graph, column = recorded_columns(project, number)
+        specification = recorded_specification(project, number)
+    except WarehouseError:
+        return None
+    documents = [specification["document"], *specification["models"].values()]
+    landing = {
+        leaf["table"] for document in documents for leaf in document["landing"] if families & _versions(leaf["parsed_by"]).keys()
+    }
+    edges = list(graph.walk(column, kinds=(VALUE,)))
+    carrying = {edge.source for edge in edges if edge.source.table in landing}
+    waiting = list(carrying)
+    for source in waiting:
+        new = {edge.target for edge in edges if edge.source == source} - carrying
+        carrying |= new
+        waiting += new
+    tables = {ref.table for ref in carrying}
+    return [name for name, _ in number.models if name in tables]
 
 
 def refused(query: str, message: str) -> WarehouseError:

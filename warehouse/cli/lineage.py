@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from warehouse.claims.raw_bytes import OpenedFile
 
 _LISTED = 12
+_GUARANTEES = {
+    "G1": "the query, run again, gives the published value",
+    "G2": "each table cut down to the rows of these runs still gives it",
+    "G3": "the evidence of these runs alone gives it",
+    "G4": "no other run can be retracted so that it changes",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,40 +38,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.lineage import lineage
     from warehouse.claims.raw_bytes import open_file
+    from warehouse.claims.recorded import own_models
     from warehouse.cli.excluded_part import excluded_part
     from warehouse.cli.lineage_parts import columns_part, opened_document, rows_part
     from warehouse.project import find_project
 
     project = find_project()
     number = lineage(project, args.number)
+    own = own_models(project, number)
     parts = {"rows": rows_part(project, number)} if args.rows else {}
     if args.columns:
         parts["columns"] = columns_part(project, number)
     if args.excluded:
         parts["excluded"] = excluded_part(project, number)
     if args.json:
-        document = _document(number)
+        document = _document(number, own)
         if args.open:
             document["raw_files"] = [
                 {**asdict(file), "opened": opened_document(open_file(project, file))} for file in number.raw_files
             ]
         print_json(document | {name: part.document for name, part in parts.items()})
     else:
-        lines = _tree(number, [open_file(project, file) for file in number.raw_files[:_LISTED]], opens=args.open)
+        lines = _tree(number, own, [open_file(project, file) for file in number.raw_files[:_LISTED]], opens=args.open)
         print("\n".join([*lines, *(line for part in parts.values() for line in part.lines)]))
     for text in (text for part in parts.values() for text in part.notices):
         notice(text)
     return ExitCode.OK
 
 
-def _document(number: "Lineage") -> dict[str, object]:
+def _document(number: "Lineage", own: list[str] | None) -> dict[str, object]:
     return {
         "number_id": number.number_id,
         "publication": number.publication,
-        "row": {"query": number.query, "grain": dict(number.grain), "column": number.column, "value": number.value},
+        "row": {
+            "query": number.query, "grain": dict(number.grain), "column": number.column, "value": number.value, "unit": number.unit,
+            "description": number.description,
+        },
+        "published": {"at": number.published.at, "by": number.published.by, "event": number.published.key} if number.published else None,
+        "software": dict(number.software),
         "query": {
             "query_spec_digest": number.query_spec_digest,
             "models": [{"name": name, "digest": digest} for name, digest in number.models],
+            "own_models": own,
         },
         "why_digest": number.why_digest,
         "guarantees": number.guarantees,
@@ -80,22 +95,29 @@ def _document(number: "Lineage") -> dict[str, object]:
     }
 
 
-def _tree(number: "Lineage", opened: "list[OpenedFile]", *, opens: bool) -> list[str]:
+def _tree(number: "Lineage", own: list[str] | None, opened: "list[OpenedFile]", *, opens: bool) -> list[str]:
     """The four steps; under the raw files that were opened the first bytes of their ranges, with `opens` all that was read."""
     from warehouse.cli.lineage_parts import excerpt_lines, window_lines
     from warehouse.evidence.removal import removal_text
 
-    lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value))}"]
-    lines.append(f"├─ 1 row    {number.query}.{number.column}")
-    lines += [f"│           {name} = {printable(str(value))}" for name, value in number.grain.items()]
+    unit = f" {number.unit}" if number.unit and number.value is not None else ""
+    lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value) + unit)}"]
+    lines.append(f"├─ 1 row    {number.query}.{number.column}" + (f": {printable(number.description)}" if number.description else ""))
+    lines += [f"│           {name} = {'NULL' if value is None else printable(str(value))}" for name, value in number.grain.items()]
     if number.publication:
         lines.append(f"│           published in {number.publication}")
+        if number.published:
+            software = f"wh {number.software['wh']}, {number.software['engine']}"
+            lines.append(printable(f"│           {number.published.at} by {number.published.by}, with {software}"))
         lines.append(f"│           {number.determinism}")
     else:
         lines.append("│           built, not published")
     lines.append(f"├─ 2 query  {number.query}  query_spec_digest {number.query_spec_digest}")
-    lines += _listed([f"{name}  {digest[:16]}" for name, digest in number.models], "│           ")
-    lines.append(f"├─ 3 runs   {len(number.runs)}" + (f"  why_digest {number.why_digest}" if number.why_digest else ""))
+    shown = [f"{name}  {digest[:16]}" for name, digest in number.models if own is None or name in own]
+    lines += _listed(shown, "│           ")
+    if own is not None and len(shown) < len(number.models):
+        lines.append(f"│           these carry its value, of {len(number.models)} models under the query: --json lists all")
+    lines.append(f"├─ 3 runs   {len(number.runs)}{_repeats(number)}" + (f"  why_digest {number.why_digest}" if number.why_digest else ""))
     for (workload, bundle), runs in _by_bundle(number).items():
         lines.append(f"│           workload_spec_digest {workload}")
         lines.append(f"│           artifact_manifest_digest {bundle}")
@@ -122,12 +144,23 @@ def _tree(number: "Lineage", opened: "list[OpenedFile]", *, opens: bool) -> list
     return lines
 
 
+def _repeats(number: "Lineage") -> str:
+    """How many runs of each workload there are: without repeats nobody can give an interval."""
+    repeats = Counter(run.get("workload_spec_digest") for run in number.runs)
+    if not repeats:
+        return ""
+    if max(repeats.values()) == 1:
+        return f" of {len(repeats)} workload{'s' * (len(repeats) > 1)}, no repeats: no interval can be given"
+    return f" of {len(repeats)} workload{'s' * (len(repeats) > 1)}, {min(repeats.values())} to {max(repeats.values())} repeats of each"
+
+
 def _guarantees(number: "Lineage") -> list[str]:
     if number.guarantees is None:
         return []
-    told = ", ".join(f"{name} {number.guarantees[name]['established']}" for name in ("G1", "G2", "G3", "G4"))
+    lines = ["│           guaranteed (docs/lineage.md, Guarantees):"]
+    lines += [f"│             {name} {words}: {number.guarantees[name]['established']}" for name, words in _GUARANTEES.items()]
     clauses = [f"  {printable(clause)}" for clause in number.guarantees["clauses"]]
-    return [f"│           guarantees: {told}", *_listed(clauses, "│           ", shown=3)]
+    return [*lines, *_listed(clauses, "│             ", shown=3)]
 
 
 def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:

@@ -137,7 +137,12 @@ def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConn
     """The same over models that are made for it, and their catalog. Raises WH209 at the place of what fails, and WH123."""
     with made_in_memory(material, write_rollup) as con:
         catalog = catalog_of(material.checked, material.landing.types, {name: made.digest for name, made in material.made.items()})
-        _prepare(con, catalog, {name: table.files for name, table in material.landing.tables.items()})
+        opened = {
+            name for name, in con.execute(
+                "select table_name from duckdb_tables() where temporary union select view_name from duckdb_views() where temporary"
+            ).fetchall()
+        }
+        _prepare(con, catalog, {name: table.files for name, table in material.landing.tables.items() if name not in opened})
         yield con, catalog
 
 
@@ -147,8 +152,8 @@ def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mappin
 
     for setting in TRACE_SETTINGS:
         con.execute(setting)
-    for table, types in catalog.landing_types.items():
-        open_landing_table(con, table, types, landing[table])
+    for table, files in landing.items():
+        open_landing_table(con, table, catalog.landing_types[table], files)
 
 
 def catalog_of(

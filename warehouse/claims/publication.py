@@ -16,12 +16,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from io import BytesIO
 from typing import Any
 
 from warehouse.claims.number import inexact
 from warehouse.claims.why_sets import Run, WhySets
-from warehouse.digest import bytes_digest, canonical_document, canonical_json, domain_digest
+from warehouse.digest import canonical_document, canonical_json, domain_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger import PUBLICATION, Ledger
 from warehouse.evidence.location import open_store
@@ -83,31 +82,40 @@ class PublishedRollup:
     def rows(self, carrying: str = "") -> Iterator[PublishedRow]:
         """Its rows, or those in whose text `carrying` stands. Raises WH307 when they cannot be read."""
         needle = carrying.encode()
-        for line in BytesIO(self._read("rows.jsonl")):
+        for line in self._lines():
             if needle in line:
                 yield read_row(line, self._why_sets)
 
     def bundles(self) -> frozenset[str]:
         """The bundles that any of its rows rests on. Raises WH307."""
         found = set[str]()
-        for line in BytesIO(self._read("rows.jsonl")):
+        for line in self._lines():
             found |= _bundles(line)
         return frozenset(found)
 
     @cached_property
     def _why_sets(self) -> WhySets:
         try:
-            return WhySets(self._read("runs.jsonl"), self._read("why.jsonl"))
+            return WhySets(b"".join(self._chunks("runs.jsonl")), b"".join(self._chunks("why.jsonl")))
         except (ValueError, KeyError, TypeError) as error:
             message = f"its why-sets cannot be read: {error}"
             raise WarehouseError("WH307", message, f"publication {self.digest[:12]}", exit_code=ExitCode.TAMPERED) from error
 
-    def _read(self, name: str) -> bytes:
+    def _lines(self) -> Iterator[bytes]:
+        """The lines of `rows.jsonl`, which may be longer than memory."""
+        rest = b""
+        for chunk in self._chunks("rows.jsonl"):
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from lines
+        if rest:
+            yield rest
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
         if self.fault:
             raise self.fault
         key = publication_key(self.digest, name)
         try:
-            return self.objects.read(key)
+            yield from self.objects.chunks(key)
         except OSError as error:
             raise WarehouseError(
                 "WH307", f"cannot be read: {error.strerror}", f"{self.objects.url}/{key}", exit_code=ExitCode.MISSING
@@ -116,7 +124,7 @@ class PublishedRollup:
     def check(self) -> None:
         """Raise WH307 when its record or what lies beside it is not what its digest is of."""
         for name in CONTENT:
-            if bytes_digest(self._read(name)) != self.record["sha256"][name]:
+            if stream_digest(self._chunks(name)) != self.record["sha256"][name]:
                 raise _tampered(f"{name} differs from its digest", self.digest)
 
 

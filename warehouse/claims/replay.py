@@ -8,6 +8,7 @@ that its digest does not cover.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -143,7 +144,10 @@ class Replayer:
         return frozenset(found)
 
     def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
-        return landing_tables(refresh(part_of(self._store, bundles, root / "store"), self._ingestors, decisions=self._decisions))
+        landing = refresh(part_of(self._store, bundles, root / "store"), self._ingestors, decisions=self._decisions)
+        if "pyarrow" in sys.modules:  # of what was parsed nothing is needed any more: 150 MB after 10,000 bundles
+            sys.modules["pyarrow"].default_memory_pool().release_unused()
+        return landing_tables(landing)
 
 
 def _as_far_as_read(landing: LandingTables, checked: CheckedProject) -> LandingTables:

@@ -28,7 +28,7 @@ _WHOLE_ROW = "*"
 THE_ROW = ""
 _ROWS_AT_ONCE = 1000
 # What the engine may take for a trace before it writes to disk: half of the gigabyte that 20,000 runs may, the rest is Python's.
-ENGINE_MEMORY = "512MB"
+ENGINE_MEMORY = "384MB"
 
 
 @dataclass(frozen=True)

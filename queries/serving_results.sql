@@ -22,7 +22,7 @@ columns:
   framework: {type: varchar, description: "The serving software"}
   framework_version: {type: varchar, description: "Its version"}
   accelerator: {type: varchar, description: "Accelerator model as written"}
-  accelerator_name: {type: varchar, description: "The accelerator under one name for all spellings; NULL where no rule knows it"}
+  accelerator_name: {type: varchar, description: "The accelerator under one name for all spellings; NULL where no rule knows it, or it is a part of one"}
   accelerator_vendor: {type: varchar, description: "Who makes it"}
   accelerator_family: {type: varchar, description: "Its model without form factor and memory"}
   accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from conftest import unpacked_evidence
 from samples import bench_serving as sample
+from samples import genai_perf
 
 from warehouse.api import Warehouse
 from warehouse.claims.rollup import build
@@ -45,6 +46,12 @@ NVIDIA-H100-PCIe                                | NVIDIA | H100     | PCIe      
 H100 NVL                                        | NVIDIA | H100     | NVL       | 94  |
 NVIDIA H100-NVL-94GB                            | NVIDIA | H100     | NVL       | 94  |
 NVIDIA H100 SXM5 96GB                           | NVIDIA | H100     | SXM       |     | product-unknown
+H100-SXM5-96GB                                  | NVIDIA | H100     | SXM       |     | product-unknown
+H100 96GB HBM3                                  | NVIDIA | H100     |           |     | product-unknown
+H100 CNX                                        | NVIDIA | H100 CNX | PCIe      | 80  |
+H100 SXM/PCIe                                   | NVIDIA | H100     |           |     | product-unknown
+H100-SXM-MIG-1g10gb                             | NVIDIA | H100     | SXM       |     | partition
+h100_sxm_1g.10gb                                | NVIDIA | H100     | SXM       |     | partition
 NVIDIA H100 SXM5 (OAM)                          | NVIDIA | H100     |           |     | product-unknown
 NVIDIA H200                                     | NVIDIA | H200     |           | 141 | form-factor-unknown
 NVIDIA H200-SXM-141GB                           | NVIDIA | H200     | SXM       | 141 |
@@ -66,10 +73,13 @@ NVIDIA A100-SXM4-80GB                           | NVIDIA | A100     | SXM       
 NVIDIA A100 80GB PCIe                           | NVIDIA | A100     | PCIe      | 80  |
 NVIDIA-A100-PCIE-40GB                           | NVIDIA | A100     | PCIe      | 40  |
 A100 PCI-E 40 GB                                | NVIDIA | A100     | PCIe      | 40  |
+a100-40gb                                       | NVIDIA | A100     |           | 40  | form-factor-unknown
 A100 SXM                                        | NVIDIA | A100     | SXM       |     | memory-unknown
 a2-highgpu-8g                                   | NVIDIA | A100     | SXM       | 40  |
 NVIDIA A100-SXM4-40GB MIG 1g.5gb                | NVIDIA | A100     | SXM       |     | partition
 NVIDIA L40S-48Q                                 | NVIDIA | L40S     | PCIe      |     | partition
+L40S-48Q                                        | NVIDIA | L40S     | PCIe      |     | partition
+NVIDIA L40S-2B4                                 | NVIDIA | L40S     | PCIe      |     | partition
 Tesla V100-SXM2-32GB                            | NVIDIA | V100     | SXM       | 32  |
 Tesla T4                                        | NVIDIA | T4       | PCIe      | 16  |
 NVIDIA L4                                       | NVIDIA | L4       | PCIe      | 24  |
@@ -81,6 +91,11 @@ NVIDIA GeForce RTX 4090                         | NVIDIA | RTX 4090 | PCIe      
 RTX4090                                         | NVIDIA | RTX 4090 | PCIe      | 24  |
 NVIDIA GeForce RTX 4090 D                       | NVIDIA | RTX 4090 D | PCIe    | 24  |
 NVIDIA GeForce RTX 4090 Laptop GPU              | NVIDIA | RTX 4090 Laptop | mobile | 16 |
+RTX4090D                                        | NVIDIA | RTX 4090 D | PCIe    | 24  |
+RTX 5090 D v2                                   | NVIDIA | RTX 5090 D v2 | PCIe | 24  |
+RTX 3060 Ti                                     | NVIDIA | RTX 3060 Ti | PCIe   | 8   |
+RTX 4090 Mobile                                 | NVIDIA | RTX 4090 |           |     | product-unknown
+NVIDIA RTX 5000 Ada Generation Laptop GPU       | NVIDIA | RTX 5000 Ada |       |     | product-unknown
 NVIDIA RTX A6000                                | NVIDIA | RTX A6000 | PCIe     | 48  |
 NVIDIA RTX 6000 Ada Generation                  | NVIDIA | RTX 6000 Ada | PCIe  | 48  |
 NVIDIA RTX PRO 6000 Blackwell Server Edition    | NVIDIA | RTX PRO 6000 Blackwell Server Edition | PCIe | 96 |
@@ -89,6 +104,7 @@ MI300X                                          | AMD    | MI300X   | OAM       
 AMD Instinct MI300X 192GB HBM3                  | AMD    | MI300X   | OAM       | 192 |
 AMD Instinct MI300X-NPS1-SPX-192GB-750W         | AMD    | MI300X   | OAM       | 192 |
 AMD Instinct MI300X-NPS4-CPX-192GB              | AMD    | MI300X   | OAM       |     | partition
+mi300x_cpx_nps4                                 | AMD    | MI300X   | OAM       |     | partition
 AMD Instinct MI325X 256GB HBM3e                 | AMD    | MI325X   | OAM       | 256 |
 mi355x-amds                                     | AMD    | MI355X   | OAM       | 288 |
 AMD Instinct MI250X                             | AMD    | MI250X   | OAM       | 128 |
@@ -104,6 +120,13 @@ tpu7x                                           | Google | TPU v7   |           
 AWS Trainium2                                   | AWS    | Trainium2 |          | 96  |
 trn1.32xlarge                                   | AWS    | Trainium1 |          | 32  |
 NVIDIA A100 + NVIDIA H100                       |        |          |           |     | several-accelerators
+H100 SXM, L40S                                  |        |          |           |     | several-accelerators
+H100;L40S                                       |        |          |           |     | several-accelerators
+Foo9000                                         |        |          |           |     | no-rule
+A100X                                           |        |          |           |     | no-rule
+T4G                                             |        |          |           |     | no-rule
+A10M                                            |        |          |           |     | no-rule
+MI300                                           |        |          |           |     | no-rule
 Foo Accelerator X1                              |        |          |           |     | no-rule
 """
 CASES = [tuple(part.strip() or None for part in line.split("|")) for line in NAMES.strip().splitlines()]
@@ -165,6 +188,12 @@ def test_one_product_has_one_name(named: dict[str, dict[str, Any]]) -> None:
     assert {row["accelerator_name"] for row in named.values() if row["accelerator_family"] == "B200"} == {"B200"}
 
 
+def test_a_part_and_an_unknown_product_have_no_name(named: dict[str, dict[str, Any]]) -> None:
+    """Theirs would be that of the whole accelerator, or of another product."""
+    for row in named.values():
+        assert (row["accelerator_name"] is None) == (row["accelerator_reason"] not in (None, "form-factor-unknown", "memory-unknown"))
+
+
 def test_every_spelling_has_the_peak_of_its_accelerator(named: dict[str, dict[str, Any]]) -> None:
     """Model FLOP utilisation was that of the spellings of MLPerf's submissions alone."""
     peaks = {name: row["fp8_dense_tflops"] for name, row in named.items()}
@@ -185,7 +214,89 @@ def test_a_project_adds_rules_of_its_own(tmp_path: Path) -> None:
     assert (row["accelerator_vendor"], row["accelerator_name"], row["accelerator_memory_gb"]) == ("Foo", "X1", 64)
 
 
-SPELLINGS = ("pod_h100sxm", "8xh100-sxm5-80gb", "h100_sxm", "h100_pcie", "pod_h100", "h100nvl", "pod_h200", "pod_a100_sxm", "h800_pcie", "pod_l40s", "nowhere")
+# What a record states as its accelerator; what is landed of it as InferenceX's `hw`; the name under all spellings; why there is no cost.
+STATED = """
+H100 SXM                       | H100 SXM                       | H100 SXM 80GB |
+H100-SXM5-80GB                 | H100-SXM5-80GB                 | H100 SXM 80GB |
+L40S                           | L40S                           | L40S          |
+foo-9000                       | foo-9000                       |               |
+H100-SXM5-96GB                 | H100-SXM5-96GB                 |               | product-unknown
+H100 96GB HBM3                 | H100 96GB HBM3                 |               | product-unknown
+H100 CNX                       | H100 CNX                       | H100 CNX      | no-price
+A100-SXM4-40GB                 | A100-SXM4-40GB                 | A100 SXM 40GB | no-price
+a100-40gb                      | a100-40gb                      | A100 40GB     | form-factor-unknown
+H100-SXM-MIG-1g10gb            | H100-SXM-MIG-1g10gb            |               | partition
+MI300X-CPX                     | MI300X-CPX                     |               | partition
+mi300x-cpx_1                   | mi300x-cpx_1                   |               | partition
+L40S-48Q                       | L40S-48Q                       |               | partition
+RTX 4090 D                     | RTX 4090 D                     | RTX 4090 D    | no-price
+H100 SXM, L40S                 | H100 SXM, L40S                 |               | several-accelerators
+H100;L40S                      | H100;L40S                      |               | several-accelerators
+A100X                          | A100X                          |               | accelerator-unknown
+T4G                            | T4G                            |               | accelerator-unknown
+A10M                           | A10M                           |               | accelerator-unknown
+MI300                          | MI300                          |               | accelerator-unknown
+NVIDIA RTX 6000 Ada Generation | NVIDIA RTX 6000 Ada Generation | RTX 6000 Ada  | no-price
+h200-nb_1                      | h200                           | H200          | no-price
+mi355x-amds_03                 | mi355x                         | MI355X        | no-price
+b200-dgxc-slurm_05             | b200                           | B200          | no-price
+gb200-nv                       | gb200-nv                       | GB200         | no-price
+"""
+STATEMENTS = [tuple(part.strip() or None for part in line.split("|")) for line in STATED.strip().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def stated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """Runs whose records state the accelerator, as InferenceX does and otherwise, and exports of AIPerf that such a record restates."""
+    root = tmp_path_factory.mktemp("stated")
+    for index, (text, *_) in enumerate(STATEMENTS):
+        for key in ("hw", "gpu"):
+            record = sample.vllm_record(sample.requests(10), detailed=False, tensor_parallel_size=8, **{key: text})
+            sample.write(root / f"tree/{key}{index}.json", record)
+        values = genai_perf.measured(40 + index, 9 + index)
+        sample.write(root / f"tree/aiperf{index}/profile_export_aiperf.json", genai_perf.aiperf_summary(values))
+        sample.write(root / f"tree/aiperf{index}/record.json", genai_perf.inferencex_of(values) | {"hw": text})
+    # Of the family of each, the whole product has a price.
+    listed = ("H100 SXM", "L40S", "Foo 9000", "A100 SXM 80GB", "MI300X", "RTX 4090")
+    warehouse = built(root / "p", root / "tree", prices(root / "prices.csv", *((name, 2.5) for name in listed)))
+    rows = {row["run_id"].split("/")[1]: row for row in warehouse.sql("from rollup.serving_results").to_pylist()}
+    exports = {row["completed_count"]: row for row in rows.values() if row["family"] == "genai_perf"}
+    return rows | {f"aiperf{index}": exports[40 + index] for index in range(len(STATEMENTS))}
+
+
+@pytest.mark.parametrize("index", range(len(STATEMENTS)), ids=lambda index: str(STATEMENTS[index][0]))
+@pytest.mark.parametrize("source", ["hw", "gpu", "aiperf"])
+def test_a_records_accelerator_is_landed_whole(stated: dict[str, dict[str, Any]], source: str, index: int) -> None:
+    """A name that was cut to a known one was priced as another product, or said to be stated nowhere."""
+    text, of_runner, name, reason = STATEMENTS[index]
+    row = stated[f"{source}{index}"]
+    assert (row["accelerator"], row["accelerator_name"]) == (text if source == "gpu" else of_runner, name)
+    without_cost = "no-output-token-throughput" if source == "aiperf" else None  # which those exports do not state
+    assert row["cost_reason"] == (reason or without_cost) and (row["cost_per_request_usd"] is None) == (reason is not None)
+
+
+def test_a_count_is_no_name(tmp_path: Path) -> None:
+    sample.write(tmp_path / "tree/a.json", sample.vllm_record(sample.requests(4), False, gpu="8", gpu_type="H100 SXM"))
+    (row,) = built(tmp_path / "p", tmp_path / "tree").sql("from rollup.serving_results").to_pylist()
+    assert (row["accelerator"], row["accelerator_name"]) == ("H100 SXM", "H100 SXM 80GB")
+
+
+def test_a_price_of_a_part_or_of_several_is_of_nothing_else(tmp_path: Path) -> None:
+    """The price list's own line names no whole product: it prices runs that state the same text."""
+    listed = prices(
+        tmp_path / "prices.csv", ("L40S-48Q", 1.0), ("H100-SXM-MIG-1g10gb", 1.0), ("H100 SXM 96GB", 1.0), ("H100 CNX", 1.0), ("MI300", 1.0),
+        ("RTX 4090 D", 1.0), ("H100 SXM, MI300X", 1.0),
+    )
+    for index, text in enumerate(("L40S", "H100 SXM", "H100 PCIe", "MI300X", "RTX 4090", "L40S-48Q", "MI300")):
+        record = sample.vllm_record(sample.requests(10), detailed=False, tensor_parallel_size=8, gpu=text)
+        sample.write(tmp_path / f"tree/{index}.json", record)
+    rows = built(tmp_path / "p", tmp_path / "tree", listed).sql("from rollup.serving_results").to_pylist()
+    assert {row["accelerator"] for row in rows if row["cost_reason"] is None} == {"L40S-48Q", "MI300"}
+
+
+SPELLINGS = ("pod_h100sxm", "8xh100-sxm5-80gb", "h100_sxm", "h100_pcie", "pod_h100", "h100nvl", "pod_h200", "pod_a100_sxm", "h800_pcie", "pod_l40s", "nowhere",
+    "compare_h100sxm_vs_mi300x", "h100sxm-vs-b200", "l40s-and-h100sxm", "h100-h200", "H100-SXM-MIG-1g10gb", "h100-sxm-96gb", "mi300",
+)
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +327,13 @@ def priced(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
         ("pod_a100_sxm", "memory-unknown"),
         ("h800_pcie", "price-form-factor-unknown"),  # the list prices H800, and does not say which
         ("pod_l40s", "no-price"),
+        ("compare_h100sxm_vs_mi300x", "several-accelerators"),
+        ("h100sxm-vs-b200", "several-accelerators"),
+        ("l40s-and-h100sxm", "several-accelerators"),
+        ("h100-h200", "several-accelerators"),
+        ("H100-SXM-MIG-1g10gb", "partition"),
+        ("h100-sxm-96gb", "product-unknown"),
+        ("mi300", "accelerator-unknown"),
         ("pod_h100sxm/uncounted", "accelerator-count-unknown"),
         ("pod_h100sxm/failed_TP8", "no-throughput"),
     ],

@@ -143,21 +143,65 @@ class TestNames:
             ("tm-l40s/m/tm-l40sx2_in4096_c1.json", {
                 "system_name": "tm-l40s", "accelerator": "L40S", "accelerator_count": 2, "input_length": 4096, "max_concurrency": 1,
             }),
-            ("A100-80GB-PCIe/r.json", {"system_name": "A100-80GB-PCIe", "accelerator": "A100 PCIE"}),
+            ("A100-80GB-PCIe/r.json", {"system_name": "A100-80GB-PCIe", "accelerator": "A100 PCIE 80GB"}),
             ("whisper-1xa100-80gb/r.json", {
-                "system_name": "whisper-1xa100-80gb", "accelerator": "A100", "accelerator_count": 1,
+                "system_name": "whisper-1xa100-80gb", "accelerator": "A100 80GB", "accelerator_count": 1,
             }),
             (
                 "SERVE--max_num_seqs=4-BENCH--max_concurrency=2-num_prompts=8/run=1.json",
                 {"max_concurrency": 2, "num_prompts": 8, "repeat_number": 1},
             ),
             ("tensor-parallel-size=4,pp2/a.json", {"tensor_parallel": 4, "pipeline_parallel": 2}),
+            # Two values of one setting are none, unless another name says which; names that contradict each other say nothing.
+            ("tp2_vs_tp4/isl1024_isl2048_osl128.json", {
+                "output_length": 128, "contradictory": {"tensor_parallel", "input_length"},
+            }),
+            ("tp2_vs_tp4/tp4_conc8/r.json", {"tensor_parallel": 4, "max_concurrency": 8}),
+            ("m/TP8_DP1_TP4.json", {"data_parallel": 1, "contradictory": {"tensor_parallel"}}),
+            ("tp2/tp4.json", {"contradictory": {"tensor_parallel"}}),
+            ("vllm-vs-sglang/tp4.json", {"tensor_parallel": 4, "contradictory": {"framework"}}),
+            ("fp8-vs-bf16/fp8.json", {"precision": "fp8"}),
+            ("2xl40s-4xl40s/r.json", {
+                "system_name": "2xl40s-4xl40s", "accelerator": "L40S", "contradictory": {"accelerator_count"},
+            }),
             ("Qwen3-8B/phase-c3/p99/result-2026.json", {}),  # a letter and a number by themselves say nothing
         ],
     )
     def test_what_they_tell(self, path: str, expected: dict) -> None:
-        told = {name: value for name, value in told_by(path)._asdict().items() if value is not None}
+        told = {name: value for name, value in told_by(path)._asdict().items() if value not in (None, frozenset())}
         assert told == expected
+
+    @pytest.mark.parametrize(
+        ("path", "accelerator"),
+        [
+            ("compare_h100sxm_vs_mi300x/r.json", "H100 SXM, MI300X"),
+            ("h100-h200/r.json", "H100, H200"),
+            ("h100sxm-vs-b200/b200/r.json", "B200"),
+            ("h100sxm-vs-b200/mi300x/r.json", "MI300X, B200, H100 SXM"),
+            ("h100sxm/b200_tp8.json", "B200, H100 SXM"),
+            ("pod_h100sxm5/M/h100_tp8.json", "H100 SXM"),
+            ("h100_pcie/h100sxm_tp8.json", "H100 SXM, H100 PCIE"),
+            ("H100-SXM-MIG-1g10gb/r.json", "H100 SXM MIG 1G10GB"),
+            ("mig_1g.10gb/h100_tp1.json", "H100 MIG 1G.10GB"),
+            ("mi300x_cpx/r.json", "MI300X CPX"),
+            ("l40s-48q/r.json", "L40S 48Q"),
+            ("rtx4090-d/r.json", "RTX4090 D"),
+            ("h100_cnx/r.json", "H100 CNX"),
+            ("h100-sxm5-96gb/r.json", "H100 SXM 96GB"),
+            ("h100_96gb_hbm3/r.json", "H100 96GB HBM3"),
+            ("mi300/r.json", "MI300"),
+            ("Qwen3-8B-h100-70b/r.json", "H100"),  # 8B and 70B are models
+        ],
+    )
+    def test_which_accelerators_they_tell(self, path: str, accelerator: str) -> None:
+        assert told_by(path).accelerator == accelerator
+
+    @pytest.mark.parametrize(
+        ("path", "count"), [("TP8_DP1_TP4", None), ("tp2_vs_tp4/dp2", None), ("8xh100/tp2_vs_tp4", None), ("TP8_DP1", 8), ("8xh100/ep2_ep4_dp8", 8)],
+    )
+    def test_a_size_that_is_stated_twice_is_not_1(self, tmp_path: Path, path: str, count: int | None) -> None:
+        sample.write(tmp_path / f"tree/{path}.json", sample.vllm_record(REQUESTS, False))
+        assert one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))["accelerator_count"] == count
 
 
 class TestTimes:
@@ -286,7 +330,7 @@ class TestVllm:
         of_a_person = {"gpu": "4xNVIDIA_L40S", "input_len": "1000", "output_len": "500", "tensor_parallel_size": 4}
         sample.write(tmp_path / "tree/tp8_in7_out7/a.json", sample.vllm_record(REQUESTS, False, **of_a_person))
         run = one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))
-        assert (run["accelerator"], run["accelerator_count"], run["system_name"]) == ("L40S", 4, "4xNVIDIA_L40S")
+        assert (run["accelerator"], run["accelerator_count"], run["system_name"]) == ("4xNVIDIA_L40S", 4, "4xNVIDIA_L40S")
         assert run["workload_point"] == "isl1000/osl500"
 
     def test_records_of_before_the_first_release_with_a_server(self, tmp_path: Path) -> None:
@@ -397,8 +441,8 @@ class TestOtherFormats:
         split = {"num_prefill_gpu": 4, "num_decode_gpu": 8, "is_multinode": True, "hw": "gb200-nv"}
         sample.write(tmp_path / "tree/agg_all.json", [sample.inferencex_agg_record(), sample.inferencex_agg_record(**split)])
         one, other = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")["bench_serving_run"]
-        assert (one["system_name"], one["accelerator"], one["accelerator_count"]) == ("h200-nb_1", "H200", 8)
-        assert (other["accelerator"], other["accelerator_count"], other["decode_accelerator_count"]) == ("GB200", 12, 8)
+        assert (one["system_name"], one["accelerator"], one["accelerator_count"]) == ("h200-nb_1", "h200", 8)
+        assert (other["accelerator"], other["accelerator_count"], other["decode_accelerator_count"]) == ("gb200-nv", 12, 8)
         assert (one["max_concurrency"], one["input_length"], one["output_length"]) == (64, 1024, 8192)
 
 

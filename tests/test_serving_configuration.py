@@ -66,6 +66,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
         sample.write(root / f"console/{name}.txt", console)
     sample.write(root / "names/m-fp8_tep8_isl1024_osl128_conc16.json", sample.inferencex_record())
     sample.write(root / "h200/SERVE--max_num_seqs=4-BENCH--max_concurrency=2/run=0.json", plain())
+    for path in ("tp2_vs_tp4/fp8-vs-bf16", "sweep/TP8_DP1_TP4", "sweep/isl1024_isl2048_osl128", "tp2_vs_tp4/tp4_isl512", "tp2/tp4"):
+        sample.write(root / f"contradictory/{path}.json", plain())
+    sample.write(root / "contradictory/tp2_vs_tp4/recorded.json", plain(tensor_parallel_size=2))
     sample.write(root / "records/server.jsonl", sample.sglang_record(GOOD))
     server = sample.sglang_record(GOOD)["server_info"] | {"disable_radix_cache": True, "quantization": "fp8", "api_key": "hidden"}
     sample.write(root / "records/uncached.jsonl", sample.sglang_record(GOOD, server_info=server))
@@ -162,6 +165,25 @@ def test_names_state_a_configuration(rows: list[Row]) -> None:
     assert (row["input_length"], row["output_length"], row["configuration_stated_in"]) == (1024, 128, "name")
     (swept,) = (row for row in rows if "SERVE--" in row["run_id"])
     assert swept["server_flags"] == "--max_num_seqs=4"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "used", "lengths", "precision"),
+    [
+        ("fp8-vs-bf16", (None, None, None, None), None, (None, None), None),
+        ("TP8_DP1_TP4", (None, None, None, 1), None, (None, None), None),  # and not one accelerator for the one replica
+        ("isl1024_isl2048_osl128", (None, None, None, None), None, (None, 128), None),
+        ("tp4_isl512", (4, None, None, None), 4, (512, None), None),  # the file is one of the two that the folder compares
+        ("tp4", (None, None, None, None), None, (None, None), None),  # in a folder tp2
+        ("recorded", (2, None, None, None), 2, (None, None), None),  # the record is asked first
+    ],
+)
+def test_names_that_state_two_values_state_none(
+    rows: list[Row], name: str, expected: tuple, used: int | None, lengths: tuple, precision: str | None
+) -> None:
+    row = named(rows, name)
+    assert (sizes(row), row["accelerator_count"], row["precision"]) == (expected, used, precision)
+    assert (row["input_length"], row["output_length"]) == lengths
 
 
 def test_what_a_person_put_into_the_record(rows: list[Row]) -> None:

@@ -115,7 +115,7 @@ def test_each_measurement_of_aiperf_and_inferencex_is_one_run(rocm: tuple[Path, 
     for row in (row for row in rows if row["family"] == "genai_perf"):
         (record,) = [json.loads(each) for each in records if json.loads(each)["num_requests_successful"] == row["completed_count"]]
         assert (row["precision"], row["framework"], row["accelerator_count"]) == (record["precision"], record["framework"], record["tp"])
-        assert row["accelerator"] == record["hw"].upper()
+        assert (row["accelerator"], row["accelerator_name"]) == (record["hw"], record["hw"].upper())
     assert all(row["failed_count"] == 0 and row["error_rate"] == 0 for row in rows)
 
 

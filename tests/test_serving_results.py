@@ -123,7 +123,7 @@ def test_inferencex_own_record_states_throughput_per_accelerator(warehouse: Ware
     row = outcome(warehouse, "agg_x")
     assert (row["total_token_throughput_per_s"], row["output_token_throughput_per_s"]) == (12000, 10400)
     assert (row["ttft_mean_ms"], row["ttft_p99_ms"], row["jitter_ms"], row["status"]) == (250, 900, 4, "succeeded")
-    assert (row["accelerator"], row["accelerator_count"], row["framework_version"]) == ("H200", 8, "0.11.0")
+    assert (row["accelerator"], row["accelerator_count"], row["framework_version"]) == ("h200", 8, "0.11.0")
 
 
 @pytest.mark.parametrize("name", ["agentic_nested", "agentic_flat"])

@@ -149,7 +149,7 @@ def test_what_was_taken_in_apart_is_flagged_where_the_rollup_shows_it(tmp_path: 
 
     add(warehouse, tmp_path / "t")
     (row,) = warehouse.sql("from serving_results where family = 'genai_perf'").to_pylist()
-    assert (row["run_id"], row["accelerator"], row["accelerator_count"]) == (rows["genai-perf57"]["run_id"], "MI355X", 2)
+    assert (row["run_id"], row["accelerator"], row["accelerator_count"]) == (rows["genai-perf57"]["run_id"], "mi355x", 2)
     assert (row["framework"], row["framework_version"], row["precision"]) == ("sglang", "0.5.12.post1", "fp4")
     assert (row["deployment_model"], row["failed_count"], row["error_rate"]) == ("TP2 EP1", 0, 0)
     (run,) = warehouse.sql(f"from benchmark_run_fact where run_id = '{row['run_id']}'").to_pylist()

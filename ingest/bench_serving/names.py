@@ -8,9 +8,10 @@ Result files of these tools state none of the hardware and little of the server,
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import Any, NamedTuple
 
-from warehouse.landing.deployments import accelerator_at, separated
+from .accelerators import accelerator_text, accelerators_in, numbers_in, separated
 
 _START, _END = r"(?<![a-z0-9])", r"(?![a-z0-9])"
 _INTEGER = r"[ =]?(\d{1,12})"
@@ -52,32 +53,36 @@ class Told(NamedTuple):
     num_prompts: int | None = None
     max_concurrency: int | None = None
     repeat_number: int | None = None
+    contradictory: frozenset[str] = frozenset()  # of the fields above, those that the names state different values of
 
 
 def told_by(path: str) -> Told:
-    """What the names in a path tell, the innermost first."""
-    parts = path.split("/")
-    parts[-1] = parts[-1].rpartition(".")[0] or parts[-1]
-    told: dict[str, Any] = {}
-    for index in reversed(range(len(parts))):
-        name = parts[index].casefold()
-        _add_accelerator(told, name)
-        if "system_name" not in told and index < len(parts) - 1 and accelerator_at(name):
-            told["system_name"] = parts[index]  # a folder names a system, a file a run
-        if framework := _FRAMEWORK.search(separated(name)):
-            told.setdefault("framework", framework[1].replace(" ", ""))
-        if precision := precision_in(name):
-            told.setdefault("precision", precision)
-        if any(_PATTERNS[setting].search(separated(name)) for setting in _SPREAD) or "conc" in name:
-            _add_settings(told, separated(name))
-    return Told(**told)
+    """What the names in a path tell.
+
+    Each name narrows what the others leave open: `tp2_vs_tp4` says 2 or 4, and `tp4` in that folder says which. Names that leave
+    several values, or none because they contradict each other, tell nothing of that field: nobody knows which of them is right.
+    """
+    *folders, file = path.split("/")
+    names = [file.rpartition(".")[0] or file, *reversed(folders)]
+    stated: dict[str, list[set[Any]]] = defaultdict(list)
+    for name in names:
+        for field, values in _values(separated(name.casefold())).items():
+            stated[field].append(values)
+    left = {field: set.intersection(*values) for field, values in stated.items()}
+    return Told(
+        # A folder names a system, a file a run.
+        system_name=next((name for name in names[1:] if accelerators_in(name)), None),
+        accelerator=accelerator_text(names),
+        contradictory=frozenset(field for field, values in left.items() if len(values) != 1),
+        **{field: values.pop() for field, values in left.items() if len(values) == 1},
+    )
 
 
 def is_telling(folder: str) -> bool:
     """Whether a folder's name tells of the run: then it is part of the evidence."""
     name = folder.casefold()
     spread = any(_PATTERNS[setting].search(separated(name)) for setting in _SPREAD)
-    return accelerator_at(name) is not None or spread or name.startswith(("serve--", "bench--"))
+    return bool(accelerators_in(name)) or spread or name.startswith(("serve--", "bench--"))
 
 
 def precision_in(text: str) -> str | None:
@@ -86,21 +91,16 @@ def precision_in(text: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _add_accelerator(told: dict[str, Any], name: str) -> None:
-    found = accelerator_at(name)
-    if not found:
-        return
-    known = told.get("accelerator")
-    if known is None or found.name.startswith(f"{known} "):  # an H100 in a folder of the H100 SXM is one
-        told["accelerator"] = found.name
-    if found.number:
-        told.setdefault("accelerator_count", found.number)
-
-
-def _add_settings(told: dict[str, Any], name: str) -> None:
-    if split := _SPLIT.search(name):
-        told.setdefault("accelerator_count", int(split["count"]))
-        name = name.replace(split[0], " ")
-    for setting, pattern in _PATTERNS.items():
-        if (found := pattern.search(name)) and setting not in told:
-            told[setting] = int(next(filter(None, found.groups())))
+def _values(name: str) -> dict[str, set[Any]]:
+    """The values that a name states, by the field of `Told`."""
+    found: dict[str, set[Any]] = {
+        "framework": {framework.replace(" ", "") for framework in _FRAMEWORK.findall(name)},
+        "precision": set(_PRECISION.findall(name)),
+        "accelerator_count": numbers_in(name),
+    }
+    if any(_PATTERNS[setting].search(name) for setting in _SPREAD) or "conc" in name:
+        found["accelerator_count"] |= {int(split["count"]) for split in _SPLIT.finditer(name)}
+        lengths = _SPLIT.sub(" ", name)
+        for setting, pattern in _PATTERNS.items():
+            found[setting] = {int(next(filter(None, match.groups()))) for match in pattern.finditer(lengths)}
+    return {field: values for field, values in found.items() if values}

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from warehouse.landing.contract import canonical_json, workload_spec_digest
-from warehouse.landing.deployments import accelerator_at, accelerators_used, configuration, split_deployment
+from warehouse.landing.deployments import accelerator_of, accelerators_used, configuration, split_deployment
 from warehouse.landing.text import Entry
 
 from .names import Told, precision_in
@@ -130,18 +130,23 @@ def _deployment(stated: Stated, console: Stated, told: Told, places: set[str]) -
     # With attention data-parallel inside the tensor-parallel group, the replicas add no accelerators.
     replicas = None if text(stated, "server_info/enable_dp_attention") == "true" else sizes["data_parallel"]
     used = accelerators_used((sizes["tensor_parallel"], replicas, sizes["pipeline_parallel"], whole(stated, "pcp_size")))
+    used = used or told.accelerator_count
+    if any(size in told.contradictory and sizes[size] is None for size in ("tensor_parallel", "data_parallel", "pipeline_parallel")):
+        used = None  # a size that names state twice is not the servers' default
     split = [whole(stated, "num_prefill_gpu"), whole(stated, "num_decode_gpu")]
     if None not in split:
-        used = sum(filter(None, split)) or None
-    system = text(stated, "hw", "gpu", "gpu_type", "accelerator", "hardware")
-    accelerator = accelerator_at(system) if system else None
+        used = sum(filter(None, split)) or told.accelerator_count
+    names = ((key, text(stated, key)) for key in ("hw", "gpu", "gpu_type", "accelerator", "hardware"))
+    # `"gpu": 8` is no name. A name is landed whole: what its words mean, the warehouse's rules tell.
+    key, system = next(((key, name) for key, name in names if name and any(map(str.isalpha, name))), (None, None))
+    accelerator = accelerator_of(system) if system and key == "hw" else system
     return {
         **sizes,
         "split_deployment": split_deployment(lambda key: whole(stated, key)),
         **configuration(lambda key: stated[key].value if key in stated else None),
         "system_name": system or told.system_name,
-        "accelerator": accelerator.name if accelerator else told.accelerator,
-        "accelerator_count": used or told.accelerator_count,
+        "accelerator": accelerator or told.accelerator,
+        "accelerator_count": used,
         "decode_accelerator_count": split[1],
         "precision": _first(
             places,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.deployments import accelerator_at, accelerators_used, configuration, split_deployment
+from warehouse.landing.deployments import accelerator_of, accelerators_used, configuration, split_deployment
 from warehouse.landing.entries import document
 from warehouse.landing.json_text import json_text
 from warehouse.landing.records import ABSENT
@@ -42,10 +42,9 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
     split = (size("num_prefill_gpu"), size("num_decode_gpu"))
     used = accelerators_used((size("tp"), size("pp"), size("pcp_size"))) if None in split else sum(filter(None, split)) or None
     system = known("hw")
-    accelerator = accelerator_at(system or "")
     return offset, length, {
         "system_name": system,
-        "accelerator": accelerator.name if accelerator else None,
+        "accelerator": accelerator_of(system) if system else None,
         "accelerator_count": used,
         "tensor_parallel": size("tp"),
         "data_parallel": size("dp"),

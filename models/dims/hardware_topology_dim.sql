@@ -28,7 +28,7 @@ columns:
   accelerator_family: {type: varchar, description: "The accelerator's model without form factor and memory: H100"}
   accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
   accelerator_memory_gb: {type: bigint, unit: GB, description: "Memory of one accelerator as its maker names the product; NULL where it is not known"}
-  accelerator_name: {type: varchar, description: "One name for all spellings of gpu_model: the family, and the form factor and memory where it has several"}
+  accelerator_name: {type: varchar, description: "One name for all spellings of gpu_model: the family, and the form factor and memory where it has several; NULL where no rule knows the product, or it is a part of one"}
   accelerator_reason: {type: varchar, description: "Why it is not known which product it is (staging.named_accelerator); NULL: it is, or no text names one"}
 */
 select

@@ -12,7 +12,7 @@ columns:
   accelerator_family: {type: varchar, description: "Its model without form factor and memory: H100"}
   accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
   accelerator_memory_gb: {type: bigint, unit: GB, description: "Its memory as its maker names the product; NULL where it is not known"}
-  accelerator_name: {type: varchar, description: "One name for all spellings: the family, with form factor and memory where it has several"}
+  accelerator_name: {type: varchar, description: "One name for all spellings: the family, with form factor and memory where it has several; NULL for a part of an accelerator, and for a product that no rule knows"}
   accelerator_reason: {type: varchar, description: "Why it is not known which product it is; NULL: it is", tests: [{accepted_values: [no-rule, several-accelerators, partition, product-unknown, form-factor-unknown, memory-unknown]}]}
   accelerator_key: {type: varchar, description: "What a run and its price share: accelerator_name, or the text in lower case without punctuation and maker where that tells no product", tests: [not_null]}
 */
@@ -145,7 +145,7 @@ named_so as (
 spelled as (
     select
         *,
-        accelerator_family
+        case when coalesce(accelerator_reason, '') not in ('partition', 'product-unknown') then accelerator_family end
         || case when has_form_factors then coalesce(' ' || accelerator_form_factor, '') else '' end
         || case when has_memories then coalesce(' ' || accelerator_memory_gb || 'GB', '') else '' end as accelerator_name
     from named_so

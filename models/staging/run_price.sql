@@ -111,7 +111,7 @@ select
         when product_price.prices is not null then 'no-price-by-then'
         when machine.accelerator_reason = 'no-rule' then 'accelerator-unknown'
         when family_price.accelerator_family is null then 'no-price'
-        when machine.accelerator_reason in ('form-factor-unknown', 'memory-unknown', 'product-unknown') then machine.accelerator_reason
+        when machine.accelerator_reason in ('partition', 'form-factor-unknown', 'memory-unknown', 'product-unknown') then machine.accelerator_reason
         when family_price.reason in ('form-factor-unknown', 'memory-unknown', 'product-unknown') then 'price-' || family_price.reason
         else 'no-price'
     end as reason

@@ -77,7 +77,8 @@ select
         when contains(words, ' pcie ') then ['PCIe']
         else []
     end
-    || case when contains(words, ' oam ') then ['OAM'] else [] end as form_factors,
+    || case when contains(words, ' oam ') then ['OAM'] else [] end
+    || case when regexp_matches(words, ' (laptop|mobile) ') then ['mobile'] else [] end as form_factors,
     list_distinct(
         case
             when regexp_matches(words, ' [1-9][0-9]{0,3}gb ') then regexp_extract_all(words, ' ([1-9][0-9]{0,3})gb', 1)
@@ -85,5 +86,6 @@ select
         end::bigint[]
     ) as memories_gb,
     nullif(regexp_extract(words, ' (hbm[0-9]e?) ', 1), '') as memory_type,
-    regexp_matches(lower(stated_name), '\b(mig|vgpu|grid|cpx|dpx|qpx|tpx)\b|\b[0-9]+g\.[0-9]+gb|[ -][0-9]{1,2}[abcq]\b') as is_partition
+    regexp_matches(words, ' (mig|vgpu|grid|[cdqt]px) ')
+    or regexp_matches(lower(stated_name), '(^|[^a-z0-9])[1-7]g[._-]?[0-9]{1,3}gb|[ _-][0-9]{1,2}([acq]|b4?)([^a-z0-9]|$)') as is_partition
 from worded

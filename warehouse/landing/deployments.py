@@ -1,36 +1,19 @@
-"""What served a model: the accelerator that a name tells (of a runner, `h200-nb_1`; a folder, `runpod_h100sxm`; a file,
-`tm-l40sx2_qwen`), how many the parallel sizes need, and the configuration that a record of InferenceX states.
+"""What served a model: the accelerator of a runner (`h200-nb_1`), how many the parallel sizes need, and the configuration that
+a record of InferenceX states.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
-# Longer names first: L40S is not an L40 with something behind it. No P100: in names of runs it is a hundred prompts.
-_ACCELERATORS = (
-    "gb300", "gb200", "gh200", "b300", "b200", "b100", "h800", "h200", "h100", "h20", "a100", "a800", "a40", "a30", "a10g",
-    "a10", "l40s", "l40", "l20", "l4", "v100", "t4", "rtx[ _-]?pro[ _-]?6000", "rtx[ _-]?a6000",
-    r"rtx[ _-]?[2345]0[5-9]0(?:ti|d)?", "a6000", "mi355x", "mi350x", "mi325x", "mi308x", "mi300[xa]", "mi250x?", "mi210",
-    "mi100", "gaudi[ _-]?[23]", "tpu[ _-]?v[4-7][ep]?", "trn[12]", "inf2",
-)
-_FORM = r"sxm\d?|pcie|nvl\d*|oam"  # before the size of the memory or behind it
-_START, _END = r"(?<![a-z0-9])", r"(?![a-z0-9])"
-_ACCELERATOR = re.compile(
-    rf"{_START}(?:(?P<before>[1-9]\d{{0,4}})x[ _-]?)?(?P<model>{'|'.join(_ACCELERATORS)})"
-    rf"(?:[ _-]?(?P<form>{_FORM}))?(?:[ _-]?\d{{2,3}}gb?(?:[ _-]?(?P<form_behind>{_FORM}))?)?(?:[ _-]?x(?P<after>[1-9]\d{{0,4}}))?{_END}"
-)
-
-
-class Accelerator(NamedTuple):
-    """An accelerator in its usual spelling, and how many of them the name tells."""
-
-    name: str
-    number: int | None
-
+# InferenceX's `hw` may be the name of a runner: accelerator, dash, provider, underscore, index (`h200-nb_1`, `b200-dgxc-slurm_05`).
+# A word that makes it another product or a part of one is no provider's.
+_OF_PRODUCTS = "sxm|pcie|nvl|oam|cnx|d|ti|super|laptop|mobile|mig|vgpu|[cdqt]px"
+_RUNNER = re.compile(rf"([a-z]+\d+[a-z]*)(?:-(?!(?:{_OF_PRODUCTS})[-_])[a-z]+)+_\d+")
 
 # What InferenceX states of a deployment beside its parallel sizes. `none` is a value here.
 CONFIGURATION_FIELDS = (
@@ -76,16 +59,7 @@ def accelerators_used(sizes: Iterable[int | None]) -> int | None:
     return product if known and product < 1 << 31 else None
 
 
-def accelerator_at(text: str) -> Accelerator | None:
-    """The first accelerator that a text names."""
-    found = _ACCELERATOR.search(separated(text.casefold()))
-    if found is None:
-        return None
-    model = re.sub(r"[ _-]+", " ", found["model"]).upper()
-    form, count = found["form"] or found["form_behind"], found["before"] or found["after"]
-    return Accelerator(f"{model} {form.upper()}" if form else model, int(count) if count else None)
-
-
-def separated(name: str) -> str:
-    """Underscores and dashes are word characters or not as people please: they separate here."""
-    return name.replace("_", " ").replace("-", " ").replace(",", " ")
+def accelerator_of(hw: str) -> str:
+    """The accelerator that InferenceX's `hw` states: all of it, or what comes before a runner's name."""
+    runner = _RUNNER.fullmatch(hw)
+    return runner[1] if runner else hw

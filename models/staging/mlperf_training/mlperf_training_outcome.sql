@@ -70,6 +70,7 @@ run as (
         on
             peak.accelerator_family = named.accelerator_family
             and peak.accelerator_form_factor = named.accelerator_form_factor
+            and named.accelerator_reason is distinct from 'partition'
 ),
 
 scale_point as (

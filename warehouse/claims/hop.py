@@ -24,8 +24,11 @@ FILE_HASH = "hash({alias}.artifact_manifest_digest, {alias}.raw_path)"
 _LANDING_TOKEN = (
     f"struct_pack(file := {FILE_HASH}, \"offset\" := {{alias}}.raw_offset, length := {{alias}}.raw_length)"
 )
+# What a trace keeps in its session is called so: no model's name has a space.
+OWN_PREFIX = "wh "
+WANTED, HOP = (quote(OWN_PREFIX + name) for name in ("wanted", "hop"))
 _ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
-_WANTED = "getvariable('wanted')"
+_WANTED_VALUES = "getvariable('wanted')"
 # Values of a key that are written into the query; a join looks for more of them sooner than a list does.
 _LISTED_VALUES = 100
 
@@ -67,7 +70,7 @@ def hop(
     values: Sequence[str] = (),
     has_whys: bool = True,
 ) -> Annotated:
-    """Make table `hop`: the row id of each row in table `wanted` beside the tokens its own SQL gives it, for its existence
+    """Make table `HOP`: the row id of each row in table `WANTED` beside the tokens its own SQL gives it, for its existence
     (`has_whys`) and for the cells of `values`. Raises WH306 for SQL that cannot be traced or that yields other rows now."""
     keys = model.grain or tuple(_columns(catalog, model))
     only = _wanted_values(con, model, keys)
@@ -82,7 +85,7 @@ def hop(
             raise written.fault(refusal) from refusal
         _find_wanted(con, catalog, model, annotated, keys, only, len(values), has_whys)
         rows, found, wanted = con.execute(
-            "select count(*), count(distinct rid), (select count(*) from wanted) from hop"
+            f"select count(*), count(distinct rid), (select count(*) from {WANTED}) from {HOP}"
         ).fetchall()[0]
         if rows == found:  # else a row that LIMIT left out is like one it kept
             break
@@ -106,17 +109,17 @@ def _wanted_values(con: "duckdb.DuckDBPyConnection", model: BuiltModel, keys: Se
     ]
     con.execute(
         f"set variable wanted = (select struct_pack({', '.join(found)})"
-        f" from {quoted(model.qualified)} t semi join wanted w on w.rid = t.rowid)"
+        f" from {quoted(model.qualified)} t semi join {WANTED} w on w.rid = t.rowid)"
     )
-    parts = ", ".join(f"len({_WANTED}.v{i}), {_WANTED}.n{i}" for i in range(len(keys)))
+    parts = ", ".join(f"len({_WANTED_VALUES}.v{i}), {_WANTED_VALUES}.n{i}" for i in range(len(keys)))
     counts = con.execute(f"select {parts}").fetchall()[0]
     for index, key in enumerate(keys):
         count, nulls = counts[2 * index : 2 * index + 2]
         alternatives = ["{value} is null"] if nulls else []
         if count == 1:  # as an equality it also holds for what the key is joined with
-            alternatives.append(f"{{value}} = {_WANTED}.v{index}[1]")
+            alternatives.append(f"{{value}} = {_WANTED_VALUES}.v{index}[1]")
         elif count:
-            alternatives.append(f"{{value}} in {_WANTED}.v{index}")
+            alternatives.append(f"{{value}} in {_WANTED_VALUES}.v{index}")
         if alternatives and (count or 0) <= _LISTED_VALUES:
             conditions[key] = f"({' or '.join(alternatives)})"
     return conditions
@@ -145,8 +148,8 @@ def _find_wanted(
     picked = "".join(f", a.{mark}" for mark in marks)
     conditions = " and ".join(condition.format(value=quote(key)) for key, condition in only.items()) or "true"
     con.execute(
-        f"create or replace temp table hop as select t.rowid as rid{picked} from {quoted(model.qualified)} t"
-        f" join wanted w on w.rid = t.rowid join (select * from ({annotated.sql}) where {conditions}) a"
+        f"create or replace temp table {HOP} as select t.rowid as rid{picked} from {quoted(model.qualified)} t"
+        f" join {WANTED} w on w.rid = t.rowid join (select * from ({annotated.sql}) where {conditions}) a"
         f" on {' and '.join(same) or 'true'}"
     )
 

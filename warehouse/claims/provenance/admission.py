@@ -45,12 +45,14 @@ def admit(sql: str) -> exp.Expr:
     """The parsed query, or a refusal."""
     try:
         tokens = DuckDB().tokenize(sql)
+        if not tokens:
+            refuse("E_MULTI", sql, "no statements")
         check_words(tokens)
         statements = [tree for tree in DuckDB().parser().parse(tokens, sql) if tree is not None]
     except SqlglotError as error:
         refuse("E_PARSE", sql, str(error).splitlines()[0], _offset_of_error(error, sql))
     if len(statements) != 1:
-        refuse("E_MULTI", statements[1] if statements else sql, f"{len(statements)} statements")
+        refuse("E_MULTI", statements[1] if statements else sql, f"{len(statements) or 'no'} statements")
     tree = statements[0]
     if not isinstance(tree, (exp.Query, exp.Pivot)):
         refuse("E_NOT_QUERY", tree, "not a select statement")

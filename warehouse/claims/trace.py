@@ -8,12 +8,13 @@ rows, which carry file, offset and length. Composition of the traces is the trac
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
-from warehouse.claims.hop import FILE_HASH, HOP, OWN_PREFIX, WANTED, hop, row_tokens, run_tokens
+from warehouse.claims.hop import FILE_HASH, OWN_PREFIX, WANTED, hop, pieces, row_tokens, run_tokens
 from warehouse.claims.parsed import parsed
 from warehouse.errors import WarehouseError
 from warehouse.landing.batches import DECIDED_TABLES
@@ -32,7 +33,7 @@ _RUNS, _MORE_RUNS, _WITNESS, _EVIDENCE, _TARGET, _STATING, _STATED, _OWN, RAW_FI
         "runs", "more runs", "witness", "evidence", "target", "stating", "stated", "own", "raw file", "landing demand"
     )
 )
-_ROWS_AT_ONCE = 1000
+_ROWS_AT_ONCE, _RANGES_AT_ONCE = 1000, 100_000
 # What the engine may take for a trace before it writes to disk: half of the gigabyte that 20,000 runs may, the rest is Python's.
 ENGINE_MEMORY = "512MB"
 
@@ -95,7 +96,7 @@ class Traced:
     def _part(self, targets: Sequence[int]) -> dict[int, RowTrace]:
         runs: dict[int, list[str]] = {target: [] for target in targets}
         more: dict[int, dict[str, list[str]]] = {target: {} for target in targets}
-        files: dict[int, dict[str, dict[tuple[str, str], list[tuple[int, int]]]]] = {target: {} for target in targets}
+        files: dict[int, dict[str, list[FileEvidence]]] = {target: {} for target in targets}
         within = f"where target between {targets[0]} and {targets[-1]}"
         for target, run_id in self._con.execute(f"select target, run_id from {_RUNS} {within} order by target, run_id").fetchall():
             runs[target].append(run_id)
@@ -103,23 +104,28 @@ class Traced:
             f"select distinct target, value, run_id from {_MORE_RUNS} {within} order by target, value, run_id"
         ).fetchall():
             more[target].setdefault(value, []).append(run_id)
-        for target, value, digest, path, offset, length in self._con.execute(
-            "select distinct e.target, e.value, f.digest, f.path, e.\"offset\", e.length"
-            f" from (from {_EVIDENCE} {within}) e join {RAW_FILE} f on f.file = e.file"
-            " order by e.target, e.value, f.digest, f.path, e.\"offset\", e.length"
-        ).fetchall():
-            files[target].setdefault(value, {}).setdefault((digest, path), []).append((offset, length))
+        for (target, value, digest, path), ranges in groupby(self._ranges(within), key=lambda row: row[:4]):
+            spans = joined((offset, length) for *_, offset, length in ranges)
+            files[target].setdefault(value, []).append(FileEvidence(digest, path, spans))
         return {
             target: RowTrace(
                 tuple(runs[target]),
-                {
-                    value: tuple(FileEvidence(digest, path, joined(ranges)) for (digest, path), ranges in found.items())
-                    for value, found in files[target].items()
-                },
+                {value: tuple(found) for value, found in files[target].items()},
                 {value: tuple(found) for value, found in more[target].items()},
             )
             for target in targets
         }
+
+    def _ranges(self, within: str) -> Iterator[tuple[int, str, str, str, int, int]]:
+        """Target, value, manifest digest, path, offset and length of every range, in this order, as the engine yields them: one
+        number of a large table has millions, of which few are left once they are joined."""
+        found = self._con.execute(
+            "select e.target, e.value, f.digest, f.path, e.\"offset\", e.length"
+            f" from (from {_EVIDENCE} {within}) e join {RAW_FILE} f on f.file = e.file"
+            " order by e.target, e.value, f.digest, f.path, e.\"offset\", e.length"
+        )
+        while rows := found.fetchmany(_RANGES_AT_ONCE):
+            yield from rows
 
 
 def trace(
@@ -201,19 +207,16 @@ class _Tracer:
         self._con.execute(f"create or replace temp table {WANTED} as select rowid as rid from {table} {where}")
         self._con.execute(f"create or replace temp table {_TARGET} as from {WANTED}")
         annotated = hop(self._con, self._catalog, query, run_tokens(self._catalog))
-        listed = [f"select rid as target, unnest(__why_{occurrence.number})::varchar as run_id from {HOP}" for occurrence in annotated.occurrences]
+        listed = [f"select rid as target, t::varchar as run_id from ({pieces(mark)})" for mark in annotated.marks]
         of_runs = " union ".join(listed) or "select null::bigint as target, null::varchar as run_id where false"
         self._con.execute(f"insert into {_RUNS} select distinct target, run_id from ({of_runs})")
         if not columns:
             return
-        annotated = hop(self._con, self._catalog, query, self._tokens, columns, traces_rows)
-        for occurrence in annotated.occurrences if traces_rows else ():
-            row = f"struct_pack(c := '{_WHOLE_ROW}', t := unnest(__why_{occurrence.number})) as e"
-            self._follow(f"select rid as target, {text_literal(THE_ROW)} as value, {row} from {HOP}", occurrence.table)
-        for value, column in enumerate(columns):
-            for occurrence in annotated.occurrences:
-                cells = f"unnest(__cell_{value}_{occurrence.number})"
-                self._follow(f"select rid as target, {text_literal(column)} as value, {cells} as e from {HOP}", occurrence.table)
+        annotated = hop(self._con, self._catalog, query, self._tokens, columns, traces_rows, is_known=True)
+        for mark in annotated.marks:
+            name = THE_ROW if mark.value is None else columns[mark.value]
+            found = f"select rid as target, {text_literal(name)} as value, c, t from ({pieces(mark)})"
+            self._follow(found, mark.occurrence.table, is_set=mark.is_own)
 
     def descend(self, model: BuiltModel) -> None:
         """Follow every demanded row of one table into what its SQL reads."""
@@ -237,23 +240,24 @@ class _Tracer:
         if _WHOLE_ROW in columns and len(group_keys(model, list(whole))) == len(whole):
             stated = [*stated, _WHOLE_ROW]  # it has nothing but its key: whoever states that states the row
         for occurrence in annotated.occurrences:
-            marks = {column: f"unnest(__cell_{value}_{occurrence.number})" for value, column in enumerate(values)}
-            if _WHOLE_ROW in columns:
-                marks[_WHOLE_ROW] = f"struct_pack(c := '{_WHOLE_ROW}', t := unnest(__why_{occurrence.number}))"
-            cells = {
-                column: f"select rid, {text_literal(column)}::column_name as c, {mark} as e from {HOP}" for column, mark in marks.items()
-            }
+            cells = [
+                (column, f"select rid as of_rid, {text_literal(column)}::column_name as of_c, c, t from ({pieces(mark)})")
+                for mark in annotated.marks
+                if mark.occurrence == occurrence
+                for column in (_WHOLE_ROW if mark.value is None else values[mark.value],)
+            ]
             table = self._catalog.resolve(occurrence.table)
             by_witnesses = stated if table in self._catalog.models and self._has_runs(table) else ()
-            if followed := [cell for column, cell in cells.items() if column not in by_witnesses]:
+            if followed := [cell for column, cell in cells if column not in by_witnesses]:
                 self._follow(
-                    f"select d.target, d.value, x.e from {demand} d join ({' union all '.join(followed)}) x on x.rid = d.rid and x.c = d.c",
+                    f"select d.target, d.value, x.c, x.t from {demand} d join ({' union all '.join(followed)}) x"
+                    " on x.of_rid = d.rid and x.of_c = d.c",
                     occurrence.table,
                 )
-            if witnessed := [cell for column, cell in cells.items() if column in by_witnesses]:
+            if witnessed := [cell for column, cell in cells if column in by_witnesses]:
                 self._witnessed.setdefault(table, set()).add(model.qualified)
                 self._con.execute(
-                    f"insert into {_WITNESS} select distinct {text_literal(table)}, e.c, e.t, {text_literal(model.qualified)}, c, rid"
+                    f"insert into {_WITNESS} select distinct {text_literal(table)}, c, t, {text_literal(model.qualified)}, of_c, of_rid"
                     f" from ({' union all '.join(witnessed)})"
                 )
 
@@ -295,22 +299,24 @@ class _Tracer:
         if count:
             self.demanded.add(model)
 
-    def _follow(self, source: str, table: str) -> None:
-        """File tokens under the table they belong to: rows to follow further, or evidence."""
+    def _follow(self, source: str, table: str, is_set: bool = False) -> None:
+        """File tokens (target, value, c, t) under the table they belong to: rows to follow further, or evidence. With `is_set` no
+        two are the same."""
+        distinct = "" if is_set else "distinct "
         name = self._catalog.resolve(table)
         if name in self._catalog.models:
-            self._demand(name, f"select distinct target, value, e.c, e.t from ({source})")
+            self._demand(name, f"select {distinct}target, value, c, t from ({source})")
             return
         if name not in DECIDED_TABLES:  # no evidence: what a number was decided with is named by its publication
             self._con.execute(
-                f"insert into {_EVIDENCE} select distinct target, value, e.t.file, e.t.\"offset\", e.t.length"
+                f"insert into {_EVIDENCE} select {distinct}target, value, t.file, t.\"offset\", t.length"
                 f" from ({source})"
             )
         self._landing_tables.add(name)
         if self._keeps_landing_rows:
             self._con.execute(
-                f"insert into {LANDING_DEMAND} select distinct {text_literal(name)}, e.c, e.t.file,"
-                f" e.t.\"offset\", e.t.length, e.t.content from ({source})"
+                f"insert into {LANDING_DEMAND} select distinct {text_literal(name)}, c, t.file,"
+                f" t.\"offset\", t.length, t.content from ({source})"
             )
 
     def name_files(self) -> None:
@@ -344,11 +350,11 @@ def group_keys(model: BuiltModel, columns: Sequence[str]) -> list[str]:
     return [column for column in columns if column.lower() in keyed]
 
 
-def joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Sorted (offset, length) pairs with overlapping and adjacent ones joined; one byte between two is a newline that
     line ranges leave out."""
     merged: list[tuple[int, int]] = []
-    for offset, length in sorted(ranges):
+    for offset, length in ranges:
         if merged and offset <= merged[-1][0] + merged[-1][1] + 1:
             start, covered = merged[-1]
             merged[-1] = (start, max(covered, offset + length - start))

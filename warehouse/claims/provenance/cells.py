@@ -15,6 +15,7 @@ from warehouse.claims.provenance import windows
 from warehouse.claims.provenance.engine import NULL_KEEPING, function_name, is_aggregate
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import ComputedSource, Scope, position_of, repeated
+from warehouse.claims.provenance.selecting import has_aggregate
 from warehouse.claims.provenance.values import (
     Evidence,
     Kind,
@@ -22,6 +23,7 @@ from warehouse.claims.provenance.values import (
     Term,
     as_list,
     collected,
+    guarded,
     is_not_null,
     merge,
     star_cells,
@@ -87,6 +89,8 @@ def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence
 
 def key_rule(key: exp.Expr, block: SelectBlock) -> Evidence:
     """A key's cells in all rows of the group; none in a grouping set that leaves the key out and makes it NULL."""
+    if block.is_ungrouped:
+        return evidence_of(key, block, False)
     evidence = gather(evidence_of(key, block, False), ())
     if not block.has_grouping_sets:
         return evidence
@@ -116,6 +120,8 @@ def case_rule(node: exp.Case, block: SelectBlock, grouped: bool) -> Evidence:
 
 def coalesce_rule(node: exp.Coalesce, block: SelectBlock, grouped: bool) -> Evidence:
     """The first argument that is not NULL, alone."""
+    if block.is_ungrouped and grouped and has_aggregate(node):
+        return evidence_of(node.this, block, grouped)  # `may_ungroup` found that it is NULL only where it considers no row
     arguments = [node.this, *node.expressions]
     return branch_rule([(is_not_null(argument), argument) for argument in arguments], None, block, grouped)
 
@@ -161,6 +167,8 @@ def aggregate_rule(node: exp.Expr, block: SelectBlock, over: Over | None = None)
     guards = [*filter_guards(node), *null_guards(function, arguments)]
     values = arguments[:1] if function_name(function) in _VALUE_FIRST else arguments
     considered = merge(evidence_of(value, block, grouped) for value in values) if arguments else block.star_cells(grouped)
+    if block.is_ungrouped:
+        return {n: [guarded(term, guards) for term in terms] for n, terms in considered.items()}
     found = gather(considered, guards, over)
     return repeated(found) if block.has_grouping_sets else found  # each row is in a group of every set
 

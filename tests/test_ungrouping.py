@@ -5,10 +5,8 @@ The lists are what the oracle examines.
 
 from __future__ import annotations
 
-import duckdb
 import pytest
 from provenance import generator, oracle
-from provenance.oracle import Case
 from provenance.subject import Database, row_key
 
 from warehouse.claims.provenance import Annotated, annotate

@@ -149,7 +149,7 @@ def trace(
     import duckdb
 
     def traced() -> Traced:
-        tracer = _Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
+        tracer = Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
         tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows, traces_rows=traces_rows)
         for name in reversed(list(catalog.models)) if columns else ():
             tracer.descend(catalog.models[name])
@@ -171,7 +171,7 @@ def demand_table(model: str) -> str:
     return quote(f"{OWN_PREFIX}demand of {model}")
 
 
-class _Tracer:
+class Tracer:
     """The state of one trace, kept in temporary tables of the session: which rows are still to be followed. There may be
     hundreds of demands for every row that is traced, so names of columns are enums there, and files are numbered."""
 

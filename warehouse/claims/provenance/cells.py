@@ -37,6 +37,7 @@ _VALUE_FIRST = frozenset(
     "arg_max arg_min max_by min_by argmax argmin quantile quantile_cont quantile_disc median string_agg listagg "
     "group_concat bitstring_agg mad mode histogram min max any_value".split()
 )
+_FEW_BRANCHES = 4  # each has columns of its own where a query is ungrouped
 _DECIDED_BY_SECOND = frozenset("arg_max arg_min max_by min_by argmax argmin".split())
 
 
@@ -140,8 +141,18 @@ def branch_rule(
     if default is not None and not isinstance(default, exp.Null):
         conditions = [condition for condition, _ in branches]
         otherwise = evidence_of(default, block, grouped) or decision_rule(conditions, block, grouped)
+    if block.is_ungrouped and len(taken) <= _FEW_BRANCHES:
+        return merge(_where_taken(taken, otherwise, place) for place in range(len(taken) + 1))
     numbers = merge([*(evidence for _, evidence in taken), otherwise])
     return {n: [_branched(taken, otherwise, n)] for n in numbers}
+
+
+def _where_taken(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence, place: int) -> Evidence:
+    """The evidence of one branch, of the last one what is otherwise, in the rows that take it: tokens stay tokens."""
+    ifs = [exp.If(this=condition.copy(), true=exp.Boolean(this=i == place)) for i, (condition, _) in enumerate(taken[: place + 1])]
+    is_taken = exp.Case(ifs=ifs, default=exp.Boolean(this=place == len(taken)))
+    evidence = taken[place][1] if place < len(taken) else otherwise
+    return {n: [guarded(term, [is_taken]) for term in terms] for n, terms in evidence.items()}
 
 
 def decision_rule(conditions: Sequence[exp.Expr], block: SelectBlock, grouped: bool) -> Evidence:

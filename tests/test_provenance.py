@@ -168,11 +168,11 @@ def test_rows_that_are_asked_for_are_what_they_are_among_all(case: Case, connect
 def _rows_with_evidence(
     connection: duckdb.DuckDBPyConnection, case: Case, only: dict[str, str], is_cut: bool = True
 ) -> list[tuple[tuple[Any, ...], str]]:
-    """The data of each row, and its evidence as text."""
+    """The data of each row, and its evidence as text. A table that only ORDER BY reads has none, and goes with it."""
     annotated = provenance.annotate(case.sql, CATALOG, TOKENS, case.values, unique=TOKENS, is_cut=is_cut, only=only)
     width = len(annotated.columns)
     rows = connection.execute(annotated.sql).fetchall()
-    return [(row[:width], repr([sorted(map(repr, found)) for found in row[width:]])) for row in rows]
+    return [(row[:width], repr([sorted(map(repr, found)) for found in row[width:] if found])) for row in rows]
 
 
 def _counted(rows: list[tuple[tuple[Any, ...], str]], position: int = 0, wanted: tuple[Any, ...] | None = None) -> Counter[str]:

@@ -27,9 +27,9 @@ from measure import medians, run
 from subjects import FACT_QUERIES, Query, facts, tpch, tpch_queries, with_rollup
 
 from warehouse.claims.catalog import Catalog
-from warehouse.claims.hop import hop, row_tokens
+from warehouse.claims.hop import WANTED, hop, row_tokens
 from warehouse.claims.provenance import annotate
-from warehouse.claims.trace import trace
+from warehouse.claims.trace import Tracer, trace
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,6 +39,8 @@ _ONE_RUN_MS = 50.0
 _LINEAGE_MS = 600.0
 _VERIFY_MS = 2000.0
 _TPCH_MEAN, _TPCH_WORST = 1.2, 6.0
+_CELL_RATIO = 4.0
+_ROWS = "rows behind one row"
 # The CPU milliseconds of each verification of a number after the first, in one process.
 _REPLAYS = """
 import sys, time
@@ -97,9 +99,10 @@ def fact_figures(scratch: Path, rows: int, runs: int) -> Iterator[Figure]:
         for query in FACT_QUERIES:
             catalog = with_rollup(con, query)
             [(row, count)] = con.execute("select count(*) // 2, count(*) from rollup.claim").fetchall()
-            floor, one, every = cpu_ms(
+            floor, cell, one, every = cpu_ms(
                 (
                     partial(con.execute, f"create or replace temp table answer as {query.sql}"),
+                    partial(trace_cell, con, catalog, row),
                     partial(trace, con, catalog, "claim", [], [row]),
                     partial(trace, con, catalog, "claim", []),
                 ),
@@ -108,6 +111,14 @@ def fact_figures(scratch: Path, rows: int, runs: int) -> Iterator[Figure]:
             bound = _ONE_RUN_MS if query.is_of_one_run else floor + _TRACE_EXTRA_MS
             yield Figure(f"{query.name}: runs of one", one, "the query", floor, bound)
             yield Figure(f"{query.name}: runs of all {count}", every, "the query", floor)
+            yield Figure(f"{query.name}: cell of one", cell, "the query", floor, _CELL_RATIO * floor)
+
+
+def trace_cell(con: "duckdb.DuckDBPyConnection", catalog: Catalog, row: int) -> None:
+    """The runs of one row, and of its last column the rows and columns of the tables that the query reads."""
+    query = catalog.models["rollup.claim"]
+    value = [column for column in catalog.columns[query.qualified] if column not in query.grain][-1]
+    Tracer(con, catalog, keeps_landing_rows=False).start(query, [value], [row], traces_rows=False)
 
 
 def tpch_figures(scratch: Path, scale: str, runs: int) -> Iterator[Figure]:
@@ -118,21 +129,24 @@ def tpch_figures(scratch: Path, scale: str, runs: int) -> Iterator[Figure]:
     subprocess.run([str(programs / "tpchgen-cli"), "parquet", "-s", scale, "--output-dir", str(scratch / "tpch")], check=True)
     with tpch(scratch / "tpch.duckdb", scratch / "tpch") as con:
         for query in tpch_queries(packages.texts(programs)):
-            yield _tpch_figure(con, query, runs)
+            yield from _tpch_figure(con, query, runs)
 
 
-def _tpch_figure(con: "duckdb.DuckDBPyConnection", query: Query, runs: int) -> Figure:
+def _tpch_figure(con: "duckdb.DuckDBPyConnection", query: Query, runs: int) -> Iterator[Figure]:
     catalog = with_rollup(con, query)
-    con.execute("create or replace temp table wanted as select (count(*) // 2)::bigint as rid from rollup.claim")
-    floor, cost, rewriting = cpu_ms(
+    [(row,)] = con.execute("select (count(*) // 2)::bigint from rollup.claim").fetchall()
+    con.execute(f"create or replace temp table {WANTED} as select {row}::bigint as rid")
+    floor, cost, cell, rewriting = cpu_ms(
         (
             lambda: con.execute(f"create or replace temp table answer as {query.sql}"),
             lambda: hop(con, catalog, catalog.models["rollup.claim"], row_tokens(catalog)),
+            lambda: trace_cell(con, catalog, row),
             lambda: annotate(query.sql, bare_columns(catalog), dict.fromkeys(bare_columns(catalog), "{alias}.rowid")),
         ),
         runs,
     )
-    return Figure(f"{query.name}: rows behind one row", cost, "the query", floor, rewriting_ms=rewriting)
+    yield Figure(f"{query.name}: {_ROWS}", cost, "the query", floor, rewriting_ms=rewriting)
+    yield Figure(f"{query.name}: cell of one", cell, "the query", floor, _CELL_RATIO * floor)
 
 
 def bare_columns(catalog: Catalog) -> dict[str, Sequence[str]]:
@@ -225,8 +239,8 @@ def main() -> None:
     if args.json:
         print(json.dumps({"figures": [asdict(figure) for figure in found], "peak_mb": peak_mb}, indent=2))
         return
-    if found[first:]:
-        print(tpch_summary(found[first:]))
+    if of_rows := [figure for figure in found[first:] if figure.name.endswith(_ROWS)]:
+        print(tpch_summary(of_rows))
     print(f"peak memory {peak_mb:.0f} MB; load average at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 

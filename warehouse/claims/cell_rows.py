@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from warehouse.claims.catalog import Catalog
 
 _WHOLE_ROW = "*"
-# How the columns of `landing_demand` and `raw_file` are called in a landing table.
+# How the columns of a trace's landing rows and raw files are called in a landing table.
 _PLACE = {"digest": "artifact_manifest_digest", "path": "raw_path", "offset": "raw_offset", "length": "raw_length"}
 
 
@@ -88,12 +88,13 @@ def _model_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str)
 
 def _landing_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str) -> ReadTable:
     from warehouse.claims.hop import content_of
+    from warehouse.claims.trace import LANDING_DEMAND, RAW_FILE
 
     columns = tuple(catalog.landing_types[name])
     place = [quote(column) for column in _PLACE]
     demanded = (
         f"select {', '.join(place)}, content, list(distinct c::varchar order by c::varchar) as read"
-        f" from landing_demand join raw_file using (file) where tab = {text_literal(name)} group by all"
+        f" from {LANDING_DEMAND} join {RAW_FILE} using (file) where tab = {text_literal(name)} group by all"
     )
     same = [f"t.{column} is not distinct from d.{quote(short)}" for short, column in _PLACE.items()]
     same.append(f"{content_of('t', columns)} = d.content")

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=256)
 def parsed(sql: str) -> "exp.Expr":
-    """The tree of one statement. It is shared: who wants to change it copies it. Raises sqlglot's ParseError."""
+    """The tree of one statement, respelled. It is shared: who wants to change it copies it. Raises sqlglot's ParseError."""
     import sqlglot
 
-    return sqlglot.parse_one(sql, dialect="duckdb")
+    from warehouse.claims.provenance.spelling import respelled
+
+    return respelled(sqlglot.parse_one(sql, dialect="duckdb"))

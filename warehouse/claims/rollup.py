@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from warehouse.transform.model import Model
 
 RESERVED_COLUMNS = ("query_spec_digest", "number_ids")
+# What the session of a build holds for a moment. No model's name has a space.
+_ROWS, _IDS = '"wh rows"', "wh ids"
 # A cell's type must have an exact form (claims.number.exact); of others the digits or the meaning would be lost.
 _EXACT_TYPES = re.compile(
     r"BOOLEAN|U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|VARCHAR|DATE|TIMESTAMP(?: WITH TIME ZONE)?"
@@ -82,12 +84,12 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Env
     from warehouse.claims.number import exact, row_numbers
     from warehouse.transform.duck import execute, quote, quoted, text_literal
 
-    execute(con, spec, "create temp table rollup_rows as ")
-    types = {row[0]: row[1] for row in con.execute("describe rollup_rows").fetchall()}
+    execute(con, spec, f"create temp table {_ROWS} as ")
+    types = {row[0]: row[1] for row in con.execute(f"describe {_ROWS}").fetchall()}
     columns = list(types)
     if faults := list(_column_faults(spec, types)):
         raise together(faults)
-    rows = con.execute("select * from rollup_rows").fetchall()
+    rows = con.execute(f"select * from {_ROWS}").fetchall()
     try:
         keys = {repr([exact(row[columns.index(name)]) for name in spec.grain]) for row in rows}
         ids = [row_numbers(spec.name, spec.canonical_sql, spec.grain, columns, row) for row in rows]
@@ -99,14 +101,14 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: "Model", envelope: "Env
             "add the missing column to the grain, or aggregate",
         )
     values = [name for name in columns if name not in spec.grain]
-    con.register("rollup_ids", _ids_table(values, ids))
+    con.register(_IDS, _ids_table(values, ids))
     struct = ", ".join(f"{quote(name)} := {quote(name)}" for name in values)
     con.execute(
         f"create table {quoted(spec.qualified)} as select r.*, {text_literal(envelope.digest)} as query_spec_digest, "
-        f"i.number_ids from rollup_rows r positional join (select struct_pack({struct}) as number_ids from rollup_ids) i"
+        f"i.number_ids from {_ROWS} r positional join (select struct_pack({struct}) as number_ids from \"{_IDS}\") i"
     )
-    con.unregister("rollup_ids")
-    con.execute("drop table rollup_rows")
+    con.unregister(_IDS)
+    con.execute(f"drop table {_ROWS}")
 
 
 def _column_faults(spec: "Model", types: Mapping[str, str]) -> Iterator[WarehouseError]:

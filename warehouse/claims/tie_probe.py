@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.catalog import Catalog
 from warehouse.claims.determinism import DEFAULT_TOLERANCE
 from warehouse.claims.expansion import expanded
+from warehouse.claims.hop import OWN_PREFIX
 from warehouse.claims.parsed import parsed
 from warehouse.claims.provenance import Refusal
 from warehouse.claims.provenance.admission import admit
@@ -21,6 +22,7 @@ from warehouse.claims.provenance.refusals import offset_of, refuse
 from warehouse.claims.provenance.tied_groups import tied_groups
 from warehouse.claims.provenance.ties import WAYS, broken, tie_points
 from warehouse.claims.provenance.values import copied
+from warehouse.transform.duck import quote
 from warehouse.transform.engine_faults import message_of
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 # So many rows that differ are compared value by value; where there are more, it is no matter of last bits.
 _COMPARED_ROWS = 10_000
+_BROKEN, _OTHERWISE = (quote(OWN_PREFIX + name) for name in ("broken", "otherwise"))
 
 
 def check_ties(con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str) -> dict[str, int]:
@@ -125,16 +128,16 @@ def _refusing_the_untriable(sql: str) -> Iterator[None]:
 def _is_decided_by_ties(con: "duckdb.DuckDBPyConnection", sql: str, only: int | None = None) -> bool:
     """Whether the query's rows are others when its ties (or those at one point) are broken otherwise."""
     first, *others = (broken(sql, way, only) for way in WAYS)
-    con.execute(f"create or replace temp table broken as {first}")
+    con.execute(f"create or replace temp table {_BROKEN} as {first}")
     for other in others:
-        con.execute(f"create or replace temp table otherwise as {other}")
+        con.execute(f"create or replace temp table {_OTHERWISE} as {other}")
         gone, come = (
             con.execute(f"select * from {one} except all select * from {two} limit {_COMPARED_ROWS}").fetchall()
-            for one, two in (("broken", "otherwise"), ("otherwise", "broken"))
+            for one, two in ((_BROKEN, _OTHERWISE), (_OTHERWISE, _BROKEN))
         )
         if len(gone) != len(come) or not all(map(_is_near, sorted(gone, key=_exact_part), sorted(come, key=_exact_part))):
             return True
-    con.execute("drop table broken; drop table otherwise")
+    con.execute(f"drop table {_BROKEN}; drop table {_OTHERWISE}")
     return False
 
 

@@ -8,12 +8,13 @@ rows, which carry file, offset and length. Composition of the traces is the trac
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
-from warehouse.claims.hop import FILE_HASH, hop, row_tokens, run_tokens
+from warehouse.claims.hop import FILE_HASH, OWN_PREFIX, WANTED, hop, pieces, row_tokens, run_tokens
 from warehouse.claims.parsed import parsed
 from warehouse.errors import WarehouseError
 from warehouse.landing.batches import DECIDED_TABLES
@@ -26,7 +27,13 @@ if TYPE_CHECKING:
 _WHOLE_ROW = "*"
 # In place of a value column: what the row's being there rests on. No column has this name.
 THE_ROW = ""
-_ROWS_AT_ONCE = 1000
+_RUNS, _MORE_RUNS, _WITNESS, _EVIDENCE, _TARGET, _STATING, _STATED, _OWN, RAW_FILE, LANDING_DEMAND = (
+    quote(OWN_PREFIX + name)
+    for name in (
+        "runs", "more runs", "witness", "evidence", "target", "stating", "stated", "own", "raw file", "landing demand"
+    )
+)
+_ROWS_AT_ONCE, _RANGES_AT_ONCE = 1000, 100_000
 # What the engine may take for a trace before it writes to disk: half of the gigabyte that 20,000 runs may, the rest is Python's.
 ENGINE_MEMORY = "384MB"
 
@@ -69,16 +76,16 @@ class Traced:
 
     def runs(self) -> list[str]:
         """The runs that any row or value rests on, sorted."""
-        found = "select run_id from runs union select run_id from more_runs order by run_id"
+        found = f"select run_id from {_RUNS} union select run_id from {_MORE_RUNS} order by run_id"
         return [row[0] for row in self._con.execute(found).fetchall()]
 
     def bundles(self) -> list[str]:
         """The bundles that any value was read from, sorted."""
-        return [row[0] for row in self._con.execute("select distinct digest from raw_file order by digest").fetchall()]
+        return [row[0] for row in self._con.execute(f"select distinct digest from {RAW_FILE} order by digest").fetchall()]
 
     def parts(self) -> Iterator[dict[int, RowTrace]]:
         """The rows by row id, in order, some at a time."""
-        targets = [row[0] for row in self._con.execute("select rid from target order by rid").fetchall()]
+        targets = [row[0] for row in self._con.execute(f"select rid from {_TARGET} order by rid").fetchall()]
         for first in range(0, len(targets), _ROWS_AT_ONCE):
             yield self._part(targets[first : first + _ROWS_AT_ONCE])
 
@@ -89,31 +96,36 @@ class Traced:
     def _part(self, targets: Sequence[int]) -> dict[int, RowTrace]:
         runs: dict[int, list[str]] = {target: [] for target in targets}
         more: dict[int, dict[str, list[str]]] = {target: {} for target in targets}
-        files: dict[int, dict[str, dict[tuple[str, str], list[tuple[int, int]]]]] = {target: {} for target in targets}
+        files: dict[int, dict[str, list[FileEvidence]]] = {target: {} for target in targets}
         within = f"where target between {targets[0]} and {targets[-1]}"
-        for target, run_id in self._con.execute(f"select target, run_id from runs {within} order by target, run_id").fetchall():
+        for target, run_id in self._con.execute(f"select target, run_id from {_RUNS} {within} order by target, run_id").fetchall():
             runs[target].append(run_id)
         for target, value, run_id in self._con.execute(
-            f"select distinct target, value, run_id from more_runs {within} order by target, value, run_id"
+            f"select distinct target, value, run_id from {_MORE_RUNS} {within} order by target, value, run_id"
         ).fetchall():
             more[target].setdefault(value, []).append(run_id)
-        for target, value, digest, path, offset, length in self._con.execute(
-            "select distinct e.target, e.value, f.digest, f.path, e.\"offset\", e.length"
-            f" from (from evidence {within}) e join raw_file f on f.file = e.file"
-            " order by e.target, e.value, f.digest, f.path, e.\"offset\", e.length"
-        ).fetchall():
-            files[target].setdefault(value, {}).setdefault((digest, path), []).append((offset, length))
+        for (target, value, digest, path), ranges in groupby(self._ranges(within), key=lambda row: row[:4]):
+            spans = joined((offset, length) for *_, offset, length in ranges)
+            files[target].setdefault(value, []).append(FileEvidence(digest, path, spans))
         return {
             target: RowTrace(
                 tuple(runs[target]),
-                {
-                    value: tuple(FileEvidence(digest, path, joined(ranges)) for (digest, path), ranges in found.items())
-                    for value, found in files[target].items()
-                },
+                {value: tuple(found) for value, found in files[target].items()},
                 {value: tuple(found) for value, found in more[target].items()},
             )
             for target in targets
         }
+
+    def _ranges(self, within: str) -> Iterator[tuple[int, str, str, str, int, int]]:
+        """Target, value, manifest digest, path, offset and length of every range, in this order, as the engine yields them: one
+        number of a large table has millions, of which few are left once they are joined."""
+        found = self._con.execute(
+            "select e.target, e.value, f.digest, f.path, e.\"offset\", e.length"
+            f" from (from {_EVIDENCE} {within}) e join {RAW_FILE} f on f.file = e.file"
+            " order by e.target, e.value, f.digest, f.path, e.\"offset\", e.length"
+        )
+        while rows := found.fetchmany(_RANGES_AT_ONCE):
+            yield from rows
 
 
 def trace(
@@ -131,13 +143,13 @@ def trace(
 
     `con` is a session of `open_trace_session`. It holds afterwards, for `claims.cell_rows` to read, a table `demand_table(model)`
     for every model of which rows were read: which column (`c`, `*` for a row as such) of which row (`rid`) each value rests on;
-    with `keeps_landing_rows` its table `landing_demand` has the same of landing tables. Raises WH306 for SQL that cannot be
+    with `keeps_landing_rows` its table `LANDING_DEMAND` has the same of landing tables. Raises WH306 for SQL that cannot be
     traced, and when an annotated query does not give back the rows it is asked about (guarantee G1 of the design).
     """
     import duckdb
 
     def traced() -> Traced:
-        tracer = _Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
+        tracer = Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
         tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows, traces_rows=traces_rows)
         for name in reversed(list(catalog.models)) if columns else ():
             tracer.descend(catalog.models[name])
@@ -156,10 +168,10 @@ def trace(
 
 def demand_table(model: str) -> str:
     """The table of a trace's session that says which rows of a model are demanded, quoted."""
-    return quote(f"demand of {model}")
+    return quote(f"{OWN_PREFIX}demand of {model}")
 
 
-class _Tracer:
+class Tracer:
     """The state of one trace, kept in temporary tables of the session: which rows are still to be followed. There may be
     hundreds of demands for every row that is traced, so names of columns are enums there, and files are numbered."""
 
@@ -176,14 +188,14 @@ class _Tracer:
         names = {_WHOLE_ROW, THE_ROW}.union(*self._catalog.columns.values())
         self._con.execute(
             f"create or replace temp type column_name as enum ({', '.join(map(text_literal, sorted(names)))});"
-            "create or replace temp table runs (target bigint, run_id varchar);"
-            "create or replace temp table more_runs (target bigint, value column_name, run_id varchar);"
-            "create or replace temp table witness"
+            f"create or replace temp table {_RUNS} (target bigint, run_id varchar);"
+            f"create or replace temp table {_MORE_RUNS} (target bigint, value column_name, run_id varchar);"
+            f"create or replace temp table {_WITNESS}"
             " (tab varchar, c column_name, rid bigint, by_tab varchar, by_c column_name, by_rid bigint);"
-            "create or replace temp table raw_file (file ubigint, digest varchar, path varchar);"
-            "create or replace temp table evidence"
+            f"create or replace temp table {RAW_FILE} (file ubigint, digest varchar, path varchar);"
+            f"create or replace temp table {_EVIDENCE}"
             " (target bigint, value column_name, file ubigint, \"offset\" bigint, length bigint);"
-            "create or replace temp table landing_demand (tab varchar, c column_name, file ubigint,"
+            f"create or replace temp table {LANDING_DEMAND} (tab varchar, c column_name, file ubigint,"
             " \"offset\" bigint, length bigint, content ubigint);"
         )
 
@@ -192,22 +204,19 @@ class _Tracer:
         self._create_tables()
         table = quoted(query.qualified)
         where = "" if rows is None else f"where rowid in ({', '.join(map(str, rows)) or 'null'})"
-        self._con.execute(f"create or replace temp table wanted as select rowid as rid from {table} {where}")
-        self._con.execute("create or replace temp table target as from wanted")
+        self._con.execute(f"create or replace temp table {WANTED} as select rowid as rid from {table} {where}")
+        self._con.execute(f"create or replace temp table {_TARGET} as from {WANTED}")
         annotated = hop(self._con, self._catalog, query, run_tokens(self._catalog))
-        listed = [f"select rid as target, unnest(__why_{occurrence.number})::varchar as run_id from hop" for occurrence in annotated.occurrences]
+        listed = [f"select rid as target, t::varchar as run_id from ({pieces(mark)})" for mark in annotated.marks]
         of_runs = " union ".join(listed) or "select null::bigint as target, null::varchar as run_id where false"
-        self._con.execute(f"insert into runs select distinct target, run_id from ({of_runs})")
+        self._con.execute(f"insert into {_RUNS} select distinct target, run_id from ({of_runs})")
         if not columns:
             return
-        annotated = hop(self._con, self._catalog, query, self._tokens, columns, traces_rows)
-        for occurrence in annotated.occurrences if traces_rows else ():
-            row = f"struct_pack(c := '{_WHOLE_ROW}', t := unnest(__why_{occurrence.number})) as e"
-            self._follow(f"select rid as target, {text_literal(THE_ROW)} as value, {row} from hop", occurrence.table)
-        for value, column in enumerate(columns):
-            for occurrence in annotated.occurrences:
-                cells = f"unnest(__cell_{value}_{occurrence.number})"
-                self._follow(f"select rid as target, {text_literal(column)} as value, {cells} as e from hop", occurrence.table)
+        annotated = hop(self._con, self._catalog, query, self._tokens, columns, traces_rows, is_known=True)
+        for mark in annotated.marks:
+            name = THE_ROW if mark.value is None else columns[mark.value]
+            found = f"select rid as target, {text_literal(name)} as value, c, t from ({pieces(mark)})"
+            self._follow(found, mark.occurrence.table, is_set=mark.is_own)
 
     def descend(self, model: BuiltModel) -> None:
         """Follow every demanded row of one table into what its SQL reads."""
@@ -218,12 +227,12 @@ class _Tracer:
         demand = demand_table(model.qualified)
         if self._has_runs(model.qualified):
             self._con.execute(
-                f"insert into more_runs select distinct d.target, d.value, t.run_id from {demand} d"
-                f" join {quoted(model.qualified)} t on t.rowid = d.rid anti join runs r on r.target = d.target and r.run_id = t.run_id"
+                f"insert into {_MORE_RUNS} select distinct d.target, d.value, t.run_id from {demand} d"
+                f" join {quoted(model.qualified)} t on t.rowid = d.rid anti join {_RUNS} r on r.target = d.target and r.run_id = t.run_id"
                 " where t.run_id is not null"
             )
         columns = [row[0] for row in self._con.execute(f"select distinct c from {demand} order by c").fetchall()]
-        self._con.execute(f"create or replace temp table wanted as select distinct rid from {demand}")
+        self._con.execute(f"create or replace temp table {WANTED} as select distinct rid from {demand}")
         values = [column for column in columns if column != _WHOLE_ROW]
         annotated = hop(self._con, self._catalog, model, self._tokens, values, _WHOLE_ROW in columns)
         stated = group_keys(model, values)
@@ -231,23 +240,24 @@ class _Tracer:
         if _WHOLE_ROW in columns and len(group_keys(model, list(whole))) == len(whole):
             stated = [*stated, _WHOLE_ROW]  # it has nothing but its key: whoever states that states the row
         for occurrence in annotated.occurrences:
-            marks = {column: f"unnest(__cell_{value}_{occurrence.number})" for value, column in enumerate(values)}
-            if _WHOLE_ROW in columns:
-                marks[_WHOLE_ROW] = f"struct_pack(c := '{_WHOLE_ROW}', t := unnest(__why_{occurrence.number}))"
-            cells = {
-                column: f"select rid, {text_literal(column)}::column_name as c, {mark} as e from hop" for column, mark in marks.items()
-            }
+            cells = [
+                (column, f"select rid as of_rid, {text_literal(column)}::column_name as of_c, c, t from ({pieces(mark)})")
+                for mark in annotated.marks
+                if mark.occurrence == occurrence
+                for column in (_WHOLE_ROW if mark.value is None else values[mark.value],)
+            ]
             table = self._catalog.resolve(occurrence.table)
             by_witnesses = stated if table in self._catalog.models and self._has_runs(table) else ()
-            if followed := [cell for column, cell in cells.items() if column not in by_witnesses]:
+            if followed := [cell for column, cell in cells if column not in by_witnesses]:
                 self._follow(
-                    f"select d.target, d.value, x.e from {demand} d join ({' union all '.join(followed)}) x on x.rid = d.rid and x.c = d.c",
+                    f"select d.target, d.value, x.c, x.t from {demand} d join ({' union all '.join(followed)}) x"
+                    " on x.of_rid = d.rid and x.of_c = d.c",
                     occurrence.table,
                 )
-            if witnessed := [cell for column, cell in cells.items() if column in by_witnesses]:
+            if witnessed := [cell for column, cell in cells if column in by_witnesses]:
                 self._witnessed.setdefault(table, set()).add(model.qualified)
                 self._con.execute(
-                    f"insert into witness select distinct {text_literal(table)}, e.c, e.t, {text_literal(model.qualified)}, c, rid"
+                    f"insert into {_WITNESS} select distinct {text_literal(table)}, c, t, {text_literal(model.qualified)}, of_c, of_rid"
                     f" from ({' union all '.join(witnessed)})"
                 )
 
@@ -264,19 +274,19 @@ class _Tracer:
             f"select *, {text_literal(by)} as by_tab from {demand_table(by)}" for by in sorted(self._witnessed[model.qualified])
         )
         self._con.execute(
-            "create or replace temp table stating as select w.c, w.rid, w.by_tab, w.by_c, w.by_rid, t.run_id"
-            f" from witness w join {table} t on t.rowid = w.rid where w.tab = {name};"
-            "create or replace temp table stated as select d.target, d.value, k.c, k.by_tab, k.by_c, k.by_rid"
-            f" from ({demands}) d join (select distinct c, by_tab, by_c, by_rid from stating) k"
+            f"create or replace temp table {_STATING} as select w.c, w.rid, w.by_tab, w.by_c, w.by_rid, t.run_id"
+            f" from {_WITNESS} w join {table} t on t.rowid = w.rid where w.tab = {name};"
+            f"create or replace temp table {_STATED} as select d.target, d.value, k.c, k.by_tab, k.by_c, k.by_rid"
+            f" from ({demands}) d join (select distinct c, by_tab, by_c, by_rid from {_STATING}) k"
             " on k.by_tab = d.by_tab and k.by_c = d.c and k.by_rid = d.rid;"
-            "create or replace temp table own as select distinct s.target, s.value, w.c, w.rid"
-            " from (select s.*, r.run_id from stated s join runs r on r.target = s.target) s"
-            " join stating w using (c, by_tab, by_c, by_rid, run_id)"
+            f"create or replace temp table {_OWN} as select distinct s.target, s.value, w.c, w.rid"
+            f" from (select s.*, r.run_id from {_STATED} s join {_RUNS} r on r.target = s.target) s"
+            f" join {_STATING} w using (c, by_tab, by_c, by_rid, run_id)"
         )
         self._demand(
             model.qualified,
-            "select target, value, c, rid from own union select s.target, s.value, w.c, w.rid"
-            " from (select * from stated anti join own using (target, value, c)) s join stating w using (c, by_tab, by_c, by_rid)",
+            f"select target, value, c, rid from {_OWN} union select s.target, s.value, w.c, w.rid"
+            f" from (select * from {_STATED} anti join {_OWN} using (target, value, c)) s join {_STATING} w using (c, by_tab, by_c, by_rid)",
         )
 
     def _demand(self, model: str, rows: str) -> None:
@@ -289,33 +299,35 @@ class _Tracer:
         if count:
             self.demanded.add(model)
 
-    def _follow(self, source: str, table: str) -> None:
-        """File tokens under the table they belong to: rows to follow further, or evidence."""
+    def _follow(self, source: str, table: str, is_set: bool = False) -> None:
+        """File tokens (target, value, c, t) under the table they belong to: rows to follow further, or evidence. With `is_set` no
+        two are the same."""
+        distinct = "" if is_set else "distinct "
         name = self._catalog.resolve(table)
         if name in self._catalog.models:
-            self._demand(name, f"select distinct target, value, e.c, e.t from ({source})")
+            self._demand(name, f"select {distinct}target, value, c, t from ({source})")
             return
         if name not in DECIDED_TABLES:  # no evidence: what a number was decided with is named by its publication
             self._con.execute(
-                "insert into evidence select distinct target, value, e.t.file, e.t.\"offset\", e.t.length"
+                f"insert into {_EVIDENCE} select {distinct}target, value, t.file, t.\"offset\", t.length"
                 f" from ({source})"
             )
         self._landing_tables.add(name)
         if self._keeps_landing_rows:
             self._con.execute(
-                f"insert into landing_demand select distinct {text_literal(name)}, e.c, e.t.file,"
-                f" e.t.\"offset\", e.t.length, e.t.content from ({source})"
+                f"insert into {LANDING_DEMAND} select distinct {text_literal(name)}, c, t.file,"
+                f" t.\"offset\", t.length, t.content from ({source})"
             )
 
     def name_files(self) -> None:
         """Find the files that tokens name by their hashes. Raises WH306 when two have the same."""
         for name in sorted(self._landing_tables):
             self._con.execute(
-                f"insert into raw_file select distinct {FILE_HASH.format(alias='t')} as file, t.artifact_manifest_digest, t.raw_path"
-                f" from {quote(name)} t where file in (select file from evidence union select file from landing_demand)"
-                " and file not in (select file from raw_file)"
+                f"insert into {RAW_FILE} select distinct {FILE_HASH.format(alias='t')} as file, t.artifact_manifest_digest, t.raw_path"
+                f" from {quote(name)} t where file in (select file from {_EVIDENCE} union select file from {LANDING_DEMAND})"
+                f" and file not in (select file from {RAW_FILE})"
             )
-        [(files, hashes)] = self._con.execute("select count(*), count(distinct file) from raw_file").fetchall()
+        [(files, hashes)] = self._con.execute(f"select count(*), count(distinct file) from {RAW_FILE}").fetchall()
         if files != hashes:  # of a million files, once in forty million stores
             raise WarehouseError("WH306", "two raw files have the same hash in this trace", hint="report this as a defect of wh")
 
@@ -338,11 +350,11 @@ def group_keys(model: BuiltModel, columns: Sequence[str]) -> list[str]:
     return [column for column in columns if column.lower() in keyed]
 
 
-def joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Sorted (offset, length) pairs with overlapping and adjacent ones joined; one byte between two is a newline that
     line ranges leave out."""
     merged: list[tuple[int, int]] = []
-    for offset, length in sorted(ranges):
+    for offset, length in ranges:
         if merged and offset <= merged[-1][0] + merged[-1][1] + 1:
             start, covered = merged[-1]
             merged[-1] = (start, max(covered, offset + length - start))

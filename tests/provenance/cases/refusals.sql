@@ -37,20 +37,15 @@ select id, lag(id, -1) over (order by id) as x from run
 -- at: 2)
 select id from run order by id limit (select 2)
 
--- case: e_subquery_place_8
+-- case: e_subquery_place_pair_without_a_row
 -- refuse: E_SUBQUERY_PLACE
--- at: id from run)
-select 1 in (select id from run) as x
+-- at: id, conc from run)
+select (1, 2) in (select id, conc from run) as x
 
 -- case: e_distinct_order_9
 -- refuse: E_DISTINCT_ORDER
 -- at: id + 1
 select id from run union all select id from host order by id + 1
-
--- case: e_subquery_place_10
--- refuse: E_SUBQUERY_PLACE
--- at: count(*)
-select id from run order by (select count(*) from host h where h.id = run.id)
 
 -- case: e_volatile_11
 -- refuse: E_VOLATILE
@@ -107,8 +102,8 @@ select my_macro(id) as x from run
 
 -- case: e_aggregate_23
 -- refuse: E_AGGREGATE
--- at: geomean(tput)
-select geomean(tput) as g from run
+-- at: lttb(id, tput, 2)
+select lttb(id, tput, 2) as g from run
 
 -- case: e_aggregate_24
 -- refuse: E_AGGREGATE
@@ -155,8 +150,8 @@ select id from run order by id limit 3 offset 1
 
 -- case: e_order_all_33
 -- refuse: E_ORDER_ALL
--- at: id from run
-select id from run order by all
+-- at: * from run order
+select * from run order by all
 
 -- case: e_setop_34
 -- refuse: E_SETOP
@@ -211,10 +206,34 @@ select id from run where 10 in (select "1" from run pivot (sum(tput) for conc in
 -- refuse: E_PIVOT
 select * from run pivot (sum(tput) for conc in (1)) pivot (max(id) for status in ('ok'))
 
--- case: e_unpivot
--- refuse: E_PIVOT
--- at: run on conc
-unpivot run on conc, tput
+-- case: e_unpivot_by_a_pattern
+-- refuse: E_UNPIVOT
+-- at: run on columns
+unpivot run on columns('conc|tput')
+
+-- case: e_unpivot_of_pairs
+-- refuse: E_UNPIVOT
+select * from run unpivot ((a, b) for k in ((conc, tput)))
+
+-- case: e_unpivot_of_an_expression
+-- refuse: E_UNPIVOT
+unpivot run on conc + 1, tput
+
+-- case: e_unpivot_with_other_names
+-- refuse: E_UNPIVOT
+select * from run unpivot (v for k in (conc as c, tput))
+
+-- case: e_unpivot_behind_a_list
+-- refuse: E_UNPIVOT
+select * from run unpivot (v for k in (conc, tput)) as u(a, b, c, d, e)
+
+-- case: e_unpivot_of_no_column
+-- refuse: E_RESOLVE
+select * from (select 1 as x) unpivot (v for k in (y))
+
+-- case: e_fetch_with_ties
+-- refuse: E_LIMIT_PERCENT
+select id from run order by id fetch first 50 percent rows only
 
 -- case: e_distinct_on_40
 -- refuse: E_DISTINCT_ON
@@ -376,7 +395,7 @@ select range from range(3)
 
 -- case: e_noalias_61
 -- refuse: E_NOALIAS
-select col0 from (values (1)) as v
+select unnest from unnest([1])
 
 -- case: e_unnamed_respelled
 -- refuse: E_UNNAMED
@@ -410,8 +429,8 @@ select id, (select max(r.gpus + conc) from host r) as v from run r
 
 -- case: e_subquery_place_67
 -- refuse: E_SUBQUERY_PLACE
--- at: id from host)
-select host, sum(conc) as s from run group by host having count(*) in (select id from host)
+-- at: id, conc from run)
+select host, sum(conc) as s from run group by host having (count(*), max(id)) in (select id, conc from run)
 
 -- case: e_subquery_place_group_without_keys
 -- refuse: E_SUBQUERY_PLACE
@@ -427,11 +446,11 @@ select host from run group by host having exists (select 1 from host h where h.g
 
 -- case: e_subquery_place_window
 -- refuse: E_SUBQUERY_PLACE
-select id from run qualify row_number() over (order by id) in (select id from host)
+select id from run qualify (id, row_number() over (order by id)) in (select id, gpus from host)
 
 -- case: e_subquery_place_68
 -- refuse: E_SUBQUERY_PLACE
-select r.id from run r left join host h on r.host in (select name from host)
+select r.id from run r left join host h on exists (select 1 from feed.sample s where s.run_id = r.id)
 
 -- case: e_subquery_place_in_parentheses
 -- refuse: E_SUBQUERY_PLACE

@@ -136,6 +136,5 @@ select host, status, sum(conc) as v from run group by grouping sets ((host), (st
 select * from (select host, status, conc from run) pivot (sum(conc) for status in ('ok', 'failed'))
 
 -- case: unpivot
--- refuse: E_PIVOT
 select * from (select id, conc, gpus from (select r.id, r.conc, h.gpus from run r join host h on h.name = r.host))
 unpivot (v for what in (conc, gpus))

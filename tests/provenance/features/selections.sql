@@ -118,7 +118,6 @@ select distinct conc from run order by conc
 select id from run order by id limit 2 offset 1
 
 -- case: order_all
--- refuse: E_ORDER_ALL
 select host, conc from run order by all
 
 -- case: distinct_on

@@ -20,6 +20,6 @@ of the branch that CASE and COALESCE took; a key that a grouping set leaves out 
 from warehouse.claims.provenance.annotator import annotate
 from warehouse.claims.provenance.engine import TRACE_SETTINGS
 from warehouse.claims.provenance.refusals import REASONS, Refusal
-from warehouse.claims.provenance.values import Annotated, Occurrence, cells_read
+from warehouse.claims.provenance.values import Annotated, Mark, Occurrence, cells_read
 
-__all__ = ["REASONS", "TRACE_SETTINGS", "Annotated", "Occurrence", "Refusal", "annotate", "cells_read"]
+__all__ = ["REASONS", "TRACE_SETTINGS", "Annotated", "Mark", "Occurrence", "Refusal", "annotate", "cells_read"]

@@ -1,6 +1,6 @@
 """What may enter: one statement, made only of clauses that some rule traces. Everything else is refused here.
 
-It looks at the shape of the syntax tree alone; names are resolved elsewhere. It changes nothing in the tree but the spelling of texts:
+It looks at the shape of the syntax tree alone; names are resolved elsewhere. It changes nothing in the tree but spellings:
 `$$it's$$` is the literal `'it''s'`.
 """
 
@@ -14,6 +14,7 @@ from sqlglot.errors import ParseError, SqlglotError
 
 from warehouse.claims.provenance.engine import check_function, check_words
 from warehouse.claims.provenance.refusals import refuse
+from warehouse.claims.provenance.spelling import is_all, respelled
 from warehouse.claims.provenance.values import RESERVED_PREFIX
 
 _ADMITTED = (
@@ -25,7 +26,7 @@ _ADMITTED = (
     exp.DataType, exp.DataTypeParam, exp.ColumnDef, exp.Interval, exp.IntervalSpan, exp.Var, exp.Bracket, exp.Slice,
     exp.Tuple, exp.Lambda, exp.Kwarg, exp.PropertyEQ, exp.Comprehension, exp.Filter, exp.Window, exp.WindowSpec,
     exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Collate, exp.AtTimeZone, exp.JSONPath, exp.JSONPathPart,
-    exp.JSONKeyValue, exp.Func,
+    exp.JSONKeyValue, exp.UnpivotColumns, exp.Func,
 )  # fmt: skip
 _REASON_OF_CLAUSE = {"offset": "E_OFFSET", "sample": "E_SAMPLE", "laterals": "E_LATERAL"}
 _SELECT_CLAUSES = frozenset(
@@ -35,7 +36,7 @@ _UNION_CLAUSES = frozenset("with_ this expression distinct by_name order limit".
 _JOIN_CLAUSES = frozenset("this method side kind on using".split())
 # What sqlglot writes down of its own accord beside a PIVOT changes nothing.
 _PIVOT_CLAUSES = frozenset(
-    "this expressions fields using group alias with_ columns unpivot pivot_column_naming".split()
+    "this expressions fields using group alias with_ columns unpivot pivot_column_naming into include_nulls".split()
 )
 _REASON_OF_CLASS: dict[type[exp.Expr], str] = {
     exp.TableSample: "E_SAMPLE", exp.Offset: "E_OFFSET",
@@ -46,12 +47,14 @@ def admit(sql: str) -> exp.Expr:
     """The parsed query, or a refusal."""
     try:
         tokens = DuckDB().tokenize(sql)
+        if not tokens:
+            refuse("E_MULTI", sql, "no statements")
         check_words(tokens)
-        statements = [tree for tree in DuckDB().parser().parse(tokens, sql) if tree is not None]
+        statements = [respelled(tree) for tree in DuckDB().parser().parse(tokens, sql) if tree is not None]
     except SqlglotError as error:
         refuse("E_PARSE", sql, str(error).splitlines()[0], _offset_of_error(error, sql))
     if len(statements) != 1:
-        refuse("E_MULTI", statements[1] if statements else sql, f"{len(statements)} statements")
+        refuse("E_MULTI", statements[1] if statements else sql, f"{len(statements) or 'no'} statements")
     tree = statements[0]
     if not isinstance(tree, (exp.Query, exp.Pivot)):
         refuse("E_NOT_QUERY", tree, "not a select statement")
@@ -107,11 +110,8 @@ def _check_tail(node: exp.Expr) -> None:
         refuse("E_LIMIT_PERCENT", limit, "not a plain row count")
     if limit is not None and order is None:
         refuse("E_LIMIT_UNORDERED", limit, "LIMIT without ORDER BY")
-    if order is None:
-        return
-    for ordered in order.expressions:
-        if isinstance(ordered.this, exp.Var) and ordered.this.name.lower() == "all":
-            refuse("E_ORDER_ALL", order, "ORDER BY ALL")
+    if order is not None and is_all(order):
+        refuse("E_ORDER_ALL", order, "ORDER BY ALL of a star")
 
 
 def _check_select(node: exp.Select) -> None:
@@ -185,12 +185,27 @@ def _check_subquery(node: exp.Subquery) -> None:
 def _check_pivot(node: exp.Pivot) -> None:
     """PIVOT as a statement or behind a FROM item, with the values written down: else the columns hang on the data."""
     if node.args.get("unpivot"):
-        refuse("E_PIVOT", node, "UNPIVOT")
+        _check_unpivot(node)
+        return
     lists = node.args.get("fields") or node.expressions
     for listed in lists:
         is_list = isinstance(listed, exp.In) and listed.expressions
         if not is_list or not all(isinstance(value, exp.Literal) for value in listed.expressions):
             refuse("E_PIVOT", node, "PIVOT without a list of plain values")
+    _check_clauses(node, _PIVOT_CLAUSES)
+
+
+def _check_unpivot(node: exp.Pivot) -> None:
+    """UNPIVOT of columns that are named, into one column of names and one of values."""
+    lists = node.args.get("fields") or [exp.In(expressions=node.expressions)]
+    into = node.args.get("into")
+    values = node.expressions if node.args.get("fields") else into.expressions if into is not None else [exp.Identifier()]
+    is_plain = all(isinstance(column, exp.Column) and not column.table and not column.is_star for column in lists[0].expressions)
+    if not is_plain or len(lists) != 1 or len(values) != 1 or isinstance(values[0], exp.Tuple):
+        refuse("E_UNPIVOT", node, "UNPIVOT of anything but columns that are named, or into several columns of values")
+    alias = node.args.get("alias")
+    if alias is not None and alias.columns:
+        refuse("E_UNPIVOT", node, "UNPIVOT with a list of columns behind its alias")  # DuckDB 2.0.0 then keeps the NULLs
     _check_clauses(node, _PIVOT_CLAUSES)
 
 

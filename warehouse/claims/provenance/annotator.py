@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlglot import exp
 
 from warehouse.claims.provenance.admission import admit
-from warehouse.claims.provenance.blocks import final_columns
+from warehouse.claims.provenance.blocks import SelectBlock, final_columns, member_columns
 from warehouse.claims.provenance.engine import words_of
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import Relation, position_of
@@ -30,6 +30,8 @@ def annotate(
     unique: Collection[str] = (),
     is_cut: bool = True,
     only: Mapping[str, str] | None = None,
+    has_whys: bool = True,
+    ungroups: bool = False,
 ) -> Annotated:
     """Rewrite one SELECT so that every output row carries the rows and cells of the base tables behind it.
 
@@ -39,8 +41,9 @@ def annotate(
     sets: no order, no repeats, empty rather than NULL. `unique` are the tables no two rows of which have one token: their
     lists need no search for repeats. Without `is_cut` the outermost ORDER BY and LIMIT are left out, for a caller who
     looks for rows that he knows to be in the result. `only` gives for output columns an SQL template (with `{value}`) that
-    is true for the rows he looks for; other rows need not be there. Raises `WarehouseError` WH306 for SQL that no rule
-    traces.
+    is true for the rows he looks for; other rows need not be there. Without `has_whys` there are no `__why_n`. With
+    `ungroups` the evidence comes row by row where the outermost block groups plainly (`Annotated.keys`). Raises `WarehouseError`
+    WH306 for SQL that no rule traces.
     """
     tree = admit(sql)
     if not is_cut:
@@ -52,16 +55,20 @@ def annotate(
         root.keep_only(_position(root, name), condition)
     positions = [_position(root, value) for value in values]
     root.demanded.update(positions)
+    keys = root.ungroup(positions, has_whys) if ungroups and isinstance(root, SelectBlock) else None
     holder = subquery(exp.Select(), "__result")
     root.holder = holder
     _find_support(resolver.relations, {id(root): set(positions)})
     _annotate_all(resolver.relations)
-    data = [named(column("__result", name), name) for name in root.columns]
-    numbers = [occurrence.number for occurrence in resolver.occurrences]
-    published = select([*data, *final_columns(root, "__result", positions, numbers)], holder)
+    if isinstance(root, SelectBlock) and keys is not None:
+        evidence = member_columns(root, "__result", positions, resolver.occurrences, has_whys)
+    else:
+        evidence = final_columns(root, "__result", positions, resolver.occurrences, has_whys)
+    data = [named(column("__result", name), name) for name in (root.columns if keys is None else keys)]
+    published = select([*data, *(written for written, _ in evidence)], holder)
     if resolver.constants.expressions:
         published.set("with_", resolver.constants)
-    return Annotated(written(published), tuple(resolver.occurrences), root.columns)
+    return Annotated(written(published), tuple(resolver.occurrences), root.columns, tuple(mark for _, mark in evidence), keys)
 
 
 def _find_support(relations: Sequence[Relation], wanted: dict[int, set[int]]) -> None:

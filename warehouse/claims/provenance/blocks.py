@@ -15,14 +15,19 @@ from warehouse.claims.provenance import cells, windows
 from warehouse.claims.provenance.narrowing import narrow
 from warehouse.claims.provenance.relations import BaseSource, Item, Readable, Relation, RelationSource, Scope, Witness, position_of, repeated
 from warehouse.claims.provenance.scope import find_column, local_columns
+from warehouse.claims.provenance.selecting import has_aggregate
+from warehouse.claims.provenance.ungrouping import may_ungroup
 from warehouse.claims.provenance.values import (
     GROUPING_SETS,
     Evidence,
     Kind,
+    Mark,
+    Occurrence,
     Term,
     all_of,
     as_list,
     call,
+    cell_column,
     cell_name,
     collected,
     column,
@@ -59,8 +64,10 @@ class SelectBlock(Relation):
         group = node.args.get("group")
         self.has_grouping_sets = group is not None and group.find(*GROUPING_SETS) is not None
         self.windows, self.witnesses = block_windows, witnesses
+        self.is_ungrouped = False  # written with one row for each row of a group
         self.is_annotating = False  # demands are recorded only while the block itself is written out
         self.columns = tuple(item.name for item in items)
+        self.tokens: dict[str, list[tuple[str, tuple[str, ...], bool]]] = {}  # of an ungrouped block: `_tokens_of` by extra column
         self.whys = {n: _kind(terms) for n, terms in self.why.items()}
         self.shared = {n: terms[0].shared for n, terms in self.why.items() if len(terms) == 1 and terms[0].shared is not None}
 
@@ -89,7 +96,7 @@ class SelectBlock(Relation):
     @cached_property
     def why(self) -> Evidence:
         """The why-set of one output row: its group, the frames of its windows, and its subqueries."""
-        base = group_why(self) if self.is_aggregated else self.row_why
+        base = group_why(self) if self.is_aggregated and not self.is_ungrouped else self.row_why
         frames = [windows.window_why(base, window) for window in self.windows]
         return merge([base, *frames, *(w.why() for w in self.witnesses.values() if not w.is_row_level)])
 
@@ -108,14 +115,34 @@ class SelectBlock(Relation):
     def keep_only(self, position: int, condition: str) -> bool:
         return narrow(self, position, condition)
 
+    def ungroup(self, positions: Sequence[int], has_whys: bool) -> tuple[str, ...] | None:
+        """Write the block without its GROUP BY, with one row for each row of each group, if the evidence of these columns can
+        be told of each by itself. The names of the columns that tell the groups apart; None where it stays as it is."""
+        keys = may_ungroup(self, positions, has_whys)
+        if keys is None:
+            return None
+        self.is_ungrouped = True
+        del self.why
+        self.whys = {n: _kind(terms) for n, terms in self.why.items()}
+        kept = [written for written, item in zip(self.node.expressions, self.items, strict=True) if not has_aggregate(item.resolved)]
+        self.node.set("expressions", kept)
+        for clause in ("group", "having", "order", "limit"):
+            self.node.set(clause, None)
+        return keys
+
     def annotate(self) -> exp.Expr:
         self.is_annotating = True
-        appended = []
+        appended: list[exp.Expr] = []
         for name, number, position in self.extras():
             if position is None:
                 appended.append(named(self._why_column(number), name))
+                if self.is_ungrouped and self.whys[number].is_row:
+                    self.tokens[name] = [(name, ("*",), self.whys[number] is Kind.OWN)]
+                continue
+            terms = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)[number]
+            if self.is_ungrouped and all(term.kind.is_row for term in terms):
+                appended += self._tokens_of(terms, name)
             else:
-                terms = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)[number]
                 appended.append(named(as_list(terms), name))
                 if len(terms) == 1 and terms[0].kind in (Kind.ROW, Kind.OWN, Kind.SET, Kind.PART):
                     self.cell_sets.add((position, number))
@@ -128,6 +155,17 @@ class SelectBlock(Relation):
         for witness in self.witnesses.values():
             attach(witness, self.node)
         return self.node
+
+    def _tokens_of(self, terms: Sequence[Term], name: str) -> list[exp.Alias]:
+        """Row terms as columns of bare tokens: those that are there in the same rows are one."""
+        found: dict[exp.Expr, list[Term]] = {}
+        for term in terms:
+            found.setdefault(term.row, []).append(term)
+        self.tokens[name] = [
+            (f"{name}_{i}", tuple(map(cell_column, same)), all(term.kind is Kind.OWN for term in same))
+            for i, same in enumerate(found.values())
+        ]
+        return [named(copied(row), token) for row, (token, _, _) in zip(found, self.tokens[name], strict=True)]
 
     def _why_column(self, number: int) -> exp.Expr:
         terms = self.why[number]
@@ -264,16 +302,42 @@ def _lateral_join(query: exp.Select, alias: str) -> exp.Join:
     return exp.Join(this=lateral, side="LEFT", on=exp.Boolean(this=True))
 
 
+Columns = list[tuple[exp.Expr, Mark]]
+
+
 def final_columns(
-    relation: Relation, alias: str, values: Sequence[int], occurrences: Sequence[int]
-) -> list[exp.Expr]:
+    relation: Relation, alias: str, values: Sequence[int], occurrences: Sequence[Occurrence], has_whys: bool
+) -> Columns:
     """The published extra columns of the outermost block: lists, each token once, empty rather than NULL."""
     whys = relation.why_terms(alias)
-    found: list[exp.Expr] = [named(_finished(whys, n, _once_each), why_name(n)) for n in occurrences]
+    found: Columns = [
+        (named(_finished(whys, n.number, _once_each), why_name(n.number)), Mark(why_name(n.number), None, n))
+        for n in occurrences if has_whys
+    ]
     for index, position in enumerate(values):
         evidence = relation.cell_terms(alias, position)
-        found += [named(_finished(evidence, n, _distinct), cell_name(index, n)) for n in occurrences]
+        for n in occurrences:
+            name = cell_name(index, n.number)
+            found.append((named(_finished(evidence, n.number, _distinct), name), Mark(name, index, n)))
     return found
+
+
+def member_columns(
+    block: SelectBlock, alias: str, values: Sequence[int], occurrences: Sequence[Occurrence], has_whys: bool
+) -> Columns:
+    """The same of a block that was ungrouped: tokens and lists as it has them."""
+    read: list[tuple[str, str, int | None, Occurrence]] = [
+        (why_name(n.number), why_name(n.number), None, n) for n in occurrences if has_whys and n.number in block.whys
+    ]
+    read += [
+        (cell_name(position, n.number), cell_name(index, n.number), index, n)
+        for index, position in enumerate(values) for n in occurrences if n.number in block.support(position)
+    ]
+    return [
+        (named(column(alias, token), name + token.removeprefix(own)), Mark(name + token.removeprefix(own), index, n, columns, is_own))
+        for own, name, index, n in read
+        for token, columns, is_own in block.tokens.get(own, [(own, (), False)])
+    ]
 
 
 def _finished(evidence: Evidence, number: int, each_once: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:

@@ -15,6 +15,7 @@ from warehouse.claims.provenance import windows
 from warehouse.claims.provenance.engine import NULL_KEEPING, function_name, is_aggregate
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import ComputedSource, Scope, position_of, repeated
+from warehouse.claims.provenance.selecting import has_aggregate
 from warehouse.claims.provenance.values import (
     Evidence,
     Kind,
@@ -22,6 +23,7 @@ from warehouse.claims.provenance.values import (
     Term,
     as_list,
     collected,
+    guarded,
     is_not_null,
     merge,
     star_cells,
@@ -35,6 +37,7 @@ _VALUE_FIRST = frozenset(
     "arg_max arg_min max_by min_by argmax argmin quantile quantile_cont quantile_disc median string_agg listagg "
     "group_concat bitstring_agg mad mode histogram min max any_value".split()
 )
+_FEW_BRANCHES = 4  # each has columns of its own where a query is ungrouped
 _DECIDED_BY_SECOND = frozenset("arg_max arg_min max_by min_by argmax argmin".split())
 
 
@@ -87,6 +90,8 @@ def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence
 
 def key_rule(key: exp.Expr, block: SelectBlock) -> Evidence:
     """A key's cells in all rows of the group; none in a grouping set that leaves the key out and makes it NULL."""
+    if block.is_ungrouped:
+        return evidence_of(key, block, False)
     evidence = gather(evidence_of(key, block, False), ())
     if not block.has_grouping_sets:
         return evidence
@@ -116,6 +121,8 @@ def case_rule(node: exp.Case, block: SelectBlock, grouped: bool) -> Evidence:
 
 def coalesce_rule(node: exp.Coalesce, block: SelectBlock, grouped: bool) -> Evidence:
     """The first argument that is not NULL, alone."""
+    if block.is_ungrouped and grouped and has_aggregate(node):
+        return evidence_of(node.this, block, grouped)  # `may_ungroup` found that it is NULL only where it considers no row
     arguments = [node.this, *node.expressions]
     return branch_rule([(is_not_null(argument), argument) for argument in arguments], None, block, grouped)
 
@@ -134,8 +141,18 @@ def branch_rule(
     if default is not None and not isinstance(default, exp.Null):
         conditions = [condition for condition, _ in branches]
         otherwise = evidence_of(default, block, grouped) or decision_rule(conditions, block, grouped)
+    if block.is_ungrouped and len(taken) <= _FEW_BRANCHES:
+        return merge(_where_taken(taken, otherwise, place) for place in range(len(taken) + 1))
     numbers = merge([*(evidence for _, evidence in taken), otherwise])
     return {n: [_branched(taken, otherwise, n)] for n in numbers}
+
+
+def _where_taken(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence, place: int) -> Evidence:
+    """The evidence of one branch, of the last one what is otherwise, in the rows that take it: tokens stay tokens."""
+    ifs = [exp.If(this=condition.copy(), true=exp.Boolean(this=i == place)) for i, (condition, _) in enumerate(taken[: place + 1])]
+    is_taken = exp.Case(ifs=ifs, default=exp.Boolean(this=place == len(taken)))
+    evidence = taken[place][1] if place < len(taken) else otherwise
+    return {n: [guarded(term, [is_taken]) for term in terms] for n, terms in evidence.items()}
 
 
 def decision_rule(conditions: Sequence[exp.Expr], block: SelectBlock, grouped: bool) -> Evidence:
@@ -161,6 +178,8 @@ def aggregate_rule(node: exp.Expr, block: SelectBlock, over: Over | None = None)
     guards = [*filter_guards(node), *null_guards(function, arguments)]
     values = arguments[:1] if function_name(function) in _VALUE_FIRST else arguments
     considered = merge(evidence_of(value, block, grouped) for value in values) if arguments else block.star_cells(grouped)
+    if block.is_ungrouped:
+        return {n: [guarded(term, guards) for term in terms] for n, terms in considered.items()}
     found = gather(considered, guards, over)
     return repeated(found) if block.has_grouping_sets else found  # each row is in a group of every set
 

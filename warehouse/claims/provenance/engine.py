@@ -27,7 +27,9 @@ NILADIC_VOLATILE = frozenset(
 # Macros and command-line functions whose stability duckdb_functions() does not tell.
 MORE_VOLATILE = frozenset("getenv ago user pg_sleep pg_conf_load_time pg_my_temp_schema get_block_size".split())
 APPROXIMATE = frozenset("reservoir_quantile histogram_approx".split())
-UNRULED_AGGREGATES = AGGREGATE_MACROS | frozenset(
+# Macros over averages and sums: they consider the rows that have all their arguments, as any aggregate does.
+_AVERAGES = frozenset("geomean geometric_mean wavg weighted_avg".split())
+UNRULED_AGGREGATES = (AGGREGATE_MACROS - _AVERAGES) | frozenset(
     "arg_max_null arg_min_null arg_max_nulls_last arg_min_nulls_last lttb combine_aggr variant_group_object".split()
 )
 ORDER_DEPENDENT = frozenset("list array_agg string_agg listagg group_concat first last arbitrary".split())
@@ -149,12 +151,14 @@ def _niladic(node: exp.Func) -> bool:
 
 
 def _is_ordered(node: exp.Func) -> bool:
-    """ORDER BY inside the aggregate, WITHIN GROUP around it, or a window that orders its frame."""
+    """ORDER BY inside the aggregate, WITHIN GROUP around it, a window that orders its frame, or list_sort() of the list."""
     if node.find(exp.Order) is not None:
         return True
     above = node.parent
     while isinstance(above, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
         above = above.parent
+    if isinstance(above, exp.ArraySort) or (isinstance(above, exp.Window) and isinstance(above.parent, exp.ArraySort)):
+        return True
     if isinstance(above, exp.Window):
         return above.args.get("order") is not None or above.args.get("alias") is not None
     return isinstance(above, exp.WithinGroup)

@@ -1,4 +1,5 @@
-"""PIVOT with listed values, written as what it stands for: one aggregate with a FILTER for each combination of values.
+"""PIVOT with listed values, written as what it stands for: one aggregate with a FILTER for each combination of values. And UNPIVOT
+of named columns: each row once for each of them, with the value of that one.
 
 The names are those that DuckDB gives. A list that only the data knows is refused on admission.
 """
@@ -13,9 +14,10 @@ from sqlglot import exp
 from warehouse.claims.provenance.engine import is_aggregate
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.selecting import engine_name
-from warehouse.claims.provenance.values import all_of, named
+from warehouse.claims.provenance.values import all_of, column, identifier, is_not_null, named
 
 Columns = Sequence[exp.Column]
+_PLACES, _PLACE = "__unpivoted", "__place"
 
 
 def write_pivot(body: exp.Select, node: exp.Pivot, columns: Columns, words: frozenset[str]) -> None:
@@ -59,3 +61,35 @@ def _cell_name(aggregate: exp.Expr, values: Sequence[exp.Literal], count: int, w
     if aggregate.alias or count > 1:
         parts.append(aggregate.alias or engine_name(aggregate, words))
     return "_".join(parts)
+
+
+def places_of(node: exp.Pivot) -> exp.Join:
+    """The join by which each row of an UNPIVOT comes once for each column that it lists."""
+    places = exp.Array(expressions=[exp.Literal.number(place) for place in range(len(node.expressions))])
+    alias = exp.TableAlias(this=identifier(_PLACES), columns=[identifier(_PLACE)])
+    return exp.Join(this=exp.Unnest(expressions=[places], alias=alias), kind="CROSS")
+
+
+def write_unpivot(body: exp.Select, node: exp.Pivot, columns: Columns) -> None:
+    """Give `body`, which reads the table with these columns and `places_of`, its select list and its WHERE."""
+    known = {read.name.lower(): read for read in columns}
+    listed = [known.get(read.name.lower()) for read in node.expressions]
+    if None in listed:
+        refuse("E_RESOLVE", node, "no such column")
+    found = [read for read in listed if read is not None]
+    into = node.args.get("into")
+    names = ("name", "value") if into is None else (into.this.name, into.expressions[0].name)
+    name = _at_place([exp.Literal.string(read.name) for read in found])
+    value = _at_place(found)
+    kept = [read for read in columns if read not in found and read.table != _PLACES]
+    body.set("expressions", [*kept, named(name, names[0]), named(value, names[1])])
+    if not node.args.get("include_nulls"):
+        body.set("where", exp.Where(this=is_not_null(value)))
+
+
+def _at_place(values: Sequence[exp.Expr]) -> exp.Case:
+    ifs = [
+        exp.If(this=exp.EQ(this=column(_PLACES, _PLACE), expression=exp.Literal.number(place)), true=value.copy())
+        for place, value in enumerate(values)
+    ]
+    return exp.Case(ifs=ifs)

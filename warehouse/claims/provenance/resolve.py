@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from warehouse.claims.provenance.blocks import SelectBlock
 from warehouse.claims.provenance.engine import words_of
-from warehouse.claims.provenance.pivots import write_pivot
+from warehouse.claims.provenance.pivots import places_of, write_pivot, write_unpivot
 from warehouse.claims.provenance.recursion import RecursiveBlock, SelfReference, check_recursion, is_recursive
 from warehouse.claims.provenance.refusals import refuse
 from warehouse.claims.provenance.relations import Item, Relation, RelationSource, Scope, Witness, position_of
@@ -163,8 +163,13 @@ class Resolver:
 
     def _pivot(self, node: exp.Pivot, ctes: Ctes, outer: Scope | None) -> SelectBlock:
         body = exp.Select(from_=exp.From(this=node.this), with_=node.args.get("with_"))
+        if node.args.get("unpivot"):
+            body.set("joins", [places_of(node)])
         scope = block_scope(self, body, ctes, outer)
-        write_pivot(body, node, scope.star_columns(), self.words)
+        if node.args.get("unpivot"):
+            write_unpivot(body, node, scope.star_columns())
+        else:
+            write_pivot(body, node, scope.star_columns(), self.words)
         return SelectBlock(body, scope, *block_parts(self, body, scope, ctes, True))
 
     # --- base tables ---------------------------------------------------------------------------------------------

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from warehouse.claims.provenance.resolve import Ctes, Resolver
 
 
+VALUES_ALIAS = "valueslist"  # DuckDB's own name for VALUES without one
+
+
 def block_scope(resolver: Resolver, node: exp.Select, ctes: Ctes, outer: Scope | None) -> Scope:
     """The sources of one SELECT, in order; SEMI and ANTI joins have become conditions of its WHERE."""
     scope = Scope(outer=outer)
@@ -205,16 +208,22 @@ def _derived(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Scope) -
 
 
 def _pivot_query(node: exp.Table | exp.Subquery) -> exp.Subquery:
-    """`t pivot (...) as p` as `(pivot t ...) as p`, in place."""
+    """`t pivot (...) as p` as `(pivot t ...) as p`, in place; UNPIVOT likewise."""
     pivot, *more = node.args["pivots"]
     if more:
         refuse("E_PIVOT", node, "PIVOT of a PIVOT; put the first into a derived table")
     alias = pivot.args.get("alias")
     table = node.copy()
     table.set("pivots", None)
-    statement = exp.Pivot(
-        this=table, expressions=pivot.args.get("fields"), using=pivot.expressions, group=pivot.args.get("group")
-    )
+    if pivot.args.get("unpivot"):
+        [listed] = pivot.args["fields"]
+        into = exp.UnpivotColumns(this=listed.this, expressions=pivot.expressions)
+        nulls = pivot.args.get("include_nulls")
+        statement = exp.Pivot(this=table, expressions=listed.expressions, into=into, unpivot=True, include_nulls=nulls)
+    else:
+        statement = exp.Pivot(
+            this=table, expressions=pivot.args.get("fields"), using=pivot.expressions, group=pivot.args.get("group")
+        )
     derived = subquery(statement, alias.name) if alias is not None else exp.Subquery(this=statement)
     if alias is not None:
         derived.set("alias", alias.copy())
@@ -251,9 +260,13 @@ def _table(resolver: Resolver, node: exp.Table, ctes: Ctes) -> Source:
 
 
 def _computed(node: exp.Expr, scope: Scope) -> ComputedSource:
-    """VALUES and table functions: their columns are named by an alias list."""
+    """VALUES and table functions: their columns are named by an alias list; those of VALUES have names without one."""
     alias = node.args.get("alias")
-    if alias is None or not alias.columns:
+    own = _value_columns(node) if isinstance(node, exp.Values) else ()
+    if own and alias is None:
+        alias = exp.TableAlias(this=identifier(VALUES_ALIAS))
+        node.set("alias", alias)
+    if alias is None or not (alias.columns or own):
         refuse("E_NOALIAS", node, "name the columns, as in unnest(x) as u(item)")
     written = node.this if isinstance(node, exp.Table) else node
     arguments = [
@@ -265,7 +278,13 @@ def _computed(node: exp.Expr, scope: Scope) -> ComputedSource:
     ]
     if any(argument.find(exp.Query) for argument in arguments):
         refuse("E_SUBQUERY_PLACE", node, "a subquery inside a table function or VALUES")
-    return ComputedSource(alias.name, tuple(c.name for c in alias.columns), tuple(arguments))
+    return ComputedSource(alias.name, (*(c.name for c in alias.columns), *own[len(alias.columns) :]), tuple(arguments))
+
+
+def _value_columns(node: exp.Values) -> tuple[str, ...]:
+    """The names that DuckDB gives the columns of VALUES."""
+    first = node.expressions[0]
+    return tuple(f"col{i}" for i in range(len(first.expressions) if isinstance(first, exp.Tuple) else 1))
 
 
 # --- USING and NATURAL --------------------------------------------------------------------------------------------

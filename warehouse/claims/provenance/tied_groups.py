@@ -11,6 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.provenance.engine import NULL_KEEPING, function_name
+from warehouse.claims.provenance.spelling import respelled
 from warehouse.claims.provenance.stars import has_star
 from warehouse.claims.provenance.ties import asof_keys, chosen_value, group_keys, own_order, tie_points, what_tells_rows_apart
 from warehouse.claims.provenance.values import call, identifier, is_not_null, named, select, subquery
@@ -24,7 +25,7 @@ _ALL_IN_ORDER = frozenset("list array_agg string_agg listagg group_concat".split
 def tied_groups(sql: str, number: int) -> tuple[str, tuple[str, ...]]:
     """For one of the query's `tie_points`, SQL that yields one row for each group of rows that tie, and what its columns
     are, as SQL. Of `mode`, of a set operation and of an order by position behind a star no groups are known: then the SQL is empty."""
-    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    tree = respelled(sqlglot.parse_one(sql, dialect="duckdb"))
     point = tie_points(tree)[number]
     block = point if isinstance(point, exp.Select) else point.find_ancestor(exp.Select)
     if block is None or isinstance(point, exp.SetOperation) or _orders_behind_a_star(block):

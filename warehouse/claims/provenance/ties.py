@@ -16,6 +16,7 @@ from sqlglot import exp
 from warehouse.claims.provenance.engine import function_name
 from warehouse.claims.provenance.refusals import offset_of, refuse
 from warehouse.claims.provenance.selecting import aggregates, has_aggregate, inline_windows, is_aggregate_of_block
+from warehouse.claims.provenance.spelling import respelled
 from warehouse.claims.provenance.stars import has_star
 from warehouse.claims.provenance.values import call, identifier, subquery
 from warehouse.claims.provenance.windows import bare_function, cuts_rows
@@ -52,7 +53,7 @@ def tie_points(tree: exp.Expr) -> list[exp.Expr]:
 
 def broken(sql: str, way: Way, only: int | None = None) -> str:
     """The query with its ties broken in one way: all of them, or those of one of its `tie_points`."""
-    holder = exp.Paren(this=sqlglot.parse_one(sql, dialect="duckdb"))
+    holder = exp.Paren(this=respelled(sqlglot.parse_one(sql, dialect="duckdb")))
     points = tie_points(holder)
     for number, point in reversed(list(enumerate(points))):
         if only in (None, number):

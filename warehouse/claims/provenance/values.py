@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -30,12 +30,29 @@ class Occurrence:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """One evidence column: what it is evidence of, the place of a value among those asked for or None for the row's being there;
+    and from which occurrence. It is a list, or, with `columns`, one token or NULL: of these columns (`*`: of the row as
+    such) was read. `is_own`: no two rows have the same token."""
+
+    name: str
+    value: int | None
+    occurrence: Occurrence
+    columns: tuple[str, ...] = ()
+    is_own: bool = False
+
+
+@dataclass(frozen=True)
 class Annotated:
-    """The annotated SQL, its base-table occurrences and the names of the original output columns, in order."""
+    """The annotated SQL, its base-table occurrences, the names of the original output columns and the evidence columns, all in
+    order. SQL that is ungrouped has one row for each row of each group, and of the original columns only `keys`, which tell
+    the groups apart."""
 
     sql: str
     occurrences: tuple[Occurrence, ...]
     columns: tuple[str, ...]
+    marks: tuple[Mark, ...]
+    keys: tuple[str, ...] | None = None
 
 
 class Kind(Enum):
@@ -255,6 +272,25 @@ def collected(
     if is_part:
         return Term(result, Kind.PART if over is None else Kind.SET)  # frames overlap
     return Term(result, Kind.SET if distinct else Kind.LIST)
+
+
+def guarded(term: Term, guards: Sequence[exp.Expr]) -> Term:
+    """The term where all guards hold, else no evidence."""
+    condition = all_of(guards)
+    if condition is None or term.kind is Kind.CONSTANT:
+        return term
+
+    def if_held(value: exp.Expr) -> exp.Expr:
+        return exp.Case(ifs=[exp.If(this=condition.copy(), true=copied(value))])
+
+    if term.kind.is_row:
+        return replace(term, present=if_held(term.row))
+    return replace(term, expression=if_held(term.expression))
+
+
+def cell_column(cell: Term) -> str:
+    """The column that the cells of a row term are of."""
+    return str(cell.expression.expressions[0].expression.name)
 
 
 def _copied(over: Over) -> Over:

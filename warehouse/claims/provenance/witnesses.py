@@ -37,7 +37,7 @@ def find_witnesses(
                 resolver.witness_count += 1
                 place = _place(part, clause, node, is_aggregated) if scope.sources else "none"
                 witness = _witness(resolver, part, scope, ctes, number, place, clause)
-                if not _keeps_out(part, clause):
+                if not _keeps_out(part, clause) and place != "order":
                     witnesses[number] = witness
     return witnesses
 
@@ -56,7 +56,10 @@ def _keeps_out(part: exp.Expr, clause: exp.Expr) -> bool:
 
 
 def _place(part: exp.Expr, clause: exp.Expr, node: exp.Select, is_aggregated: bool) -> str:
-    """What a subquery that depends on its surroundings depends on there: a 'row', a 'group', or what has 'none'."""
+    """What a subquery that depends on its surroundings depends on there: a 'row', a 'group', or what has 'none'; in 'order' it
+    decides what LIMIT leaves out, and by itself a row that was kept comes first."""
+    if isinstance(clause, exp.Order):
+        return "order"
     if isinstance(clause, exp.Where) or _is_inside_aggregate(part, clause):
         return "row"
     if isinstance(clause.parent, exp.Join):
@@ -89,6 +92,8 @@ def _witness(
     resolver: Resolver, part: exp.Expr, scope: Scope, ctes: Ctes, number: int, place: str, clause: exp.Expr
 ) -> Witness:
     form, tagged, probes = _form(part, scope)
+    if form == "in" and len(probes) == 1 and (place == "none" or _is_of_group(probes[0])):
+        form, probes = "compared", ()  # no row to look for its matches: all rows of the subquery are evidence
     tagged.meta["witness"] = number
     around = Scope(outer=scope)
     query = part.this if isinstance(part, exp.Exists) else part
@@ -103,6 +108,10 @@ def _witness(
     reads_cte = any(not table.db and table.name.lower() in ctes for table in part.find_all(exp.Table))
     home = None if is_row_level or reads_cte else resolver.constants
     return Witness(f"__witness_{number}", relation, form, is_row_level, is_correlated, probes, answered, home)
+
+
+def _is_of_group(probe: exp.Expr) -> bool:
+    return has_aggregate(probe) or probe.find(exp.Window) is not None
 
 
 def _is_answered(tagged: exp.Expr, form: str, relation: Relation, is_row_level: bool, clause: exp.Expr) -> bool:
@@ -123,9 +132,11 @@ def _is_conjunct(test: exp.Expr, clause: exp.Expr) -> bool:
 
 def _check_place(part: exp.Expr, probes: tuple[exp.Expr, ...], scope: Scope, place: str) -> None:
     """A group's subquery can be asked at each of its rows if it depends on the keys alone: they are equal there."""
+    if place == "order":
+        return
     if place == "none":
         refuse("E_SUBQUERY_PLACE", part, "this subquery depends on the row, and here there is no row")
-    if any(has_aggregate(probe) or probe.find(exp.Window) for probe in probes):
+    if any(map(_is_of_group, probes)):
         refuse("E_SUBQUERY_PLACE", part, "what is compared with this subquery is an aggregate or a window")
     if place == "group":
         block = part.find_ancestor(exp.Select)
@@ -167,8 +178,8 @@ def _check_inner_reads(part: exp.Expr) -> None:
     for pivot in part.find_all(exp.Pivot):
         if pivot.args.get("group") is None:
             refuse("E_PIVOT", pivot, "PIVOT without GROUP BY inside a subquery of an expression")
-    direct: exp.Select | None = part.this if isinstance(part, exp.Exists) else None
     for star in filter(reads_unnamed, part.find_all(exp.Star, exp.Columns)):
-        if direct is not None and star.find_ancestor(exp.Select) is direct and not direct.args.get("distinct"):
-            continue
+        block = star.find_ancestor(exp.Select)
+        if block is not None and isinstance(block.parent, exp.Exists) and not block.args.get("distinct"):
+            continue  # EXISTS asks for rows, not for their columns
         refuse("E_STAR", part, "a star inside a subquery of an expression")

@@ -79,6 +79,12 @@ a2-highgpu-8g                                   | NVIDIA | A100     | SXM       
 NVIDIA A100-SXM4-40GB MIG 1g.5gb                | NVIDIA | A100     | SXM       |     | partition
 NVIDIA L40S-48Q                                 | NVIDIA | L40S     | PCIe      |     | partition
 L40S-48Q                                        | NVIDIA | L40S     | PCIe      |     | partition
+NVIDIA-H100-80GB-HBM3, nvidia.com/mig-1g.10gb   | NVIDIA | H100     |           |     | partition
+GRID A100-1-5C                                  | NVIDIA | A100     |           |     | partition
+mi300x-cpx-nps4                                 | AMD    | MI300X   | OAM       |     | partition
+Tesla-T4-SHARED                                 | NVIDIA | T4       | PCIe      |     | partition
+h100sxm_vs_b200                                 |        |          |           |     | several-accelerators
+H100 SXM, H100 PCIe                             | NVIDIA | H100     |           |     | product-unknown
 NVIDIA L40S-2B4                                 | NVIDIA | L40S     | PCIe      |     | partition
 Tesla V100-SXM2-32GB                            | NVIDIA | V100     | SXM       | 32  |
 Tesla T4                                        | NVIDIA | T4       | PCIe      | 16  |

@@ -39,7 +39,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("image", pa.string()),
         pa.field("arguments", pa.string()),  # one text, variables put in
         pa.field("model", pa.string()),
-        pa.field("accelerator", pa.string()),  # as the node selector names it
+        pa.field("accelerator", pa.string()),  # as the node selector names it; with the resource where that is a part of one
         pa.field("accelerators_per_replica", pa.int64()),
         pa.field("replicas", pa.int64()),
     ),
@@ -63,7 +63,7 @@ class InferencePerf:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "inference_perf"
-    version = 8
+    version = 9
     formats = (
         "inference-perf reports: stage_N_ and summary_ lifecycle_metrics and prometheus_metrics (JSON or YAML)",
         "inference-perf per_request_lifecycle_metrics.json, with info as of 0.1 and as of 0.3 and later",

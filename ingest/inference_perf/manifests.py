@@ -14,6 +14,7 @@ _ACCELERATOR_SELECTORS = (
     "cloud.google.com/gke-tpu-accelerator", "gpu.nvidia.com/class", "accelerator",
 )
 _ACCELERATOR_RESOURCE = re.compile(r"(?:nvidia\.com|amd\.com|gpu\.intel\.com|google\.com|habana\.ai|aws\.amazon\.com)/.+")
+_PART = re.compile(r"/mig-|\.shared$")  # NVIDIA's device plugin: the node's own label may still name the whole GPU
 _VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 
 
@@ -28,7 +29,7 @@ def servers(documents: list[Any], flag: Flag) -> Iterator[dict[str, Any]]:
                 if asked is not None:
                     count = _count(*asked, flag)
                     if count != 0:
-                        yield _server(document, pod, container, count, flag)
+                        yield _server(document, pod, container, asked[0], count, flag)
 
 
 def _pods(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -45,17 +46,20 @@ def _pods(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _server(
-    document: dict[str, Any], pod: dict[str, Any], container: dict[str, Any], count: int | None, flag: Flag
+    document: dict[str, Any], pod: dict[str, Any], container: dict[str, Any], resource: str, count: int | None, flag: Flag
 ) -> dict[str, Any]:
     arguments = _arguments(container)
     selector = pod.get("nodeSelector")
     selector = selector if isinstance(selector, dict) else {}
+    accelerator = next((_text(selector[key]) for key in _ACCELERATOR_SELECTORS if selector.get(key)), None)
+    if _PART.search(resource):
+        accelerator = landed_text(", ".join(filter(None, (accelerator, resource))))
     return {
         "kind": _text(document.get("kind")),
         "image": _text(container.get("image")),
         "arguments": landed_text(" ".join(arguments)) or None,
         "model": _model(arguments),
-        "accelerator": next((_text(selector[key]) for key in _ACCELERATOR_SELECTORS if selector.get(key)), None),
+        "accelerator": accelerator,
         "accelerators_per_replica": count,
         "replicas": _replicas(document, flag),
     }

@@ -86,6 +86,6 @@ select
         end::bigint[]
     ) as memories_gb,
     nullif(regexp_extract(words, ' (hbm[0-9]e?) ', 1), '') as memory_type,
-    regexp_matches(words, ' (mig|vgpu|grid|[cdqt]px) ')
+    regexp_matches(words, ' (mig|vgpu|grid|shared|[cdqt]px) ')
     or regexp_matches(lower(stated_name), '(^|[^a-z0-9])[1-7]g[._-]?[0-9]{1,3}gb|[ _-][0-9]{1,2}([acq]|b4?)([^a-z0-9]|$)') as is_partition
 from worded

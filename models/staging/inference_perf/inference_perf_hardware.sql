@@ -1,13 +1,13 @@
 /*
 description: >
-  One row per run, the accelerators that its manifests ask for, over all replicas.
+  One row per run, the accelerators that its manifests ask for, over all replicas. Models that differ are listed.
 grain: [run_id, artifact_manifest_digest]
 feeds: hardware_topology
 */
 select
     run_id,
     artifact_manifest_digest,
-    case when count(distinct accelerator) = 1 then min(accelerator) end as gpu_model,
+    string_agg(distinct accelerator, ', ' order by accelerator) as gpu_model,
     case when count(*) = count(replicas) then sum(accelerators_per_replica * replicas)::bigint end as gpu_count
 from inference_perf_server
 group by

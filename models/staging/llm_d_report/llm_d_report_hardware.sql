@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per report that describes engines, their accelerators over all replicas. The model is NULL where they differ. A
+  One row per report that describes engines, their accelerators over all replicas. Models that differ are listed. A
   count of 0 is what a converter writes that does not know it.
 grain: [run_id, artifact_manifest_digest]
 feeds: hardware_topology
@@ -8,7 +8,7 @@ feeds: hardware_topology
 select
     run_id,
     artifact_manifest_digest,
-    case when count(distinct accelerator) = 1 then min(accelerator) end as gpu_model,
+    string_agg(distinct accelerator, ', ' order by accelerator) as gpu_model,
     case
         when count(*) = count(nullif(accelerator_count, 0)) then sum(accelerator_count * coalesce(replicas, 1))::bigint
     end as gpu_count,

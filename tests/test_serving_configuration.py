@@ -290,3 +290,21 @@ def test_manifests_tell_which_servers_cache_prefixes(real: list[Row]) -> None:
                 assert row["is_prefix_caching_enabled"] is expected
                 assert all(word in row["server_flags"] for word in arguments if "$(" not in word)
     assert checked
+
+
+def test_servers_with_different_accelerators_state_them_all(tmp_path: Path) -> None:
+    """Also a part of one, which a manifest asks for by its resource while the node's label names the whole."""
+    report = llm_d_report.old()
+    report["scenario"]["host"]["accelerator"][0]["model"] = "L40S"
+    llm_d_report.write(tmp_path / "tree/llm-d", report, "yaml")
+    inference_perf.write(tmp_path / "tree/perf")
+    manifest = tmp_path / "tree/perf/batch-size/manifests.yaml"
+    text = manifest.read_text().replace("nvidia.com/gpu: 4", "nvidia.com/mig-1g.10gb: 4")
+    assert "mig-" in text
+    (manifest.parent / "results/manifests.yaml").write_text(text)
+    rows = built(tmp_path / "p", tmp_path / "tree")
+    stated = {row["family"]: (row["accelerator"], row["accelerator_name"], row["cost_reason"]) for row in rows}
+    assert stated == {
+        "llm_d_report": ("H100, L40S", None, "several-accelerators"),
+        "inference_perf": ("nvidia-h100-80gb, nvidia.com/mig-1g.10gb", None, "no-price"),
+    }

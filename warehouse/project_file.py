@@ -21,6 +21,7 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "sources": frozenset(),  # its keys are names of tables
     "trusted_keys": frozenset(),  # and these names of keys
     "publication": frozenset({"require_signatures"}),
+    "record": frozenset({"redact"}),
     "retention": frozenset({"hot_days", "warm_days", "cold_days", "keep_detail"}),
 }
 _FREE = frozenset({"sources", "trusted_keys"})  # sections whose keys are names

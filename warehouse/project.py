@@ -111,12 +111,16 @@ def find_project(start: Path | None = None) -> Project:
     here = Path(named or ".").resolve()
     if named and not here.is_dir():
         raise WarehouseError("WH001", "no such folder", str(named), exit_code=ExitCode.USAGE)
-    for folder in (here, *here.parents):
-        if (folder / PROJECT_FILE).is_file():
-            return read_project(folder)
+    if folder := project_folder(here):
+        return read_project(folder)
     raise WarehouseError(
         "WH001", f"no {PROJECT_FILE} in {here} or above", hint="make one with: wh init DIR", exit_code=ExitCode.USAGE
     )
+
+
+def project_folder(place: Path) -> Path | None:
+    """The folder of the project that a resolved path lies in."""
+    return next((folder for folder in (place, *place.parents) if (folder / PROJECT_FILE).is_file()), None)
 
 
 def read_project(root: Path) -> Project:

@@ -34,8 +34,8 @@ class Incoming:
         self._room = 0 if links_files else _HELD_BYTES
 
     def copy(self, sources: Sequence[Path]) -> list[Staged | WarehouseError]:
-        """One result a source: the staged copy, or why it could not be read (WH102), is larger than what is free (WH115) or changed meanwhile (WH108).
-        Raises WH109 when the store cannot be written. Memory: one chunk a thread, however large the files, and 64 MiB."""
+        """One result a source: the staged copy, or why it could not be read (WH102), is larger than what is free (WH115) or changed
+        meanwhile (WH108). Raises WH109 when the store cannot be written. Memory: one chunk a thread, however large the files, and 64 MiB."""
         return at_once(_COPY_THREADS, self._copy, sources)
 
     def discard(self, copies: Iterable[Staged]) -> None:

@@ -78,6 +78,7 @@ class Done:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     project = init_project(tmp_path / "project")
+    monkeypatch.setenv("WH_PROJECT", str(project.root))
     monkeypatch.chdir(project.root)
     return project
 

@@ -17,6 +17,7 @@ from conftest import WhOn
 from samples import mlperf_inference
 from samples.values import take_in
 
+from warehouse.claims import replay
 from warehouse.claims.packet import verify_packet, write_packet
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
@@ -155,3 +156,21 @@ def test_a_packet_that_takes_too_long_is_refused(packet: Path, project: Project,
     assert status == ExitCode.FAILED
     assert out.splitlines()[1] == "  refused: it is not done after 0.1 s: wh verify --timeout SECONDS gives it longer"
     assert wh_on(project, "verify", str(packet), "--timeout", "300")[0] == ExitCode.OK
+
+
+def test_a_replay_reads_no_file_but_its_evidence(packet: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    sessions: list[list[object]] = []
+    outside = tmp_path / "outside.csv"
+    outside.write_text("a\n1\n")
+
+    def noted(con: duckdb.DuckDBPyConnection, model: object) -> object:
+        for sql in (f"from read_csv('{outside}')", f"copy (select 1) to '{tmp_path}/out.csv'", "set enable_external_access = true"):
+            with pytest.raises(duckdb.Error, match="(?i)permission|disabled|cannot"):
+                con.execute(sql)
+        sessions.append([con])
+        return rows_of(con, model)
+
+    rows_of = replay._rows
+    monkeypatch.setattr(replay, "_rows", noted)
+    assert verify_packet(packet).state == "verified"
+    assert sessions and not (tmp_path / "out.csv").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -19,12 +20,16 @@ from samples.values import take_in
 
 from warehouse.claims import replay
 from warehouse.claims.packet import verify_packet, write_packet
+from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
+from warehouse.claims.specification import read_specification
 from warehouse.claims.time_limit import time_limit
-from warehouse.errors import ExitCode
+from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 from warehouse.project_making import init_project
+from warehouse.transform.landing_tables import project_landing_types
+from warehouse.transform.recorded import recorded_project
 
 SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].performance_result"
 DEEP = b"[" * 100_000 + b"]" * 100_000
@@ -174,3 +179,14 @@ def test_a_replay_reads_no_file_but_its_evidence(packet: Path, monkeypatch: pyte
     monkeypatch.setattr(replay, "_rows", noted)
     assert verify_packet(packet).state == "verified"
     assert sessions and not (tmp_path / "out.csv").exists()
+
+
+def test_binding_a_recorded_model_opens_no_file(project: Project, tmp_path: Path) -> None:
+    [publication] = publications(project)
+    specification = json.loads(json.dumps(read_specification(project, publication).document))
+    outside = tmp_path / "outside.csv"
+    outside.write_text("secret\n1\n")
+    model = next(iter(specification["models"].values()))
+    model["sql"] = f"select * from read_csv('{outside}')"
+    with pytest.raises(WarehouseError, match="cannot access file"):
+        recorded_project(specification, project_landing_types(project))

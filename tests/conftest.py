@@ -118,12 +118,11 @@ def no_project_is_named() -> Iterator[None]:
 
 
 @pytest.fixture
-def wh_bytes(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> WhBytes:
+def wh_bytes(capfdbinary: pytest.CaptureFixture[bytes]) -> WhBytes:
     """Run `wh` on a project: exit code, the bytes of standard output, standard error."""
 
     def run(project: Project, *arguments: str) -> tuple[int, bytes, str]:
-        monkeypatch.setenv("WH_PROJECT", str(project.root))
-        status = main(arguments)
+        status = main(["--project", str(project.root), *arguments])
         sys.stdout.flush()
         out, err = capfdbinary.readouterr()
         return status, out, err.decode()

@@ -14,7 +14,7 @@ from warehouse.evidence.local_objects import LocalObjects
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.objects import Staged
 from warehouse.evidence.s3_objects import S3Objects
-from warehouse.evidence.store import EvidenceStore
+from warehouse.evidence.store import WAS_THERE, EvidenceStore
 
 FILES = {"log.txt": b"one\ntwo\n", "deep/er/empty": b"", "deep/blob": bytes(range(256)) * 40}
 
@@ -65,7 +65,7 @@ def put(store: EvidenceStore, files: dict[str, bytes], sources: Path) -> bool:
     with store.incoming() as incoming:
         copies = incoming.copy([sources / str(index) for index in range(len(files))])
         staged = [copy for copy in copies if isinstance(copy, Staged)]
-        return store.commit(manifest_of(files), staged)
+        return store.commit(manifest_of(files), staged) != WAS_THERE
 
 
 def faults(store: EvidenceStore, digest: str) -> list[str]:

@@ -22,11 +22,10 @@ LEAKS = re.compile(r"Traceback|\bmemory\b|empty_landing|_LITERAL|duckdb\.|\.py\b
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_broken_project_is_told_what_is_wrong(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project = shutil.copytree(CASES / name, tmp_path / name, ignore=shutil.ignore_patterns("expected.txt"))
-    monkeypatch.setenv("WH_PROJECT", str(project))
-    status = main(["check"])
+    status = main(["--project", str(project), "check"])
     out, text = capsys.readouterr()
     assert out == ""
     assert text == (CASES / name / "expected.txt").read_text(encoding="utf-8")

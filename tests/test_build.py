@@ -145,8 +145,8 @@ def test_a_build_with_nothing_to_do_imports_nothing_heavy(tiny: Project) -> None
         "heavy = {'duckdb', 'fsspec', 'pyarrow', 'polars', 'numpy', 's3fs', 'yaml', 'sqlglot'} & set(sys.modules)\n"
         "print(status, sorted(heavy))"
     )
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "WH_PROJECT": str(tiny.root)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tiny.root, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "0 []"
     assert done.stderr == "nothing changed\n"
 

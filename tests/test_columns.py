@@ -685,7 +685,7 @@ def wh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
         path = project.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    monkeypatch.setenv("WH_PROJECT", str(project.root))
+    monkeypatch.chdir(project.root)
 
     def run(*arguments: str) -> tuple[int, str, str]:
         return main(["columns", *arguments]), *capsys.readouterr()

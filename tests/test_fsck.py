@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
-from conftest import WhOn
+from conftest import WhOn, unprivileged
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.fsck import Scope, check_store
@@ -284,3 +285,31 @@ def test_an_interrupted_check_goes_on_where_it_was(project: Project, wh_on: WhOn
     assert not note.exists()
     with pytest.raises(WarehouseError, match="WH127"):
         check_store(project, Scope(), is_resumed=True)
+
+
+def test_a_full_disk_keeps_nobody_from_checking(project: Project, wh_on: WhOn) -> None:
+    (project.root / ".wh" / "fsck.jsonl").symlink_to("/dev/full")  # whatever is written there: no space left on device
+    path = next((project.store_root / "raw").glob("*/*/*/files/*"))
+    path.write_bytes(b"changed")
+    status, out, err = wh_on(project, "fsck")
+    assert status == ExitCode.TAMPERED and path.relative_to(project.store_root).as_posix() in out and "WH005" not in err
+
+
+@pytest.mark.parametrize("has_note", [False, True])
+def test_a_disk_that_can_only_be_read_keeps_nobody_from_checking(whole: Project, wh_on: WhOn, has_note: bool) -> None:
+    folder = Path(tempfile.mkdtemp())  # one that others may enter
+    try:
+        folder.chmod(0o755)
+        project = read_project(Path(shutil.copytree(whole.root, folder / "project", symlinks=True)))
+        if has_note:  # which nobody can remove then
+            check = check_store(project, Scope())
+            next(iter(check.findings), None)
+            check.findings.close()
+            (project.root / ".wh" / "fsck.jsonl").touch()
+        before = sorted(str(path) for path in folder.rglob("*"))
+        with unprivileged():
+            status, _, err = wh_on(project, "fsck")
+        assert (status, "nothing is wrong" in err) == (ExitCode.OK, True)
+        assert sorted(str(path) for path in folder.rglob("*")) == before
+    finally:
+        shutil.rmtree(folder)

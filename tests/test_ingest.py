@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +79,7 @@ class Done:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     project = init_project(tmp_path / "project")
     monkeypatch.setenv("WH_PROJECT", str(project.root))
+    monkeypatch.chdir(project.root)
     return project
 
 
@@ -319,7 +321,7 @@ def public_project(monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     with unprivileged():
         project = init_project(folder / "project")
         (folder / "evidence").mkdir()
-    monkeypatch.setenv("WH_PROJECT", str(project.root))
+    monkeypatch.chdir(project.root)
     yield project
     shutil.rmtree(folder, onerror=lambda remove, path, _: (os.chmod(Path(path).parent, 0o700), remove(path)))
 
@@ -786,3 +788,18 @@ def test_a_path_too_long_for_the_store_leaves_out_its_bundle_alone(tmp_path: Pat
         bundles += ingest(plan, open_store(project), "test").bundles
     assert [bundle.status for bundle in bundles] == ["added", "left out"]
     assert [problem.code for problem in bundles[1].problems] == ["WH103"]
+
+
+def test_a_file_that_is_larger_than_what_is_free_is_left_out_before_a_byte_is_written(project: Project, evidence: Path, wh: Any) -> None:
+    sample.write(evidence / "notes.txt", "small")
+    with open(evidence / "trace.bin", "wb") as stream:
+        try:
+            stream.truncate(shutil.disk_usage(project.root).free * 2)
+        except OSError:
+            pytest.skip("no file of this file system is larger than what is free")
+    began = time.monotonic()
+    done = wh("ingest", evidence)
+    assert time.monotonic() - began < 30
+    assert done.exit_code == ExitCode.FAILED
+    assert f"WH115 {evidence}/trace.bin" in done.err and "of which 0 are on disk" in done.err and " are free" in done.err
+    assert stored_hashes(open_store(project)) == {bytes_digest(b"small")}

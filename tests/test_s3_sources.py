@@ -287,7 +287,7 @@ def test_a_store_that_cannot_be_read(
     monkeypatch.setenv(variable, value)
     S3FileSystem.clear_instance_cache()
     assert told in refused(project, "WH220").message
-    monkeypatch.setenv("WH_PROJECT", str(project.root))
+    monkeypatch.chdir(project.root)
     assert main(["check"]) == 1
     shown = capsys.readouterr().err
     assert shown.startswith(f"WH220 models/number.sql:1:15: s3://{bucket.name}: the store ")

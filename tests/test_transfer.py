@@ -295,7 +295,7 @@ def test_what_a_kill_cut_short_is_gone_on_with(source: Project, target: Project,
 
 def test_a_build_comes_by_its_digest_and_answers(source: Project, target: Project, tmp_path: Path, wh_on: WhOn) -> None:
     bucket = str(tmp_path / "bucket")
-    status, out, err = wh_on(source, "push", bucket, "--build", "--json")
+    status, out, err = wh_on(source, "push", bucket, "--create", "--build", "--json")
     assert status == ExitCode.OK, err
     [pushed] = [json.loads(line) for line in out.splitlines()]
     assert (pushed["kind"], pushed["is_new"]) == ("build", True)

@@ -30,10 +30,10 @@ class Watcher:
 
     def __init__(self, project: Project, *options: str) -> None:
         self.project = project
-        environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "WH_PROJECT": str(project.root)}
+        environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "warehouse.cli.main", "build", "--watch", *options],
-            env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=project.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         self._lines: Queue[str] = Queue()
         threading.Thread(target=self._read, daemon=True).start()

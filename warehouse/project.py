@@ -57,6 +57,7 @@ class Project:
     trusted_keys: Mapping[str, str] = field(default_factory=dict)  # public keys (`ed25519:` and 64 hex characters) by name
     requires_signatures: bool = False  # of publications, and of all evidence under them
     retention: Retention = Retention()
+    redact: tuple[str, ...] = ()  # regular expressions of secrets in recorded commands
 
     @property
     def store_lock_days(self) -> int:
@@ -110,12 +111,16 @@ def find_project(start: Path | None = None) -> Project:
     here = Path(named or ".").resolve()
     if named and not here.is_dir():
         raise WarehouseError("WH001", "no such folder", str(named), exit_code=ExitCode.USAGE)
-    for folder in (here, *here.parents):
-        if (folder / PROJECT_FILE).is_file():
-            return read_project(folder)
+    if folder := project_folder(here):
+        return read_project(folder)
     raise WarehouseError(
         "WH001", f"no {PROJECT_FILE} in {here} or above", hint="make one with: wh init DIR", exit_code=ExitCode.USAGE
     )
+
+
+def project_folder(place: Path) -> Path | None:
+    """The folder of the project that a resolved path lies in."""
+    return next((folder for folder in (place, *place.parents) if (folder / PROJECT_FILE).is_file()), None)
 
 
 def read_project(root: Path) -> Project:
@@ -146,6 +151,7 @@ def read_project(root: Path) -> Project:
         trusted_keys=_trusted_keys(file),
         requires_signatures=file.value("publication", "require_signatures", bool, False),
         retention=_retention(file),
+        redact=_redact(file),
         store_url=store_url,
         store_endpoint=_endpoint(file),
         store_region=file.value("store", "region", str, "") or None,
@@ -236,6 +242,19 @@ def _retention(file: ProjectFile) -> Retention:
         hint = 'write it so: keep_detail = ["RUN_ID"]'
         raise file.fault("retention", "keep_detail", "retention.keep_detail is a list of runs", hint)
     return Retention(**days, kept_detail=tuple(sorted(set(kept))))
+
+
+def _redact(file: ProjectFile) -> tuple[str, ...]:
+    patterns = file.section("record").get("redact", [])
+    hint = "write it so: redact = ['INTERNAL-[0-9]+']"
+    if not (isinstance(patterns, list) and all(isinstance(pattern, str) for pattern in patterns)):
+        raise file.fault("record", "redact", "record.redact is a list of regular expressions", hint)
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise file.fault("record", "redact", f"record.redact: {pattern!r} is no regular expression: {error}", hint) from error
+    return tuple(patterns)
 
 
 def source_fault(root: Path, name: str, code: str, message: str, hint: str | None) -> WarehouseError:

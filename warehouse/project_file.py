@@ -21,6 +21,7 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "sources": frozenset(),  # its keys are names of tables
     "trusted_keys": frozenset(),  # and these names of keys
     "publication": frozenset({"require_signatures"}),
+    "record": frozenset({"redact"}),
     "retention": frozenset({"hot_days", "warm_days", "cold_days", "keep_detail"}),
 }
 _FREE = frozenset({"sources", "trusted_keys"})  # sections whose keys are names
@@ -58,6 +59,10 @@ def read_project_file(root: Path) -> ProjectFile:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _not_toml(error, text) from error
+    except RecursionError as error:
+        raise WarehouseError("WH002", "it is nested too deeply", PROJECT_FILE, "no setting needs a list within a list") from error
+    except ValueError as error:  # Python reads no integer of thousands of digits
+        raise _endless_number(text) from error
     for section, keys in document.items():
         if section not in _KNOWN:
             raise _fault(text, section, None, f"unknown section [{section}]", _nearest(section, _KNOWN))
@@ -94,6 +99,14 @@ def _not_toml(error: tomllib.TOMLDecodeError, text: str) -> WarehouseError:
     numbers = [int(number) for number in re.findall(r"\d+", where)]
     line, column = numbers if len(numbers) == 2 else (max(1, len(text.splitlines())), 1)
     return _shown_fault(text, f"it is not TOML: {message}", line, column, "text goes in double quotes, true and false without")
+
+
+def _endless_number(text: str) -> WarehouseError:
+    number, line = max(enumerate(text.splitlines(), 1), key=lambda found: len(max(re.findall(r"[\d_]*", found[1]), key=len)))
+    column = re.search(r"[\d_]{1000}", line)
+    return WarehouseError(
+        "WH002", "a number has too many digits", f"{PROJECT_FILE}:{number}:{column.start() + 1 if column else 1}", "write a smaller one"
+    )
 
 
 def _fault(text: str, section: str, key: str | None, message: str, hint: str) -> WarehouseError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +19,8 @@ from warehouse.evidence.finding import Finding
 
 
 class CheckNote:
-    """Use as a context: `add` what is done; `finish` removes the note. `done` is what an earlier check found, by key."""
+    """Use as a context: `add` what is done; `finish` removes the note. `done` is what an earlier check found, by key. Where no note can
+    be written, as on a full or read-only disk, there is none: the check is not for want of it."""
 
     def __init__(self, path: Path, scope: Mapping[str, Any], done: Mapping[str, tuple[Finding, ...]]) -> None:
         self._path = path
@@ -27,8 +29,9 @@ class CheckNote:
         self._stream: TextIO | None = None
 
     def __enter__(self) -> "CheckNote":
-        make_folder(self._path.parent)
-        self._stream = open(self._path, "a" if self.done else "w", encoding="utf-8")
+        with suppress(OSError):
+            make_folder(self._path.parent)
+            self._stream = open(self._path, "a" if self.done else "w", encoding="utf-8")
         # After a line that was cut short another begins.
         self._write("" if self.done else json.dumps(self.scope))
         return self
@@ -36,8 +39,7 @@ class CheckNote:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._stream:
-            self._stream.close()
+        self._close()
 
     def add(self, key: str, findings: tuple[Finding, ...]) -> None:
         """Note what was found of a bundle or batch."""
@@ -45,12 +47,22 @@ class CheckNote:
 
     def finish(self) -> None:
         """The check is done: nothing is to be gone on with."""
-        self._path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
 
     def _write(self, line: str) -> None:
-        assert self._stream
-        self._stream.write(f"{line}\n")
-        self._stream.flush()  # a kill loses no line
+        try:
+            if self._stream:
+                self._stream.write(f"{line}\n")
+                self._stream.flush()  # a kill loses no line
+        except OSError:
+            self._close()
+
+    def _close(self) -> None:
+        with suppress(OSError):  # what could not be written is tried again
+            if self._stream:
+                self._stream.close()
+        self._stream = None
 
 
 def read_note(path: Path) -> CheckNote:

@@ -11,6 +11,7 @@ that the packet is as it was packed, never that its signer is to be trusted: tha
 from __future__ import annotations
 
 import json
+import re
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -26,10 +27,11 @@ from warehouse.claims.publication import CONTENT, RECORD, PublishedRollup, publi
 from warehouse.claims.search import FoundCell, find_cell
 from warehouse.claims.signing import publication_event, publication_subject, trusted_keys
 from warehouse.claims.specification import read_specification
-from warehouse.claims.verdict import STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Verdict
+from warehouse.claims.time_limit import time_limit
+from warehouse.claims.verdict import REFUSED, STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Verdict
 from warehouse.claims.verification import verify_number
 from warehouse.digest import canonical_json, file_digest
-from warehouse.errors import WarehouseError
+from warehouse.errors import WarehouseError, printable
 from warehouse.evidence.chain import checkpoint_subject
 from warehouse.evidence.decisions import decision_subject, named_decisions
 from warehouse.evidence.durable import unique_name
@@ -42,6 +44,7 @@ _RECORD = "packet.json"
 _PAGE = "README.txt"
 _KEYS = "keys.json"
 _VERSION = 3
+_NAME = re.compile(rf"{_RECORD}|{_PAGE}|{_KEYS}|(signatures|publications|specs|ledger|raw)(/[^/\0]+){{1,100}}")
 _UNVOUCHED = "it reproduces itself, and nobody vouches for it: no signature of its publication by a key that is trusted here"
 
 
@@ -71,32 +74,46 @@ def is_packet(path: Path) -> bool:
     return path.is_file()
 
 
-def verify_packet(path: Path, here: Project | None = None, trusted: Mapping[str, str] | None = None) -> Verdict:
+def verify_packet(
+    path: Path, here: Project | None = None, trusted: Mapping[str, str] | None = None, timeout_s: float | None = None
+) -> Verdict:
     """Verify the number of a packet by nothing but the packet: its digests, a replay, and that no byte is another; and its
     signatures by the public keys `trusted` (by name), which are not the packet's own. What parses its evidence is no part of it:
-    the standard ingestors do, and those of the project `here`."""
+    the standard ingestors do, and those of the project `here`. It is `refused` once it has taken `timeout_s`, which only a main thread
+    can be given."""
     with TemporaryDirectory(prefix="wh-packet-") as folder:
-        root = Path(folder)
         try:
-            number_id, carried = _unpack(path, root)
-        except (tarfile.TarError, OSError, ValueError, KeyError, TypeError) as error:
-            return Verdict(None, str(path), None, TAMPERED, f"it is no packet any more: {error}")
-        project = project_of_store(root, here)
-        store = open_store(project)
-        problems = tuple(problem for digest in store.digests() for problem in store.check_bundle(digest))
-        if problems:
-            return Verdict(number_id, str(path), None, TAMPERED, "raw files are not what was packed", 0, problems)
-        try:
-            if not _is_as_made(replace(project, trusted_keys=carried), number_id, path):
-                return Verdict(number_id, str(path), None, TAMPERED, "it is not the archive that its own content makes")
-            verdict = verify_number(replace(project, trusted_keys=trusted or {}), number_id)
-        except WarehouseError as error:
-            return Verdict(number_id, str(path), None, TAMPERED, f"it does not hold its number: {error.message}", 0, (error,))
+            with time_limit(timeout_s):
+                verdict = _verdict(path, Path(folder), here, trusted)
+        except TimeoutError:
+            reason = f"it is not done after {timeout_s:g} s: wh verify --timeout SECONDS gives it longer"
+            return Verdict(None, str(path), None, REFUSED, reason)
     if verdict.state == STALE:  # there is no build here to be stale by
         verdict = replace(verdict, state=VERIFIED, reason=verdict.reason.removesuffix(STALE_BECAUSE))
     if verdict.state == VERIFIED and not (verdict.signings and verdict.signings.is_vouched):
         return replace(verdict, reason=f"{_UNVOUCHED}; {verdict.reason}")
     return verdict
+
+
+def _verdict(path: Path, root: Path, here: Project | None, trusted: Mapping[str, str] | None) -> Verdict:
+    number_id = None
+    try:
+        number_id, carried = _unpack(path, root)
+        project = project_of_store(root, here)
+        store = open_store(project)
+        if problems := tuple(problem for digest in store.digests() for problem in store.check_bundle(digest)):
+            return Verdict(number_id, str(path), None, TAMPERED, "raw files are not what was packed", 0, problems)
+        if not _is_as_made(replace(project, trusted_keys=carried), number_id, path):
+            return Verdict(number_id, str(path), None, TAMPERED, "it is not the archive that its own content makes")
+        return verify_number(replace(project, trusted_keys=trusted or {}), number_id)
+    except WarehouseError as error:
+        return Verdict(number_id, str(path), None, TAMPERED, f"it does not hold its number: {error.message}", 0, (error,))
+    except RecursionError:
+        return Verdict(number_id, str(path), None, TAMPERED, "it is no packet any more: it is nested too deeply")
+    except (tarfile.TarError, OSError, ValueError, KeyError, TypeError) as error:
+        if number_id is not None:
+            raise
+        return Verdict(None, str(path), None, TAMPERED, f"it is no packet any more: {error}")
 
 
 def _is_as_made(project: Project, number_id: str, path: Path) -> bool:
@@ -109,13 +126,19 @@ def _is_as_made(project: Project, number_id: str, path: Path) -> bool:
 
 
 def _unpack(path: Path, root: Path) -> tuple[str, dict[str, str]]:
-    """Lay a packet's store into a folder; the number that it says it is of, and the keys that it carries."""
+    """Lay a packet's store into a folder; the number that it says it is of, and the keys that it carries. Writes no more bytes
+    than the archive has."""
+    room = path.stat().st_size
     with tarfile.open(path, "r:") as archive:
-        archive.extractall(root, filter="data")
+        for member in archive:
+            room -= member.size
+            if not member.isreg() or member.issparse() or not _NAME.fullmatch(member.name) or room < 0:
+                raise ValueError(f"no packet has such a member: {printable(member.name[:100])}")
+            archive.extract(member, root, filter="data")
     record = json.loads((root / _RECORD).read_bytes())
     if record["packet_version"] != _VERSION:
         raise ValueError(f"its version is {record['packet_version']}, known is {_VERSION}")
-    return str(record["number_id"]), {key_id: str(text) for key_id, text in json.loads((root / _KEYS).read_bytes()).items()}
+    return str(record["number_id"]), {key_id: str(text) for key_id, text in dict(json.loads((root / _KEYS).read_bytes())).items()}
 
 
 def _write(project: Project, found: FoundCell, publication: PublishedRollup, bundles: list[str], stream: IO[bytes]) -> None:

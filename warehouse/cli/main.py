@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from warehouse import __version__
-from warehouse.cli.output import refused
+from warehouse.cli.output import notice, refused
 from warehouse.errors import ExitCode, WarehouseError
 
 # Each command is a module here with `add_arguments(parser)` and `run(args) -> ExitCode`, imported only when it runs:
@@ -80,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     if args.project:
         os.environ["WH_PROJECT"] = args.project
+    elif args.command != "init":
+        _notice_other_project()
     try:
         code = int(args.run(args))
         sys.stdout.flush()
@@ -101,6 +103,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(refused(error), file=sys.stderr)
         _drop_output()
         return int(ExitCode.FAILED)
+
+
+def _notice_other_project() -> None:
+    """Say which project answers where the current folder lies in another one."""
+    if not (named := os.environ.get("WH_PROJECT")):
+        return
+    from pathlib import Path
+
+    from warehouse.project import project_folder
+
+    with suppress(OSError):  # of a current folder that is gone
+        here, answers = project_folder(Path.cwd()), project_folder(Path(named).resolve())
+        if here and answers and here != answers:
+            notice(f"the project {answers} answers, as WH_PROJECT says, and not that of the current folder, {here}")
 
 
 def _drop_output() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from warehouse.cli.push import add_arguments as add_arguments
-from warehouse.cli.push import move
+from warehouse.cli.push import add_shared_arguments, move
 from warehouse.errors import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_shared_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> ExitCode:

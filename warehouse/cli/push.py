@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from warehouse.cli.output import notice, print_json_line, size
 from warehouse.errors import ExitCode, WarehouseError
@@ -11,6 +12,11 @@ _LAST = ""  # of --build without a digest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_shared_arguments(parser)
+    parser.add_argument("--create", action="store_true", help="make a store in a folder that is not there")
+
+
+def add_shared_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("store", metavar="STORE", help="the other store: s3://bucket/folder, or a folder of a store or project")
     parser.add_argument(
         "wanted", metavar="DIGEST", nargs="*",
@@ -32,11 +38,19 @@ def move(args: argparse.Namespace, *, is_pull: bool) -> ExitCode:
     from warehouse.claims.transfer import select, transfer
     from warehouse.evidence.location import open_store
     from warehouse.project import find_project, project_of_place
+    from warehouse.project_file import PROJECT_FILE
 
     project = find_project()
-    own, other = open_store(project), open_store(project_of_place(project, args.store))
+    place = project_of_place(project, args.store)
+    own, other = open_store(project), open_store(place)
     if own.objects.url == other.objects.url:
         raise WarehouseError("WH004", "that is the project's own store", args.store, exit_code=ExitCode.USAGE)
+    # A project says where its store is to be; a mistyped folder does not.
+    if not (is_pull or args.create or place.store_url or place.store_root.exists() or (Path(args.store) / PROJECT_FILE).is_file()):
+        raise WarehouseError(
+            "WH004", "there is no store, and no such folder", args.store, "correct the path, or make a store there: --create",
+            ExitCode.USAGE,
+        )
     source, target = (other, own) if is_pull else (own, other)
     new = there = total = 0
     if args.build is None or args.wanted:

@@ -50,7 +50,9 @@ def run(args: argparse.Namespace) -> ExitCode:
         ending = f"exit code {run.exit_code}" if run.signal is None else f"signal {run.signal}"
         notice(f"run {run.repeat_index} of {args.repeats}: {run.status}, {ending}, {run.wall_s:.2f} s")
 
-    recorded = record(args.argv, folder, repeats=args.repeats, on_run=done)
+    recorded = record(args.argv, folder, repeats=args.repeats, redact=project.redact, on_run=done)
+    for redaction in recorded.redactions:
+        notice(f"not in the evidence: {redaction.what}, argv[{redaction.argument}]")
     # Only now the heavy libraries: what the recorder had in memory shows in its children's peak memory.
     from warehouse.evidence.location import open_store
     from warehouse.landing.declaration.placing import is_named_as_declaration

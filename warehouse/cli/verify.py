@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from warehouse.project import Project
 
 
+_TIMEOUT_S = 600
+_MOST_S = 31_536_000  # a year
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
@@ -32,7 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="check signatures with this public key, and not with those that the project trusts (may be given again)",
     )
     parser.add_argument("--strict", action="store_true", help="fail for a number that is stale or retracted, too")
+    parser.add_argument(
+        "--timeout", type=_seconds, default=_TIMEOUT_S, metavar="SECONDS",
+        help=f"refuse an audit packet that takes longer: its SQL may never end (default {_TIMEOUT_S})",
+    )
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON, one a line")
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds <= _MOST_S:
+        raise argparse.ArgumentTypeError(f"more than 0 and at most {_MOST_S}")
+    return seconds
 
 
 def run(args: argparse.Namespace) -> ExitCode:
@@ -64,7 +79,8 @@ def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
     trusted = _given_keys(args.trust)
     if args.target and is_packet(Path(args.target)):
         here = _project_here()
-        return [verify_packet(Path(args.target), here, trusted if trusted is not None or here is None else here.trusted_keys)]
+        keys = trusted if trusted is not None or here is None else here.trusted_keys
+        return [verify_packet(Path(args.target), here, keys, args.timeout)]
     project = find_project()
     if trusted is not None:
         project = replace(project, trusted_keys=trusted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
@@ -29,11 +30,12 @@ class Incoming:
         self._write = write_synced if links_files else write_new
         self._names = count()  # in a folder of its own: no other gives names there
         self._gate = threading.Lock()
+        self._free = shutil.disk_usage(folder).free
         self._room = 0 if links_files else _HELD_BYTES
 
     def copy(self, sources: Sequence[Path]) -> list[Staged | WarehouseError]:
-        """One result a source: the staged copy, or why it could not be read (WH102) or changed meanwhile (WH108).
-        Raises WH109 when the store cannot be written. Memory: one chunk a thread, however large the files, and 64 MiB."""
+        """One result a source: the staged copy, or why it could not be read (WH102), is larger than what is free (WH115) or changed
+        meanwhile (WH108). Raises WH109 when the store cannot be written. Memory: one chunk a thread, however large the files, and 64 MiB."""
         return at_once(_COPY_THREADS, self._copy, sources)
 
     def discard(self, copies: Iterable[Staged]) -> None:
@@ -78,6 +80,8 @@ class Incoming:
             return WarehouseError("WH102", error.strerror or str(error), printable(str(source)))
         with stream:
             before = os.fstat(stream.fileno())
+            if before.st_size > self._free:
+                return _too_large(source, before, self._free)
             content: Path | bytes
             if self._takes(before.st_size):
                 content = b"".join(chunks())
@@ -98,6 +102,15 @@ class Incoming:
                 return WarehouseError("WH102", failure[0].strerror or str(failure[0]), printable(str(source)))
             return WarehouseError("WH108", "changed while it was read", printable(str(source)), "ingest it when it is done")
         return staged
+
+
+def _too_large(source: Path, info: os.stat_result, free: int) -> WarehouseError:
+    """WH115, for a file that is larger than what is free: found before a byte is written."""
+    on_disk = info.st_blocks * 512  # stat(2): always of this size
+    sparse = f", of which {on_disk:,} are on disk: the holes of a sparse file are zeros, and are copied as such" * (on_disk < info.st_size)
+    return WarehouseError(
+        "WH115", f"it has {info.st_size:,} bytes{sparse}; {free:,} are free", printable(str(source)), "free space, then ingest it again"
+    )
 
 
 def unwritable(error: OSError, place: Path | str) -> WarehouseError:

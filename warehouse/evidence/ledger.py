@@ -180,6 +180,12 @@ class Ledger:
             for event in self.events() if event.kind == SIGNATURE
         }
 
+    def new_events(self, seen: set[str]) -> Iterator[Event]:
+        """The events, the oldest first, under keys that are not among those `seen`; these are then. Read as `events` does."""
+        keys = [key for key in self.keys() if key not in seen]
+        seen.update(keys)
+        return (event for _, event in self._read(keys))
+
     def arrivals(self) -> Mapping[str, str]:
         """When each bundle first arrived: digest to UTC time. One that policy removed has not, until it arrives again."""
         return self.history().arrivals

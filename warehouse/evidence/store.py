@@ -24,6 +24,7 @@ from warehouse.evidence.objects import UNREACHABLE, NotAnObject, Objects, Remova
 
 _FETCHED_BYTES = 8 << 20
 _THREADS = 8  # a bucket's answers are waited for together
+MADE, COMPLETED, WAS_THERE = "made", "completed", "was there"  # what becomes of a bundle that is committed
 Lock = TypeVar("Lock")
 
 
@@ -182,8 +183,9 @@ class EvidenceStore:
                 raise unwritable(error, self.objects.url) from error
             yield held
 
-    def commit(self, manifest: Manifest, staged: Sequence[Staged]) -> bool:
-        """Make a bundle visible: its files, then its manifest. False when it was there already.
+    def commit(self, manifest: Manifest, staged: Sequence[Staged]) -> str:
+        """Make a bundle visible: its files, then its manifest. `MADE` for the one caller that made the manifest; `COMPLETED` where
+        the bundle was there and lacked files; else `WAS_THERE`.
 
         `staged[i]` is the copy of `manifest.files[i]`. A file or manifest that is there but has another digest (left by
         a crash of another tool) is moved aside, kept, and replaced. Of a bundle that is there, files that it lacks are put
@@ -196,14 +198,14 @@ class EvidenceStore:
             if self._is_committed(manifest.digest):
                 lacking = self.lacking(manifest)
                 self._put({key: copies[key] for key in lacking})
-                return bool(lacking)
+                return COMPLETED if lacking else WAS_THERE
             self._put(copies)
             key = manifest_key(manifest.digest)
             while not self.objects.create(key, manifest.canonical):
                 if self._is_committed(manifest.digest):
-                    return False  # by another ingest, meanwhile
+                    return WAS_THERE  # by another ingest, meanwhile
                 self.objects.move_aside(key)
-            return True
+            return MADE
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 place = printable(str(error.filename2 or error.filename))[-200:]

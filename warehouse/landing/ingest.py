@@ -7,6 +7,8 @@ committed whole or not at all; the same bundle again is a no-op that says so.
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise, product
@@ -16,11 +18,11 @@ from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.incoming import Incoming
 from warehouse.evidence.keys import SigningKey
-from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.ledger import History, Ledger
 from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, parse_manifest
 from warehouse.evidence.objects import UNREACHABLE, Staged
 from warehouse.evidence.signatures import evidence_subject, sign
-from warehouse.evidence.store import EvidenceStore
+from warehouse.evidence.store import MADE, WAS_THERE, EvidenceStore
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations
@@ -30,6 +32,7 @@ from warehouse.landing.twins import twins
 ADDED = "added"
 PRESENT = "present"
 LEFT_OUT = "left out"
+_PATIENCE_S = 2.0  # that another process has between making a bundle and recording its arrival
 
 
 @dataclass(frozen=True)
@@ -239,21 +242,38 @@ def ingest(
     """Copy the planned bundles into the store, one after another, each committed before the next, and with `key` signed, also
     those that were there. Raises WH109, WH113."""
     ledger = Ledger(store.objects)
-    known: Mapping[str, str] | None = None
     bundles = []
+    others: dict[str, str] = {}  # bundles that another ingest made, and their families
     with store.incoming() as incoming:
         for family, draft in plan.drafts:
-            bundle = _ingest_bundle(family, draft, store, incoming)
-            if bundle.status == PRESENT and known is None:
-                known = ledger.arrivals()
-            # A crash may have come between a bundle's commit and its ledger event: the next ingest completes it.
-            if bundle.digest and (bundle.status == ADDED or bundle.digest not in (known or {})):
+            bundle, is_made = _ingest_bundle(family, draft, store, incoming)
+            if bundle.digest and is_made:
                 ledger.arrived(bundle.digest, family, source)
+            elif bundle.digest:
+                others[bundle.digest] = family
             if bundle.digest and key:  # its bytes were hashed just now
                 sign(ledger, evidence_subject(bundle.digest), key)
             bundles.append(bundle)
             on_bundle(bundle)
+        _complete_ledger(ledger, others, source)
     return IngestReport(tuple(bundles), plan.problems)
+
+
+def _complete_ledger(ledger: Ledger, bundles: Mapping[str, str], source: str) -> None:
+    """Record the arrival of those of the bundles (families by digest) that the ledger does not know. Whoever made a bundle may be
+    about to write its arrival, so there is time for that first; a crash that came between leaves it to this call."""
+    history, seen = History(), set[str]()
+    deadline = time.monotonic() + _PATIENCE_S
+    while bundles:
+        for event in ledger.new_events(seen):
+            history.add(event)
+        bundles = {digest: family for digest, family in bundles.items() if digest not in history.arrivals}
+        if time.monotonic() > deadline:
+            break
+        if bundles:  # of several that wait, one is first: the others see its event
+            time.sleep(random.uniform(0.1, 0.4))
+    for digest, family in bundles.items():
+        ledger.arrived(digest, family, source)
 
 
 def planned_digests(plan: Plan) -> list[str]:
@@ -272,7 +292,8 @@ def _planned_digest(family: str, draft: BundleDraft) -> str:
     return _manifest(family, draft, found).digest
 
 
-def _ingest_bundle(family: str, draft: BundleDraft, store: EvidenceStore, incoming: Incoming) -> IngestedBundle:
+def _ingest_bundle(family: str, draft: BundleDraft, store: EvidenceStore, incoming: Incoming) -> tuple[IngestedBundle, bool]:
+    """What became of a bundle, and whether this call is the one that made it."""
     kept: list[tuple[DraftFile, Staged]] = []
     problems: list[WarehouseError] = []
     for file, copy in zip(draft.files, incoming.copy([file.file.source for file in draft.files]), strict=True):
@@ -283,18 +304,18 @@ def _ingest_bundle(family: str, draft: BundleDraft, store: EvidenceStore, incomi
     size = sum(file.file.bytes for file in draft.files)
     if not kept or (problems and family != UNRECOGNISED):
         incoming.discard(copy for _, copy in kept)
-        return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, tuple(problems))
+        return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, tuple(problems)), False
     manifest = _manifest(family, draft, kept)
     try:
-        added = store.commit(manifest, _in_manifest_order(manifest, kept))
+        outcome = store.commit(manifest, _in_manifest_order(manifest, kept))
     except WarehouseError as error:
         if error.code in ("WH109", UNREACHABLE):  # the store itself: nothing more can go in
             raise
-        return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, (*problems, error))
+        return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, (*problems, error)), False
     finally:
         incoming.discard(copy for _, copy in kept)
-    status = ADDED if added else PRESENT
-    return IngestedBundle(family, status, manifest.digest, draft.runs, len(kept), size, tuple(problems))
+    status = PRESENT if outcome == WAS_THERE else ADDED
+    return IngestedBundle(family, status, manifest.digest, draft.runs, len(kept), size, tuple(problems)), outcome == MADE
 
 
 def _manifest(family: str, draft: BundleDraft, kept: Sequence[tuple[DraftFile, Staged]]) -> Manifest:

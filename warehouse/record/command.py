@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from ulid import ULID
 from warehouse.errors import WarehouseError, printable
 from warehouse.record.host import HostSampler, utc_text
 from warehouse.record.machine import describe_machine
+from warehouse.record.redaction import Redaction, redacted
 from warehouse.record.script import find_script
 from warehouse.record.software import describe_software
 
@@ -51,10 +52,11 @@ class RecordedRun:
 
 @dataclass(frozen=True)
 class RecordedBundle:
-    """The evidence folder and its runs; fewer than asked for when the user interrupted."""
+    """The evidence folder, its runs, fewer than asked for when the user interrupted, and what the evidence lacks of the command."""
 
     folder: Path
     runs: tuple[RecordedRun, ...]
+    redactions: tuple[Redaction, ...] = ()
 
 
 def record(
@@ -63,19 +65,24 @@ def record(
     *,
     repeats: int = 1,
     sample_interval_s: float = SAMPLE_INTERVAL_S,
+    redact: Sequence[str] = (),
     on_run: Callable[[RecordedRun], None] | None = None,
 ) -> RecordedBundle:
     """Run `command` `repeats` times, one after another, and write what was seen under `destination`.
 
-    `on_run` is called after each run. An interrupt (Ctrl-C) ends the command and the recording, and what was recorded
-    is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing is left behind.
+    Secrets in the command are not written (`record.redaction`), nor what the patterns `redact` match. `on_run` is called after each
+    run. An interrupt (Ctrl-C) ends the command and the recording, and what was recorded is returned. Raises `WarehouseError` WH401
+    when the command cannot start; then nothing is left behind.
     """
     if not command or repeats < 1 or sample_interval_s <= 0:
         raise ValueError("a command, at least one repeat and a positive sample interval are needed")
     if destination.exists() and any(destination.iterdir()):
         raise WarehouseError("WH401", "the folder for the evidence is not empty", printable(str(destination)))
     destination.mkdir(parents=True, exist_ok=True)
-    _write_json(destination / "recording.json", _recording(command, repeats, sample_interval_s))
+    shown, redactions = redacted(command, redact)
+    recording = _recording(command, shown, repeats, sample_interval_s)
+    recording["redacted"] = [asdict(redaction) for redaction in redactions]
+    _write_json(destination / "recording.json", recording)
     _write_json(destination / "machine.json", describe_machine())
     _write_json(destination / "software.json", describe_software(command))
     runs: list[RecordedRun] = []
@@ -91,19 +98,19 @@ def record(
             on_run(run)
         if run.status == "interrupted":
             break
-    return RecordedBundle(destination, tuple(runs))
+    return RecordedBundle(destination, tuple(runs), redactions)
 
 
-def _recording(command: Sequence[str], repeats: int, sample_interval_s: float) -> dict[str, Any]:
+def _recording(command: Sequence[str], shown: Sequence[str], repeats: int, sample_interval_s: float) -> dict[str, Any]:
     script = find_script(command)
     return {
         "format": FORMAT,  # first, so that a damaged file is still recognised
         "format_version": FORMAT_VERSION,
         # Who copies the files copies this: a copy is never taken for more runs.
         "recording_id": str(ULID()),
-        "argv": list(command),
+        "argv": list(shown),
         "repeats": repeats,
-        "script": script.name if script else None,
+        "script": shown[command.index(script.name)] if script else None,
         "script_sha256": script.sha256 if script else None,
         "sample_interval_s": sample_interval_s,
         "working_folder": os.getcwd(),  # information, never identity

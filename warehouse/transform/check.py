@@ -104,23 +104,25 @@ def check_project(project: "Project", landing: LandingTypes) -> Findings:
 
 def inspect(
     models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path = Path(),
-    sql_tests: Sequence[SqlTest] = (), unreadable: Collection[str] = (), memory: CheckMemory | None = None,
+    sql_tests: Sequence[SqlTest] = (), unreadable: Collection[str] = (), memory: CheckMemory | None = None, *, may_read_files: bool = True,
 ) -> tuple[CheckedProject, list[WarehouseError]]:
     """Check what can be checked, and list the faults: WH202 to WH208, WH220, WH221, WH226. A model that reads one with a
     fault is not looked at: what it would be told is a consequence. Paths of files are from `root`; `unreadable` names
-    files that are no models for now; what `memory` knows is taken from there."""
+    files that are no models for now; what `memory` knows is taken from there. Unless SQL `may_read_files`, the engine opens none for it."""
     # The engine looks for a path without a pattern in the current folder first.
     with inside(root):
-        return _inspect(models, queries, landing, root, sql_tests, unreadable, memory or CheckMemory())
+        return _inspect(models, queries, landing, root, sql_tests, unreadable, memory or CheckMemory(), may_read_files)
 
 
 def _inspect(
     models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path,
-    sql_tests: Sequence[SqlTest], unreadable: Collection[str], memory: CheckMemory,
+    sql_tests: Sequence[SqlTest], unreadable: Collection[str], memory: CheckMemory, may_read_files: bool,
 ) -> tuple[CheckedProject, list[WarehouseError]]:
     everything, faults = with_feeds(models, is_whole=not unreadable)
     con = connect(files_root=root)
     create_schemas(con)
+    if not may_read_files:
+        con.execute("set enable_external_access = false")
     faults += _name_faults(con, models, queries, landing, memory)
     everything |= {name: query for name, query in queries.items() if name not in everything}
     contracts, found = contract_types(con, everything)

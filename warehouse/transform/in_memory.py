@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @contextmanager
 def made_in_memory(material: "Material", write_rollup: "RollupWriter") -> "Iterator[duckdb.DuckDBPyConnection]":
     """A session in which every model of the material has its rows and bare table names work; what memory does not hold goes
-    into the material's `root`. Raises WH209 at the place of what fails."""
+    into the material's `root`, outside which no file is read. Raises WH209 at the place of what fails."""
     con = connect(files_root=material.root)
     try:
         _make(con, material, write_rollup)
@@ -39,6 +39,9 @@ def _make(con: "duckdb.DuckDBPyConnection", material: "Material", write_rollup: 
 
     try:
         con.execute(f"set temp_directory = {text_literal(str(material.root.resolve() / 'spilled'))}")
+        # Its SQL may be a stranger's, as in an audit packet: it reaches the landing tables and nothing else.
+        con.execute(f"set allowed_directories = [{text_literal(str(material.root.resolve()))}]")
+        con.execute("set enable_external_access = false")
         # The models read the same files one after another: a third of what a small file takes is its footer.
         con.execute("set parquet_metadata_cache = true")
         # The engine looks for a path without a pattern in the current folder first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, time
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_A_BATCH = 10_000
+_HOLDER = re.compile(r"Conflicting lock is held.*?\(PID (?P<pid>\d+)\)")  # as DuckDB words it
 
 
 def open_build(path: Path) -> "duckdb.DuckDBPyConnection":
@@ -29,9 +31,10 @@ def open_build(path: Path) -> "duckdb.DuckDBPyConnection":
     try:
         con = connect(path, read_only=True)
     except duckdb.Error as error:
-        raise WarehouseError(
-            "WH218", f"it cannot be opened: {str(error).splitlines()[0]}", str(path), "delete the builds folder, then run: wh build"
-        ) from error
+        hint = "delete the builds folder, then run: wh build"
+        if holder := _HOLDER.search(str(error)):
+            hint = f"process {holder['pid']} holds its lock: wait until that has closed the file, or stop it"
+        raise WarehouseError("WH218", f"it cannot be opened: {str(error).splitlines()[0]}", str(path), hint) from error
     con.execute(f"set search_path = '{SEARCH_PATH}'")
     return con
 

@@ -168,7 +168,7 @@ def printable(text: str) -> str:
 
 def printable_lines(text: str) -> str:
     """The same for text of several lines, which may be indented by tabs."""
-    return "".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text)
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
 def _escape(character: str) -> str:

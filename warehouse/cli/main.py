@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from warehouse import __version__
-from warehouse.cli.output import refused
+from warehouse.cli.output import notice, refused
 from warehouse.errors import ExitCode, WarehouseError
 
 # Each command is a module here with `add_arguments(parser)` and `run(args) -> ExitCode`, imported only when it runs:
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except WarehouseError as error:
-        print(error, file=sys.stderr)
+        notice(error)
         return int(error.exit_code)
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _drop_output()
         return int(ExitCode.OK)
     except OSError as error:
-        print(refused(error), file=sys.stderr)
+        notice(refused(error))
         _drop_output()
         return int(ExitCode.FAILED)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from warehouse.errors import WarehouseError, printable
 from warehouse.sql_limits import SqlLimits, out_of_memory, out_of_spill, timed_out, too_many_rows
+from warehouse.transform.builds import check_no_log
 from warehouse.transform.duck import SEARCH_PATH, connect, text_literal
 from warehouse.transform.engine_faults import translated
 from warehouse.transform.read_only import check_reads
@@ -26,9 +27,12 @@ _ROWS_A_BATCH = 10_000
 
 
 def open_build(path: Path) -> "duckdb.DuckDBPyConnection":
-    """A read-only session on a build in which bare table names work."""
+    """A read-only session on a build in which bare table names work. Raises WH218 when a log lies beside it, or when it
+    cannot be opened."""
     import duckdb
 
+    path = path.resolve()
+    check_no_log(path)
     try:
         con = connect(path, read_only=True)
     except duckdb.Error as error:
@@ -204,7 +208,10 @@ def _write_json(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: Sql
 
 def printable_json(text: str) -> str:
     """A JSON document with the characters escaped that would not show: another text of the same document."""
-    return text if text.isprintable() else "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    return "\n".join(
+        line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
+        for line in text.split("\n")
+    )
 
 
 def _distinct(names: list[str]) -> list[str]:

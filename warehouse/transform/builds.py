@@ -89,16 +89,22 @@ def _log_of(database: Path) -> Path:
 def current_build(project: Project) -> Build:
     """The build the pointer names. Raises WH211 when there is none, WH218 when it is altered."""
     build = find_current(project)
-    if build is None and os.path.lexists(project.builds / POINTER):
-        if altered := _pointed_at(project):
-            altered.check_stamp()
-        raise WarehouseError(
-            "WH218", "the current build is not whole: altered, or cut short", str(project.builds), "run: wh build",
-            ExitCode.TAMPERED,
-        )
     if build is None:
+        check_current(project)
         raise _nothing_built(project)
     return build
+
+
+def check_current(project: Project) -> None:
+    """Raise WH218 when the pointer names a build that is altered or cut short."""
+    if find_current(project) or not os.path.lexists(project.builds / POINTER):
+        return
+    if altered := _pointed_at(project):
+        altered.check_stamp()
+    raise WarehouseError(
+        "WH218", "the current build is not whole: altered, or cut short", str(project.builds), "run: wh build",
+        ExitCode.TAMPERED,
+    )
 
 
 def _nothing_built(project: Project) -> WarehouseError:

@@ -51,7 +51,7 @@ REFUSED = {
     "select * from m": ("no table is named m", "is it written right, and built?"),
     "select * from runz": ("no table is named runz", "did you mean runs?"),
     "from read_csv('/etc/passwd')": (
-        'cannot access file "/etc/passwd"', "wh sql reads the build alone: what files hold comes into it by a model"),
+        "read_csv(...) is not a table function that wh sql runs", "wh sql reads the build alone: what files hold comes into it by a model"),
 }
 
 

@@ -23,15 +23,15 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"evidence"}),
     frozenset({"project_making"}),
     frozenset({"project"}),
-    frozenset({"project_file", "store_place"}),
+    frozenset({"project_file", "sql_limits", "store_place"}),
     frozenset({"digest"}),
     frozenset({"errors"}),
     frozenset({"address"}),
 )
 # Narrower than the layers: what these may see at all.
 NARROW: dict[str, set[str]] = {
-    "evidence": {"digest", "errors", "address"}, "project": {"project_file", "store_place", "errors"}, "project_file": {"errors"},
-    "project_making": {"project", "project_file", "store_place", "errors"}, "store_place": {"errors"},
+    "evidence": {"digest", "errors", "address"}, "project": {"project_file", "sql_limits", "store_place", "errors"}, "project_file": {"errors"},
+    "project_making": {"project", "project_file", "store_place", "errors"}, "store_place": {"errors"}, "sql_limits": {"errors"},
     "digest": set(), "errors": {"address"}, "address": set()
 }
 MAX_LINES = 500

@@ -155,6 +155,7 @@ def test_a_build_whose_database_was_edited_publishes_nothing(tmp_path: Path) -> 
     project = values_project(tmp_path / "p", "select key, avg(value) as mean from reading group by key")
     take_in(project, value_files(tmp_path / "in", "a=1.5\n", "a=2.5\n"))
     built = build(project).build
+    built.path.chmod(0o644)
     con = duckdb.connect(str(built.path))
     con.execute("update main.reading set value = 3.0")
     con.execute("update rollup.claim set mean = 3.0")

@@ -45,23 +45,33 @@ class Warehouse:
 
     project: Project
 
-    def sql(self, query: str, *, build: str | None = None) -> pa.Table:
+    def sql(
+        self, query: str, *, build: str | None = None, timeout: float | None = None, memory: str | None = None,
+        spill: str | None = None, rows: int | None = None,
+    ) -> pa.Table:
         """The result of one query on the current build, or on the kept build whose digest begins with `build`. The session
-        is read-only and reaches nothing but the build. Warns (UserWarning) when tables that it reads are without old detail.
-        Raises WH211 (there is no such build), WH213 (the query cannot be run: with its place), WH218 (the build is damaged)."""
+        is read-only and reaches nothing but the build. It takes at most `timeout` seconds, `memory` and `spill` (sizes such as
+        "4GB") of memory and temporary files, and `rows` rows; without them, what the project's file says. Warns (UserWarning)
+        when tables that it reads are without old detail. Raises WH211 (there is no such build), WH213 (the query cannot be run,
+        or does not only read: with its place), WH215 (it reached a limit), WH218 (the build is damaged), and ValueError for a
+        limit that is none."""
         found = current_build(self.project) if build is None else find_build(self.project, build)
-        with run_query(found.path, query) as result:
+        limits = self.project.sql_limits.changed(timeout, memory, spill, rows)
+        with run_query(found.path, query, limits) as result:
             if told := told_away(result, query):
                 warnings.warn(told, UserWarning, stacklevel=2)
-            return read_arrow(result)
+            return read_arrow(result, limits)
 
-    def pl(self, query: str, *, build: str | None = None) -> polars.DataFrame:
+    def pl(
+        self, query: str, *, build: str | None = None, timeout: float | None = None, memory: str | None = None,
+        spill: str | None = None, rows: int | None = None,
+    ) -> polars.DataFrame:
         """The same as a polars frame. Raises WH006 where polars is not installed (extra `polars`), and what `sql` raises."""
         try:
             import polars
         except ImportError as error:
             raise WarehouseError("WH006", "polars is not installed", hint="pip install 'perf-warehouse[polars]'") from error
-        return polars.DataFrame(self.sql(query, build=build))
+        return polars.DataFrame(self.sql(query, build=build, timeout=timeout, memory=memory, spill=spill, rows=rows))
 
     def number(self, number: str) -> FoundCell:
         """The one cell that is meant: its row, exact value, and publication if it has one; untraced. Raises WH304 (none),

@@ -80,6 +80,7 @@ CODES: dict[str, str] = {
     "WH212": "another build is running",
     "WH213": "the query could not be run",
     "WH214": "no kept build, or more than one, has this digest",
+    "WH215": "a query reached a limit of time, memory, temporary files or rows",
     "WH218": "a build's database is not the one that was built",
     "WH219": "a model that nothing reads (a warning)",
     "WH220": "a file source cannot be read or tracked",
@@ -161,8 +162,17 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 
 
 def printable(text: str) -> str:
-    """`text` on one line, with control characters escaped: file names come from strangers and reach terminals."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    """`text` on one line, with control and invisible characters escaped: file names come from strangers and reach terminals."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def printable_lines(text: str) -> str:
+    """The same for text of several lines, which may be indented by tabs."""
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 def place_of_byte(error: UnicodeDecodeError) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project_file import PROJECT_FILE, ProjectFile, read_project_file
+from warehouse.sql_limits import SqlLimits
 from warehouse.store_place import is_http_address, store_at
 
 KINDS = ("models", "queries", "ingest", "data_tests", "unit_tests")
@@ -58,6 +59,7 @@ class Project:
     requires_signatures: bool = False  # of publications, and of all evidence under them
     retention: Retention = Retention()
     redact: tuple[str, ...] = ()  # regular expressions of secrets in recorded commands
+    sql_limits: SqlLimits = SqlLimits()
 
     @property
     def store_lock_days(self) -> int:
@@ -152,6 +154,7 @@ def read_project(root: Path) -> Project:
         requires_signatures=file.value("publication", "require_signatures", bool, False),
         retention=_retention(file),
         redact=_redact(file),
+        sql_limits=_sql_limits(file),
         store_url=store_url,
         store_endpoint=_endpoint(file),
         store_region=file.value("store", "region", str, "") or None,
@@ -255,6 +258,18 @@ def _redact(file: ProjectFile) -> tuple[str, ...]:
         except (re.error, RecursionError, OverflowError) as error:
             raise file.fault("record", "redact", f"record.redact: {pattern!r} is no regular expression: {error}", hint) from error
     return tuple(patterns)
+
+
+def _sql_limits(file: ProjectFile) -> SqlLimits:
+    limits = SqlLimits()
+    for key, kind in (("timeout", int), ("memory", str), ("spill", str), ("rows", int)):
+        if key in file.section("sql"):
+            value = file.value("sql", key, kind, 1000 if key == "rows" else getattr(limits, key))
+            try:
+                limits = replace(limits, **{key: value})
+            except ValueError as error:
+                raise file.fault("sql", key, f"sql.{key}: {error}", 'for one: timeout = 600, memory = "4GB"') from error
+    return limits
 
 
 def source_fault(root: Path, name: str, code: str, message: str, hint: str | None) -> WarehouseError:

@@ -18,6 +18,7 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "store": frozenset({"url", "endpoint", "region"}),
     "build": frozenset({"folder", "keep"}),
     "openlineage": frozenset({"file", "url"}),
+    "sql": frozenset({"timeout", "memory", "spill", "rows"}),
     "sources": frozenset(),  # its keys are names of tables
     "trusted_keys": frozenset(),  # and these names of keys
     "publication": frozenset({"require_signatures"}),

@@ -1,4 +1,5 @@
-"""`wh fsck`: holds every object of a store against its name, its manifest, its batch and the ledger. It changes nothing.
+"""`wh fsck`: checks every object of a store against its name, its manifest, its batch and the ledger, and the project's builds
+against their digests. It changes nothing.
 
 Two listings of the store and one reading of each object; memory is a few hundred bytes a bundle, and one chunk a thread.
 """
@@ -31,7 +32,7 @@ from warehouse.evidence.store import EvidenceStore, bundle_key
 from warehouse.landing.inspection import batch_keys, inspect_batch, inspect_other_files
 from warehouse.project import Project
 from warehouse.transform.build_exchange import inspect_builds
-from warehouse.transform.builds import find_current
+from warehouse.transform.builds import find_current, inspect_kept
 from warehouse.transform.landing_tables import from_json
 
 Progress = Callable[[int, int], None]
@@ -107,6 +108,7 @@ def _checked(
         for key in batch_keys(store.landing):
             yield from _once(note, key, partial(inspect_batch, store.landing, key, ledgered, chosen))
         yield from inspect_other_files(store.landing, _in_use(project, store))
+        yield from inspect_kept(project)
     note.finish()
 
 

@@ -17,7 +17,7 @@ from warehouse.claims.publication import PublishedCell, PublishedRollup, Publish
 from warehouse.claims.specification import declared_units, stored_specification
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
-from warehouse.transform.builds import find_current
+from warehouse.transform.builds import check_current, find_current
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,7 +51,7 @@ def _typed(value: Any) -> str:
 
 def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
     """The one cell that is meant. Raises WH304 when there is none, WH305, listing them, when there are several, and WH307
-    when it may stand in a publication that is damaged, and stands in none that is whole."""
+    when it may stand in a publication that is damaged, and stands in none that is whole, WH218 when the build is altered."""
     published = publications(project)
     match argument:
         case IdArgument(number_id):
@@ -67,6 +67,7 @@ def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
                 "WH307", f"no whole publication and no build carries it, and {len(damaged)} cannot be read", _shown(argument),
                 exit_code=damaged[0].exit_code, also=tuple(damaged),
             )
+        check_current(project)  # of a build that is altered nothing is read
         raise WarehouseError(
             "WH304", "no published or built cell carries it", _shown(argument),
             isinstance(argument, LiteralArgument) and _nearest(project, published, argument) or _known(project, argument),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from warehouse.cli.output import notice
+from warehouse.cli.output import notice, say
 from warehouse.errors import ExitCode
 
 
@@ -21,5 +21,5 @@ def run(args: argparse.Namespace) -> ExitCode:
     verdict = write_packet(find_project(), args.number, args.output)
     notice(f"{verdict.number_id}  {verdict.state}: {verdict.reason}")
     notice(f"check it anywhere with: wh verify {args.output.name}")
-    print(args.output)
+    say(args.output)
     return ExitCode.OK

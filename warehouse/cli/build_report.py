@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import NO_MODELS, notice, print_json, table
+from warehouse.cli.output import NO_MODELS, notice, print_json, say, table
 from warehouse.transform.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class BuildTeller:
         # Where the same lines were shown just above, the table would only repeat them.
         if changed and not (self._is_live and sys.stdout.isatty()):
             rows = [[model.name, model.action, model.rows, model.keys, model.seconds] for model in changed]
-            print(table(["table", "action", "rows", "keys", "seconds"], rows))
-        print(report.build.path)
+            say(table(["table", "action", "rows", "keys", "seconds"], rows))
+        say(report.build.path)
 
 
 def _profile(report: "BuildReport", parts: dict[str, float]) -> str:

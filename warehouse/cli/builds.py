@@ -6,7 +6,7 @@ import argparse
 from datetime import UTC, datetime
 from typing import Any
 
-from warehouse.cli.output import notice, print_json, size, table
+from warehouse.cli.output import notice, print_json, say, size, table
 from warehouse.errors import ExitCode
 
 
@@ -26,6 +26,7 @@ def run(args: argparse.Namespace) -> ExitCode:
             "built_at": datetime.fromtimestamp(build.path.stat().st_mtime, UTC).replace(microsecond=0),
             "bytes": build.path.stat().st_size,
             "is_current": current is not None and current.digest == build.digest,
+            "is_altered": not build.is_as_built(),
             "database": str(build.path),
         }
         for build in list_builds(project)
@@ -35,10 +36,13 @@ def run(args: argparse.Namespace) -> ExitCode:
     elif builds:
         rows = [
             [build["build_digest"][:12], f"{build['built_at']:%Y-%m-%d %H:%M:%S} UTC", size(build["bytes"]),
-             "current" if build["is_current"] else ""]
+             "altered" if build["is_altered"] else "current" if build["is_current"] else ""]
             for build in builds
         ]
-        print(table(["build", "built", "size", ""], rows))
+        say(table(["build", "built", "size", ""], rows))
     else:
         notice("nothing has been built here yet")
+    if any(build["is_altered"] for build in builds):
+        notice("a build is altered: wh fsck says how, wh build makes it again")
+        return ExitCode.TAMPERED
     return ExitCode.OK

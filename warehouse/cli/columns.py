@@ -6,7 +6,7 @@ import argparse
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json, table
+from warehouse.cli.output import notice, print_json, say, table
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def run(args: argparse.Namespace) -> ExitCode:
         document = {"table": name, "column": column, "down": args.down, "unknown": unknown}
         print_json({**document, "edges": [edge_document(edge) for edge in edges]})
     elif column is None:
-        print(table(["column", "kind", "to" if args.down else "from"], _rows(graph, starts, down=args.down)))
+        say(table(["column", "kind", "to" if args.down else "from"], _rows(graph, starts, down=args.down)))
     else:
-        print("\n".join(column_tree(graph, starts[0], down=args.down)))
+        say("\n".join(column_tree(graph, starts[0], down=args.down)))
     for model, reason in unknown.items():
         notice(not_understood(model, reason))
     return ExitCode.OK

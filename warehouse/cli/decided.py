@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json
+from warehouse.cli.output import notice, print_json, say
 from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -32,5 +32,5 @@ def report(args: argparse.Namespace, event: "Event", said: str) -> ExitCode:
         print_json({**document, "event": event.key, "sha256": event.sha256})
     else:
         notice(said)
-        print(event.key)
+        say(event.key)
     return ExitCode.OK

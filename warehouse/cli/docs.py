@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from warehouse.cli.output import NO_MODELS, notice
+from warehouse.cli.output import NO_MODELS, notice, say
 from warehouse.errors import ExitCode
 
 
@@ -25,5 +25,5 @@ def run(args: argparse.Namespace) -> ExitCode:
     notice(f"{len(description.tables)} tables, {state}")
     if not description.checked.models:
         notice(NO_MODELS)
-    print(page)
+    say(page)
     return ExitCode.OK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from warehouse.cli.output import notice, print_json_line
+from warehouse.cli.output import notice, print_json_line, say
 from warehouse.errors import ExitCode
 
 
@@ -26,5 +26,5 @@ def run(args: argparse.Namespace) -> ExitCode:
         if args.json:
             print_json_line(asdict(finding))
         else:
-            print(f"{finding.state:8}{finding.promise:32}{finding.detail}", flush=True)
+            say(f"{finding.state:8}{finding.promise:32}{finding.detail}", flush=True)
     return ExitCode.FAILED if broken else ExitCode.OK

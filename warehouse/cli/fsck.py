@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 from datetime import UTC, datetime
 
-from warehouse.cli.output import notice, print_json_line, progress_bar
+from warehouse.cli.output import notice, print_json_line, progress_bar, say
 from warehouse.errors import ExitCode
 
 
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> ExitCode:
                     {"kind": finding.kind, "code": finding.code, "key": finding.key, "message": finding.message, "hint": finding.hint}
                 )
             else:
-                print(finding, flush=True)
+                say(finding, flush=True)
     if check.empty:
         notice(f"there is no evidence in {check.empty}, nor word of any")
     notice(", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())) or "nothing is wrong")

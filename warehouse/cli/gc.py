@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
-from warehouse.cli.output import notice, print_json_line, size
+from warehouse.cli.output import notice, print_json_line, say, size
 from warehouse.errors import ExitCode
 
 _GRACE_DAYS = 7
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         if args.json:
             print_json_line({**asdict(leftover), "is_removed": args.apply})
         else:
-            print(f"{leftover.key}  {leftover.kind}, {size(leftover.bytes)}, {leftover.modified_at:%Y-%m-%d %H:%M} UTC", flush=True)
+            say(f"{leftover.key}  {leftover.kind}, {size(leftover.bytes)}, {leftover.modified_at:%Y-%m-%d %H:%M} UTC", flush=True)
     done = "removed" if args.apply else "can go: wh gc --apply removes"
     notice(f"{done} {count} leftovers of crashes, {size(total)}" if count else f"no crash left anything more than {args.grace:g} days ago")
     return ExitCode.OK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from warehouse.cli.output import notice, print_json
+from warehouse.cli.output import notice, print_json, say
 from warehouse.errors import ExitCode, printable
 
 
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         print_json([asdict(each) for each in found.numbers])
     else:
-        print("\n".join(f"{each.number_id}  {printable(str(each.value))}  {printable(each.key)}" for each in found.numbers))
+        say("\n".join(f"{each.number_id}  {printable(str(each.value))}  {printable(each.key)}" for each in found.numbers))
     publications = {each.publication for each in found.numbers}
     kinds = ", ".join(sorted({each.kind for each in found.numbers}))
     notice(f"{len(found.numbers)} numbers of {len(publications)} publication{'s' * (len(publications) > 1)} rest on it ({kinds})")

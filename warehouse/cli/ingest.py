@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warehouse.cli.output import notice, parsing_bar, print_json, progress_bar, size, table
+from warehouse.cli.output import notice, parsing_bar, print_json, progress_bar, say, size, table
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
@@ -111,10 +111,10 @@ def _print_plans(plans: "list[Plan]", *, as_json: bool) -> None:
         for family, draft in drafts
     ]
     if rows:
-        print(table(["family", "runs", "files", "size", "first run, or file"], rows))
+        say(table(["family", "runs", "files", "size", "first run, or file"], rows))
     if leftovers:
         lost = [[printable(leftover.file.path), size(leftover.file.bytes), leftover.reason] for leftover in leftovers]
-        print(("\n" if rows else "") + table(["unrecognised", "size", "why"], lost))
+        say(("\n" if rows else "") + table(["unrecognised", "size", "why"], lost))
     runs = sum(len(draft.runs) for _, draft in drafts)
     files = sum(len({file.file.path for _, draft in plan.recognised for file in draft.files}) for plan in plans)
     notice(
@@ -202,7 +202,7 @@ def _print(reports: "list[IngestReport]", issues: "list[Issue]", sources: _Sourc
         some = [bundle for bundle in bundles if (bundle.family, bundle.status) == (family, status)]
         runs, files = sum(len(bundle.runs) for bundle in some), sum(bundle.files for bundle in some)
         rows.append([family, status, count, runs, files, size(sum(bundle.bytes for bundle in some))])
-    print(table(["family", "status", "bundles", "runs", "files", "size"], rows))
+    say(table(["family", "status", "bundles", "runs", "files", "size"], rows))
     if bundles and all(bundle.status == "present" for bundle in bundles):
         notice("nothing new: the store has all of it")
 

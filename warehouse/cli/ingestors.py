@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from warehouse.cli.output import print_json
+from warehouse.cli.output import print_json, say
 from warehouse.errors import ExitCode
 
 
@@ -33,8 +33,8 @@ def run(args: argparse.Namespace) -> ExitCode:
         print_json(ingestors)
         return ExitCode.OK
     for number, ingestor in enumerate(ingestors):
-        print("\n" * (number > 0) + f"{ingestor['name']} {ingestor['version']}  {ingestor['origin']}: {ingestor['place']}")
+        say("\n" * (number > 0) + f"{ingestor['name']} {ingestor['version']}  {ingestor['origin']}: {ingestor['place']}")
         for line in ingestor["formats"]:
-            print(f"  reads  {line}")
-        print(f"  fills  {', '.join(ingestor['tables'])}")
+            say(f"  reads  {line}")
+        say(f"  fills  {', '.join(ingestor['tables'])}")
     return ExitCode.OK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from warehouse.cli.output import notice
+from warehouse.cli.output import notice, say
 from warehouse.errors import ExitCode
 from warehouse.project import Project
 from warehouse.project_making import init_project
@@ -32,5 +32,5 @@ def run(args: argparse.Namespace) -> ExitCode:
                 notice(f"the store can only be read: {refuted}")
 
         project = init_project(args.dir, bare=args.bare, store=args.store, check=try_store)
-    print(project.root)
+    say(project.root)
     return ExitCode.OK

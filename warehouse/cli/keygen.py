@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from warehouse.cli.output import notice
+from warehouse.cli.output import notice, say
 from warehouse.errors import ExitCode, WarehouseError
 
 
@@ -36,5 +36,5 @@ def run(args: argparse.Namespace) -> ExitCode:
         notice(f"trusted in {project.root} from now on, as {args.name}")
     else:
         notice("no project is here: to trust it in one, write its public key under [trusted_keys] in warehouse.toml")
-    print(key.text)
+    say(key.text)
     return ExitCode.OK

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
-from warehouse.cli.output import notice, print_json_line
+from warehouse.cli.output import notice, print_json_line, say
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
@@ -29,9 +28,9 @@ def run(args: argparse.Namespace) -> ExitCode:
         if args.json:
             print_json_line(_document(line))
         else:
-            print(_text(line))
+            say(_text(line))
     for damage in damaged:
-        print(damage, file=sys.stderr)
+        notice(damage)
     if damaged:
         return ExitCode.FAILED
     if args.subject and not count:

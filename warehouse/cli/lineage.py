@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json
+from warehouse.cli.output import notice, print_json, say
 from warehouse.cli.signatures import signings_document, signings_text
 from warehouse.errors import ExitCode, printable
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         print_json(document | {name: part.document for name, part in parts.items()})
     else:
         lines = _tree(number, own, [open_file(project, file) for file in number.raw_files[:_LISTED]], opens=args.open)
-        print("\n".join([*lines, *(line for part in parts.values() for line in part.lines)]))
+        say("\n".join([*lines, *(line for part in parts.values() for line in part.lines)]))
     for text in (text for part in parts.values() for text in part.notices):
         notice(text)
     return ExitCode.OK

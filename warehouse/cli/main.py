@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except WarehouseError as error:
-        print(error, file=sys.stderr)
+        notice(error)
         return int(error.exit_code)
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _drop_output()
         return int(ExitCode.OK)
     except OSError as error:
-        print(refused(error), file=sys.stderr)
+        notice(refused(error))
         _drop_output()
         return int(ExitCode.FAILED)
 

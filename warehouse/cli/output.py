@@ -1,21 +1,42 @@
-"""How the commands print: data to stdout, everything else to stderr; bars only on a terminal."""
+"""How the commands print: data to stdout, everything else to stderr; bars only on a terminal.
+
+Everything that they print goes through here, with control and invisible characters escaped: names and values come from strangers.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from warehouse.errors import WarehouseError, printable
+from warehouse.errors import WarehouseError, printable, printable_lines
 
 NO_MODELS = "there are no models yet: write a select into models/NAME.sql, and wh build makes the table NAME"
 
 
-def notice(text: str) -> None:
-    """A line for people, on stderr."""
-    print(text, file=sys.stderr)
+_COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+_PLAIN = "\x1b[0m"
+
+
+def say(text: object, *, flush: bool = False) -> None:
+    """Lines on stdout."""
+    print(printable_lines(str(text)), flush=flush)
+
+
+def say_diff(diff: str) -> None:
+    """A diff on stdout, in colours on a terminal."""
+    lines = printable_lines(diff).split("\n")
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        lines = [f"{_COLOURS[line[0]]}{line}{_PLAIN}" if line[:1] in _COLOURS else line for line in lines]
+    print("\n".join(lines))
+
+
+def notice(text: object) -> None:
+    """Lines for people, on stderr."""
+    print(printable_lines(str(text)), file=sys.stderr)
 
 
 def refused(error: OSError) -> WarehouseError:
@@ -26,16 +47,16 @@ def refused(error: OSError) -> WarehouseError:
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
-    from warehouse.transform.query import json_value
+    from warehouse.transform.query import json_value, printable_json
 
-    print(json.dumps(json_value(document), ensure_ascii=False, indent=2))
+    print(printable_json(json.dumps(json_value(document), ensure_ascii=False, indent=2)))
 
 
 def print_json_line(document: Any) -> None:
     """One JSON document on one line of stdout, as one of many."""
-    from warehouse.transform.query import json_value
+    from warehouse.transform.query import json_value, printable_json
 
-    print(json.dumps(json_value(document), ensure_ascii=False), flush=True)
+    print(printable_json(json.dumps(json_value(document), ensure_ascii=False)), flush=True)
 
 
 def progress_bar(total: int, unit: str, *, scaled: bool = False) -> Any:
@@ -91,4 +112,4 @@ def size(count: int) -> str:
 
 
 def _shown(cell: Any) -> str:
-    return f"{cell:.2f}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.2f}" if isinstance(cell, float) else printable(str(cell))

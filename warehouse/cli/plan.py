@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import NO_MODELS, notice, parsing_bar, print_json, table
+from warehouse.cli.output import NO_MODELS, notice, parsing_bar, print_json, say, say_diff, table
 from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
     from warehouse.transform.preview import PlannedModel, Preview
 
 _PLANNED = {"build": "to build", "update": "to update", "drop": "to drop", "maybe": "maybe", "keep": "kept"}
-_COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 _SHOWN_TESTS = 5
-_PLAIN = "\x1b[0m"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,18 +45,10 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def _print(models: "Sequence[PlannedModel]") -> None:
     if models:
-        print(table(["table", "action", "why"], [[model.name, model.action, model.reason] for model in models]))
+        say(table(["table", "action", "why"], [[model.name, model.action, model.reason] for model in models]))
     for model in models:
         if model.diff:
-            print("\n" + _coloured(model.diff))
-
-
-def _coloured(diff: str) -> str:
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        return diff
-    return "\n".join(
-        f"{_COLOURS[line[0]]}{line}{_PLAIN}" if line[:1] in _COLOURS else line for line in diff.split("\n")
-    )
+            say_diff("\n" + model.diff)
 
 
 def _summary(found: "Preview", *, is_selected: bool) -> str:

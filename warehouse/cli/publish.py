@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from warehouse.cli.output import notice, print_json
+from warehouse.cli.output import notice, print_json, say
 from warehouse.errors import ExitCode
 
 
@@ -46,5 +46,5 @@ def run(args: argparse.Namespace) -> ExitCode:
     if key:
         notice(f"signed by key {key.public.name} ({key.public.key_id[:12]})")
     notice(f"query_spec_digest {publication.query_spec_digest}")
-    print(publication.digest)
+    say(publication.digest)
     return ExitCode.OK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from warehouse.cli.output import notice, print_json_line, size
+from warehouse.cli.output import notice, print_json_line, say, size
 from warehouse.errors import ExitCode, WarehouseError
 
 _LAST = ""  # of --build without a digest
@@ -87,4 +87,4 @@ def _tell(args: argparse.Namespace, kind: str, digest: str, bytes: int, *, is_ne
     if args.json:
         print_json_line({"kind": kind, "digest": digest, "bytes": bytes, "is_new": is_new})
     else:
-        print(f"{digest}  {kind}, {size(bytes)}{'' if is_new else ', was there'}", flush=True)
+        say(f"{digest}  {kind}, {size(bytes)}{'' if is_new else ', was there'}", flush=True)

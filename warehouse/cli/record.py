@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json
+from warehouse.cli.output import notice, print_json, say
 from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         print_json({"artifact_manifest_digest": digests[0], "runs": [run.folder.name for run in recorded.runs]})
     else:
-        print("\n".join(digests))
+        say("\n".join(digests))
     return ExitCode.OK if all(run.status == "succeeded" for run in recorded.runs) else ExitCode.FAILED

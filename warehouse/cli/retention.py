@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json_line
+from warehouse.cli.output import notice, print_json_line, say
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> ExitCode:
             print_json_line({"tier": "cold", **asdict(aged)})
         else:
             by = f" by {', '.join(digest[:12] for digest in aged.needed_by)}" if aged.needed_by else ""
-            print(f"{aged.digest}  arrived {aged.arrived_at}  {aged.state}{by}")
+            say(f"{aged.digest}  arrived {aged.arrived_at}  {aged.state}{by}")
     days = project.retention.cold_days
     if args.act == "apply":
         notice(f"removed {counts[DUE] + counts[UNFINISHED]} bundles older than {days} days that no active publication needs")
@@ -52,7 +52,7 @@ def _tell_detail(project: "Project", found: "DetailPlan", *, as_json: bool) -> N
         else:
             rows = "" if aged.rows is None else f"  {aged.rows:,} rows"
             by = f" by {', '.join(aged.needed_by)}" if aged.needed_by else ""
-            print(f"{aged.table}  {aged.runs:,} run{'s' * (aged.runs != 1)}{rows}  {aged.state}{by}")
+            say(f"{aged.table}  {aged.runs:,} run{'s' * (aged.runs != 1)}{rows}  {aged.state}{by}")
     if found.unknown_runs:
         shown = ", ".join(map(printable, found.unknown_runs))
         notice(f"retention.keep_detail names runs of which there is no detail: {shown}")

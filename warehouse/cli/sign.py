@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from warehouse.cli.output import notice, print_json_line
+from warehouse.cli.output import notice, print_json_line, say
 from warehouse.errors import ExitCode
 
 
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         if args.json:
             print_json_line({"digest": signed.digest, "kind": signed.kind, "key_id": key.public.key_id, "is_new": signed.is_new})
         else:
-            print(signed.digest)
+            say(signed.digest)
     notice(f"signed {new} with key {key.public.name} ({key.public.key_id[:12]})" + (f", {before} signed before" if before else ""))
     if key.public.key_id not in trusted_keys(project):
         notice(f'this project does not trust it: write {key.public.name} = "{key.public.text}" under [trusted_keys] to do so')

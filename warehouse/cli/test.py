@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json, table
+from warehouse.cli.output import notice, print_json, say, table
 from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _tell(result: "TestResult | UnitResult") -> None:
 
 def _print(rows: list[list[object]]) -> None:
     if rows:
-        print(table(["test", "status", "failures", "seconds"], rows))
+        say(table(["test", "status", "failures", "seconds"], rows))
     else:
         notice("there are no tests")
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json
+from warehouse.cli.output import notice, print_json, say
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         _print_json(place, declaration)
     else:
         for fault in declaration.faults:
-            print(f"{fault}  (line {fault.line})" if fault.line else fault)
+            say(f"{fault}  (line {fault.line})" if fault.line else fault)
     terms = declaration.terms
     if terms and terms.grade_reason:
         notice(f"counts as {terms.benchmark_grade}: {terms.grade_reason}")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import notice, print_json_line
+from warehouse.cli.output import notice, print_json_line, say
 from warehouse.cli.signatures import signings_document, signings_text
 from warehouse.errors import ExitCode, WarehouseError, printable
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         if args.json:
             print_json_line(_document(verdict))
         elif is_one or verdict.state != VERIFIED:
-            print("\n".join(_lines(verdict)))
+            say("\n".join(_lines(verdict)))
         for problem in map(str, verdict.problems):
             if problem not in problems:  # a thousand numbers may rest on one lost file
                 notice(problem)

@@ -33,7 +33,7 @@ from warehouse.transform.builds import (
     switch_to,
 )
 from warehouse.transform.current_folder import inside
-from warehouse.transform.sources import FileSet, file_set
+from warehouse.transform.sources import FileSet, file_set, file_stamp
 
 if TYPE_CHECKING:
     from warehouse.transform.landing_tables import LandingTables
@@ -83,6 +83,8 @@ def build(
         if current and current.stands_at(now) and current.fingerprint == _fingerprint(texts, _files_now(project, current)):
             if _has_landing(store, current):
                 remove_leftovers(project)
+                if current.stamp != file_stamp(current.path):  # moved, and checked: the next reader need not
+                    current = switch_to(project, current)
                 return BuildReport(current, is_new=False)
         return _build(project, store, evidence, texts, current, write_rollup, progress, is_retry, now)
 
@@ -186,8 +188,7 @@ def _build(
     )
     finished = finished_build(project, build.digest)
     if finished:
-        build = replace(build, sha256=finished.sha256, stands_until=finished.stands_until)
-        switch_to(project, build)
+        build = switch_to(project, replace(build, sha256=finished.sha256, stands_until=finished.stands_until))
         remove_leftovers(project)
         is_restored = current is None or current.digest != build.digest
         return BuildReport(build, is_new=False, is_restored=is_restored, damaged=damaged)

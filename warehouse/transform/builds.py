@@ -19,6 +19,7 @@ from typing import Any
 from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.durable import fsync_folder, make_folder, replace_durably
+from warehouse.evidence.finding import ALTERED, LEFTOVER, Finding
 from warehouse.project import Project
 from warehouse.transform.sources import FileSet, FileState, file_stamp
 
@@ -50,24 +51,60 @@ class Build:
 
     def check(self) -> None:
         """Raise WH218 when the database file is not the one that was built: its numbers would be somebody else's."""
+        check_no_log(self.path)
         if file_digest(self.path) != self.sha256:
             raise WarehouseError(
                 "WH218", "its bytes have changed since it was built", str(self.path),
                 "delete the builds folder, then run: wh build", ExitCode.TAMPERED,
             )
 
+    def check_stamp(self) -> None:
+        """The same at no cost, unless the file was moved or touched."""
+        check_no_log(self.path)
+        if self.stamp != file_stamp(self.path):
+            self.check()
+
+    def is_as_built(self) -> bool:
+        """Whether the database is what was built, by `check_stamp`."""
+        try:
+            self.check_stamp()
+        except (OSError, WarehouseError):
+            return False
+        return True
+
+
+def check_no_log(database: Path) -> None:
+    """Raise WH218 when a write-ahead log lies beside a finished database: the engine would show what it says as if it had
+    been built."""
+    log = _log_of(database)
+    if os.path.lexists(log):
+        message = "a write-ahead log beside a finished database: what it holds was not built"
+        raise WarehouseError("WH218", message, str(log), "remove it, or run: wh build", ExitCode.TAMPERED)
+
+
+def _log_of(database: Path) -> Path:
+    return database.with_name(f"{database.name}.wal")
+
 
 def current_build(project: Project) -> Build:
-    """The build the pointer names. Raises WH211 when there is none."""
+    """The build the pointer names. Raises WH211 when there is none, WH218 when it is altered."""
     build = find_current(project)
-    if build is None and os.path.lexists(project.builds / POINTER):
-        raise WarehouseError(
-            "WH218", "the current build is not whole: altered, or cut short", str(project.builds), "run: wh build",
-            ExitCode.TAMPERED,
-        )
     if build is None:
+        check_current(project)
         raise _nothing_built(project)
     return build
+
+
+def check_current(project: Project) -> None:
+    """Raise WH218 when the pointer names a build that is altered or cut short."""
+    if find_current(project) or not os.path.lexists(project.builds / POINTER):
+        return
+    if altered := _pointed_at(project):
+        altered.check_stamp()
+    raise WarehouseError(
+        "WH218", "the current build is not whole: altered, or cut short", str(project.builds), "run: wh build",
+        ExitCode.TAMPERED,
+    )
 
 
 def _nothing_built(project: Project) -> WarehouseError:
@@ -75,7 +112,12 @@ def _nothing_built(project: Project) -> WarehouseError:
 
 
 def find_current(project: Project) -> Build | None:
-    """The build the pointer names, or None; one cut short or replaced is as if it were not there."""
+    """The build the pointer names, or None; one cut short, altered or replaced is as if it were not there."""
+    build = _pointed_at(project)
+    return build if build and build.is_as_built() else None
+
+
+def _pointed_at(project: Project) -> Build | None:
     try:
         return _read_record(project.builds / os.readlink(project.builds / POINTER))
     except OSError:
@@ -100,7 +142,8 @@ def list_builds(project: Project) -> list[Build]:
 
 
 def find_build(project: Project, digest: str) -> Build:
-    """The kept build whose digest begins so. Raises WH211 when none is kept at all, WH214 when none begins so, or several do."""
+    """The kept build whose digest begins so. Raises WH211 when none is kept at all, WH214 when none begins so, or several do, WH218 when it
+    is altered."""
     kept = list_builds(project)
     if not kept:
         raise _nothing_built(project)
@@ -112,7 +155,22 @@ def find_build(project: Project, digest: str) -> Build:
             f"wh builds lists them: {', '.join(build.digest[:12] for build in kept)}",
             ExitCode.AMBIGUOUS if found else ExitCode.NOT_FOUND,
         )
+    found[0].check_stamp()
     return found[0]
+
+
+def inspect_kept(project: Project) -> Iterator[Finding]:
+    """What is wrong with the builds that a project keeps, and with the rows that it keeps of failed tests: every database is
+    read."""
+    for path in sorted(project.builds.glob("*.duckdb.wal")):
+        if not path.name.startswith("."):  # that is the builder's
+            yield Finding(ALTERED, project.shown(path), "a write-ahead log beside a finished database", "remove it, or run: wh build")
+    for path in sorted(project.builds.glob("wh-*.duckdb")):
+        build = _read_record(path)
+        if build is None and not path.with_suffix(".json").exists():
+            yield Finding(LEFTOVER, project.shown(path), "a build without its record", "the next build removes it")
+        elif build is None or file_digest(path) != build.sha256:
+            yield Finding(ALTERED, project.shown(path), "its bytes have changed since it was built", "remove it, then run: wh build")
 
 
 def _read_record(path: Path) -> Build | None:
@@ -164,7 +222,7 @@ def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path
             raise WarehouseError("WH224", "no build has failed or was interrupted since the last good one", str(shadow))
         return shadow
     remove_leftovers(project)
-    if base and _is_as_built(base):
+    if base and base.is_as_built():
         scratch = shadow.with_name(f"{_SHADOW}.copy")
         _copy(base.path, scratch)
         os.replace(scratch, shadow)  # half a copy must not look like something to go on from
@@ -174,17 +232,6 @@ def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path
 def is_unfinished(project: Project) -> bool:
     """Whether a failed or interrupted build left something to go on from."""
     return (project.builds / _SHADOW).exists()
-
-
-def _is_as_built(build: Build) -> bool:
-    """Whether a database is what was built: of one that was altered nothing may be kept. The stamp tells, at no cost, unless
-    the file was moved; then its digest does."""
-    try:
-        if build.stamp != file_stamp(build.path):
-            build.check()
-    except (OSError, WarehouseError):
-        return False
-    return True
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -230,16 +277,18 @@ def publish_build(project: Project, shadow: Path, build: Build) -> Build:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+    _log_of(build.path).unlink(missing_ok=True)  # of an altered build that this one replaces
     os.replace(shadow, build.path)
+    build.path.chmod(0o444)  # after it has its name: a build that is retried writes into the shadow
     fsync_folder(project.builds)
-    build = replace(build, stamp=file_stamp(build.path))
-    switch_to(project, build)
+    build = switch_to(project, build)
     remove_leftovers(project)
     return build
 
 
-def switch_to(project: Project, build: Build) -> None:
-    """Point at a finished build."""
+def switch_to(project: Project, build: Build) -> Build:
+    """Point at a finished build, whose database was checked. Returns it with the stamp that the database has."""
+    build = replace(build, stamp=file_stamp(build.path))
     record = {**record_of(build), "stamp": build.stamp}
     replace_durably(build.path.with_suffix(".json"), json.dumps(record).encode())
     scratch = project.builds / f".{POINTER}.{os.getpid()}"
@@ -248,6 +297,7 @@ def switch_to(project: Project, build: Build) -> None:
     os.replace(scratch, project.builds / POINTER)
     fsync_folder(project.builds)
     _prune(project, build)
+    return build
 
 
 def _prune(project: Project, current: Build) -> None:
@@ -256,6 +306,7 @@ def _prune(project: Project, current: Build) -> None:
     for path in builds:
         if path not in kept:
             path.with_suffix(".json").unlink(missing_ok=True)  # first: a database alone is found again, a record not
+            _log_of(path).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
 
 

@@ -9,25 +9,32 @@ from contextlib import contextmanager
 from datetime import date, datetime, time
 from math import isfinite, isnan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TextIO
 
-from warehouse.errors import WarehouseError
-from warehouse.transform.duck import SEARCH_PATH, connect
-from warehouse.transform.engine_faults import second_statement, translated
-from warehouse.transform.sql_text import fault_at, tokens
+from warehouse.errors import WarehouseError, printable
+from warehouse.sql_limits import SqlLimits, out_of_memory, out_of_spill, timed_out, too_many_rows
+from warehouse.transform.builds import check_no_log
+from warehouse.transform.duck import SEARCH_PATH, connect, text_literal
+from warehouse.transform.engine_faults import translated
+from warehouse.transform.read_only import check_reads
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+TABLE_ROWS = 1000  # of a printed table, where nothing else is said
 _ROWS_A_BATCH = 10_000
 _HOLDER = re.compile(r"Conflicting lock is held.*?\(PID (?P<pid>\d+)\)")  # as DuckDB words it
 
 
 def open_build(path: Path) -> "duckdb.DuckDBPyConnection":
-    """A read-only session on a build in which bare table names work."""
+    """A read-only session on a build in which bare table names work. Raises WH218 when a log lies beside it, or when it
+    cannot be opened."""
     import duckdb
 
+    path = path.resolve()
+    check_no_log(path)
     try:
         con = connect(path, read_only=True)
     except duckdb.Error as error:
@@ -40,66 +47,99 @@ def open_build(path: Path) -> "duckdb.DuckDBPyConnection":
 
 
 @contextmanager
-def run_query(path: Path, sql: str) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """Run one query on a build; the session holds its result. Raises WH213 with the place in the query."""
+def run_query(path: Path, sql: str, limits: SqlLimits = SqlLimits()) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Run one query on a build; the session holds its result. Raises WH213 with the place in the query, for a statement that
+    does not only read, too; WH215 when it reaches a limit, also while its rows are fetched; WH218."""
     import duckdb
 
-    # The engine would run several and show the last.
-    if second := second_statement(tokens(sql)):
-        raise fault_at(
-            "WH213", "a second statement: wh sql runs one", sql, "query", second.offset, "run it by a wh sql of its own"
-        )
     con = open_build(path)
-    # The query of a person reads this build and nothing else: it must not be able to write into the store beside it.
-    # The engine itself refuses to take this back.
-    con.execute("set enable_external_access = false")
     try:
-        try:
-            con.execute(sql)
-        except duckdb.Error as error:
-            raise translated(error, "WH213", sql, "query") from error
-        if con.description is None:
-            raise WarehouseError("WH213", "there is no statement in it", "query")
-        yield con
+        with TemporaryDirectory(prefix="wh-sql-") as spill:
+            _confine(con, limits, spill)
+            check_reads(con, sql)
+            try:
+                con.execute(sql)
+                yield con
+            except duckdb.Error as error:
+                raise _limit_reached(error, limits) or translated(error, "WH213", sql, "query") from error
+            except MemoryError as error:
+                raise out_of_memory(limits) from error
     finally:
         con.close()
 
 
-def write_result(result: "duckdb.DuckDBPyConnection", form: str, stream: TextIO) -> None:
-    """Write a session's result as `table`, `csv`, `json` (an array of objects), `parquet` or `arrow` (IPC stream)."""
+def _confine(con: "duckdb.DuckDBPyConnection", limits: SqlLimits, spill: str) -> None:
+    """Let a session reach nothing but its build, within limits. The engine refuses to take any of this back."""
+    con.execute(f"set temp_directory = {text_literal(spill)}")
+    con.execute(f"set memory_limit = {text_literal(limits.memory)}")
+    con.execute(f"set max_temp_directory_size = {text_literal(limits.spill)}")
+    con.execute(f"set max_execution_time = {max(1, round(limits.timeout * 1000))}")
+    con.execute("set enable_external_access = false")
+    con.execute("set allowed_configs = ['search_path']")  # for further cursors of the session
+    con.execute("set lock_configuration = true")
+
+
+def _limit_reached(error: Exception, limits: SqlLimits) -> WarehouseError | None:
+    said = str(error)
+    if "exceeded maximum execution time" in said:
+        return timed_out(limits)
+    if "max_temp_directory_size" in said:
+        return out_of_spill(limits)
+    return out_of_memory(limits) if "Out of Memory" in said or "bad_alloc" in said else None
+
+
+def write_result(result: "duckdb.DuckDBPyConnection", form: str, stream: TextIO, limits: SqlLimits) -> int | None:
+    """Write a session's result as `table`, `csv`, `json` (an array of objects), `parquet` or `arrow` (IPC stream). Control
+    characters are escaped in a table, and in what goes to a terminal. A table ends after `limits.rows`, else 1,000 rows; returns
+    this number where rows were left out. Raises WH215 when there are more rows than another format may have."""
     match form:
         case "table":
-            _write_table(result, stream)
+            return _write_table(result, stream, limits.rows or TABLE_ROWS)
         case "csv":
-            _write_csv(result, stream)
+            _write_csv(result, stream, limits)
         case "json":
-            _write_json(result, stream)
+            _write_json(result, stream, limits)
         case "parquet":
-            _write_parquet(result, stream)
+            _write_parquet(result, stream, limits)
         case "arrow":
             import pyarrow as pa
 
             reader = _arrow_reader(result)
             with pa.ipc.new_stream(stream.buffer, reader.schema) as writer:
-                for batch in reader:
+                for batch in _within(reader, limits):
                     writer.write_batch(batch)
         case _:
             raise WarehouseError("WH213", f"no format {form}")
+    return None
 
 
-def read_arrow(result: "duckdb.DuckDBPyConnection") -> "pa.Table":
-    """All of a session's result."""
-    return _arrow_reader(result).read_all()
+def read_arrow(result: "duckdb.DuckDBPyConnection", limits: SqlLimits) -> "pa.Table":
+    """All of a session's result. Raises WH215 when it has more rows than it may."""
+    table = _arrow_reader(result).read_all()
+    if limits.rows is not None and table.num_rows > limits.rows:
+        raise too_many_rows(limits)
+    return table
 
 
-def _write_parquet(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:
+def _within(reader: "pa.RecordBatchReader", limits: SqlLimits) -> "Iterator[pa.RecordBatch]":
+    """The batches of a result. Raises WH215 after as many rows as it may have."""
+    left = limits.rows
+    for batch in reader:
+        yield batch if left is None else batch.slice(0, left)
+        if left is not None:
+            if batch.num_rows > left:
+                raise too_many_rows(limits)
+            left -= batch.num_rows
+
+
+def _write_parquet(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     reader = _arrow_reader(result)
     try:
         with pq.ParquetWriter(stream.buffer, reader.schema) as writer:
-            for batch in reader:
+            for batch in _within(reader, limits):
                 writer.write_batch(batch)
     except pa.ArrowNotImplementedError as error:
         raise WarehouseError("WH213", f"Parquet cannot hold it: {error}", "query", "cast it to varchar") from error
@@ -114,17 +154,29 @@ def _arrow_reader(result: "duckdb.DuckDBPyConnection") -> "pa.RecordBatchReader"
         return result.to_arrow_reader(_ROWS_A_BATCH)
 
 
-def _rows(result: "duckdb.DuckDBPyConnection") -> Iterator[tuple[Any, ...]]:
+def _rows(result: "duckdb.DuckDBPyConnection", limits: SqlLimits) -> Iterator[tuple[Any, ...]]:
+    """The rows of a result. Raises WH215 after as many as it may have."""
+    left = limits.rows
     while rows := result.fetchmany(_ROWS_A_BATCH):
+        if left is not None and len(rows) > left:
+            yield from rows[:left]
+            raise too_many_rows(limits)
         yield from rows
+        left = None if left is None else left - len(rows)
 
 
-def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:
+def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits) -> None:
     import csv
 
+    cell = _terminal_cell if stream.isatty() else _csv_cell
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([column[0] for column in result.description])
-    writer.writerows([_csv_cell(cell) for cell in row] for row in _rows(result))
+    writer.writerow([cell(column[0]) for column in result.description])
+    writer.writerows([cell(value) for value in row] for row in _rows(result, limits))
+
+
+def _terminal_cell(value: Any) -> Any:
+    text = _csv_cell(value)
+    return printable(text) if isinstance(text, str) else text
 
 
 def _csv_cell(cell: Any) -> Any:
@@ -147,13 +199,22 @@ def _text(value: Any) -> Any:
     return str(value)
 
 
-def _write_json(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:
+def _write_json(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits) -> None:
     names = _distinct([column[0] for column in result.description])
     separator = "["
-    for row in _rows(result):
-        stream.write(separator + json.dumps(json_value(dict(zip(names, row, strict=True))), ensure_ascii=False))
+    for row in _rows(result, limits):
+        text = json.dumps(json_value(dict(zip(names, row, strict=True))), ensure_ascii=False)
+        stream.write(separator + (printable_json(text) if stream.isatty() else text))
         separator = ",\n "
     stream.write("]\n" if separator != "[" else "[]\n")
+
+
+def printable_json(text: str) -> str:
+    """A JSON document with the characters escaped that would not show: another text of the same document."""
+    return "\n".join(
+        line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
+        for line in text.split("\n")
+    )
 
 
 def _distinct(names: list[str]) -> list[str]:
@@ -183,17 +244,20 @@ def json_value(value: Any) -> Any:
     return _text(value)
 
 
-def _write_table(result: "duckdb.DuckDBPyConnection", stream: TextIO) -> None:
+def _write_table(result: "duckdb.DuckDBPyConnection", stream: TextIO, most: int) -> int | None:
+    """Write a table; returns `most` where there are more rows."""
     import shutil
 
-    names = [column[0] for column in result.description]
-    rows = [["NULL" if cell is None else str(_csv_cell(cell)) for cell in row] for row in _rows(result)]
+    found = result.fetchmany(most + 1)
+    names = [printable(column[0]) for column in result.description]
+    rows = [["NULL" if cell is None else str(_terminal_cell(cell)) for cell in row] for row in found[:most]]
     widths = [max([len(name), *(len(row[i]) for row in rows)]) for i, name in enumerate(names)]
     if sum(widths) + 2 * len(widths) > shutil.get_terminal_size().columns:
         _write_records(names, rows, stream)
-        return
-    for cells in [names, ["-" * width for width in widths], *rows]:
-        stream.write("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + "\n")
+    else:
+        for cells in [names, ["-" * width for width in widths], *rows]:
+            stream.write("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + "\n")
+    return most if len(found) > most else None
 
 
 def _write_records(names: list[str], rows: list[list[str]], stream: TextIO) -> None:

@@ -26,8 +26,11 @@ from warehouse.claims.verdict import exit_code
 from warehouse.claims.verification import verify_all, verify_number, verify_publication
 from warehouse.digest import bytes_digest, canonical_json, number_id
 from warehouse.errors import WarehouseError
+from warehouse.evidence import chain
+from warehouse.evidence import ledger as ledger_module
 from warehouse.evidence.keys import SigningKey, load_signing_key, make_key
 from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.local_objects import LocalObjects
 from warehouse.evidence.location import open_store
 from warehouse.project import Project, read_project
 
@@ -243,6 +246,23 @@ def test_an_event_that_was_removed_is_missed(attacked: Project) -> None:
     arrivals[0].unlink()
     found = [finding for finding in check_store(attacked, Scope()).findings if finding.message.startswith("the event that it follows is gone")]
     assert len(found) == 1
+
+
+def test_processes_that_write_for_long_follow_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ingest of hundreds of bundles, and a publication in the middle of it: nobody is accused."""
+    monkeypatch.setattr(ledger_module, "_LOOK_AGAIN_S", 0.0)
+    monkeypatch.setattr(chain, "CLOCKS_DIFFER", timedelta(0))
+    objects = LocalObjects(tmp_path)
+    ingesting, publishing = Ledger(objects), Ledger(objects)
+    for number in range(600):
+        ingesting.arrived(f"{number:064x}", "f", "here")
+        if number % 250 == 100:
+            publishing.published("ab" * 32, "query", "build")
+            publishing.signed("ab" * 32, "key", "cd" * 32)
+    Ledger(objects).published("cd" * 32, "query", "build")
+    events = list(Ledger(objects).events())
+    assert list(chain.chain_findings(events, {event.sha256 for event in events})) == []
+    assert len(chain.ancestors(events, events[-1])) == len(events) - 1
 
 
 def test_evidence_that_arrives_between_build_and_publication_accuses_nobody(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ Several processes write at once, so the chain branches and joins again: an event
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 
@@ -48,11 +49,11 @@ def chain_findings(events: Sequence[Event], named: Collection[str]) -> Iterator[
         for sha256 in event.follows or ():
             if sha256 not in named:
                 yield Finding(MISSING, event.key, f"the event that it follows is gone: {sha256}", RESTORE)
-    followed = {sha256 for event in events for sha256 in event.follows or ()}
+    accounted = brought.union(*(event.follows or () for event in events))
     if chained:
         first = min(chained, key=_name)
         for event in events:
-            if event.follows is None and event.sha256 not in followed | brought and _name(event) > _name(first):
+            if event.follows is None and event.sha256 not in accounted and _name(event) > _name(first):
                 yield Finding(UNPROTECTED, event.key, "an event of an earlier version: it names none that it follows")
     yield from _inserted([event for event in events if event.sha256 not in brought])
 
@@ -60,7 +61,8 @@ def chain_findings(events: Sequence[Event], named: Collection[str]) -> Iterator[
 def _inserted(events: Sequence[Event]) -> Iterator[Finding]:
     """Events that say they are older than a publication that does not know them."""
     known = {event.sha256: event for event in events}
-    published = [event for event in events if event.kind == PUBLICATION and event.follows is not None]
+    publications = (event for event in events if event.kind == PUBLICATION and event.follows is not None)
+    published = sorted(publications, key=lambda event: datetime.fromisoformat(event.at))
     first_known: dict[str, int] = {}  # by sha256, which of the published is the first that knows an event
     for number, event in enumerate(published):
         pending = [event]
@@ -71,9 +73,8 @@ def _inserted(events: Sequence[Event]) -> Iterator[Finding]:
                     pending.append(known[sha256])
     times = [datetime.fromisoformat(event.at) for event in published]
     for event in events:
-        at = datetime.fromisoformat(event.at)
-        later = next((number for number, time in enumerate(times) if time > at + CLOCKS_DIFFER), None)
-        if later is not None and event not in published and first_known.get(event.sha256, len(published)) > later:
+        later = bisect_right(times, datetime.fromisoformat(event.at) + CLOCKS_DIFFER)
+        if later < first_known.get(event.sha256, len(published)):
             message = f"it says it is of {event.at}, and was not there when {published[later].key} was written, {published[later].at}"
             yield Finding(INSERTED, event.key, message, "ask who wrote it: only what the later event names is of before")
 

@@ -13,9 +13,10 @@ import json
 import os
 import re
 import socket
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -33,7 +34,8 @@ LAST_ARRIVAL = "last_arrived_at"  # of a removal's detail: the last arrival that
 AFTER = "after"  # of a decision's detail: the sha256 of the event that it follows, whatever their times
 WITHOUT = "without"  # of a publication's detail: bundles that had arrived, and that its build had not seen
 _DECIDED = ".decision.json"
-_RECENT = 256  # events, by name, among which the ends of the chain are sought: more than processes that write at once
+_RECENT = 256  # events, by name, among which the ends of the chain are sought: more than are written in a second
+_LOOK_AGAIN_S = 1.0  # a process that writes for long looks for events of others as often, and follows them
 _NAME = re.compile(r"[0-9A-Z]{26}(?:-(?P<sha256>[0-9a-f]{64}))?(?:\.decision)?\.json")
 
 
@@ -87,7 +89,9 @@ class Ledger:
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
         self.damaged: list[WarehouseError] = []  # events that the last reading could not read
-        self._ends: tuple[str, ...] | None = None  # of the chain, as far as this process knows
+        self._ends: set[str] | None = None  # of the chain, as far as this process knows
+        self._read_keys: set[str] = set()  # of the events that it knows the ends of the chain from
+        self._looked_at = 0.0
 
     def arrived(self, digest: str, family: str, source: str) -> None:
         """Record that a bundle arrived now, from a place as the user named it. Raises WH109."""
@@ -208,7 +212,7 @@ class Ledger:
             "at": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
             "by": f"{_user()}@{socket.gethostname()}",
             "detail": detail,
-            "follows": list(self._chain_ends()),
+            "follows": sorted(self._chain_ends()),
         }
         data = canonical_json(document)
         key = f"{event_folder(now)}/{identity}-{bytes_digest(data)}{suffix}"
@@ -217,19 +221,28 @@ class Ledger:
         except OSError as error:
             raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", f"{self.objects.url}/{key}") from error
         event = parse_event(key, data)
-        self._ends = (event.sha256,)
+        self._ends = {event.sha256}
+        self._read_keys.add(key)
         return event
 
-    def _chain_ends(self) -> tuple[str, ...]:
-        """The sha256 of the events that none follows yet: of the last this process wrote, or else of the newest. Where none of
-        these names any that it follows, the chain begins, with all events that there are."""
+    def _chain_ends(self) -> set[str]:
+        """The sha256 of the newest events that none follows yet. Where no event names any that it follows, the chain begins, with all
+        events that there are."""
+        if self._ends is not None and time.monotonic() - self._looked_at < _LOOK_AGAIN_S:
+            return self._ends
         if self._ends is None:
             keys = self.keys()
             recent = [event for _, event in self._read(keys[-_RECENT:])]
             if recent and all(event.follows is None for event in recent):
                 recent = [event for _, event in self._read(keys)]
-            followed = {sha256 for event in recent for sha256 in event.follows or ()}
-            self._ends = tuple(sorted(event.sha256 for event in recent if event.sha256 not in followed))
+        else:  # what others have written since is of today, or of yesterday's last minutes
+            now = datetime.now(UTC)
+            keys = [key for day in (now - timedelta(days=1), now) for key in self._keys(f"{event_folder(day)}/*.json")]
+            recent = [event for _, event in self._read(key for key in keys[-_RECENT:] if key not in self._read_keys)]
+        self._looked_at = time.monotonic()
+        self._read_keys.update(keys[-_RECENT:])
+        followed = {sha256 for event in recent for sha256 in event.follows or ()}
+        self._ends = {*(self._ends or ()), *(event.sha256 for event in recent)} - followed
         return self._ends
 
 

@@ -126,7 +126,8 @@ def _guarantees(number: "Lineage") -> list[str]:
     if number.guarantees is None:
         return []
     told = ", ".join(f"{name} {number.guarantees[name]['established']}" for name in ("G1", "G2", "G3", "G4"))
-    clauses = [f"  {printable(clause)}" for clause in number.guarantees["clauses"]]
+    insufficient = [f"G2: {clause}" for clause in number.guarantees["G2"].get("clauses", ())]
+    clauses = [f"  {printable(clause)}" for clause in (*insufficient, *number.guarantees["clauses"])]
     return [f"│           guarantees: {told}", *_listed(clauses, "│           ", shown=3)]
 
 

@@ -103,7 +103,7 @@ def _incomplete(
         given = auditor.replayed(bundles, grain)
         return difference(
             publication.rows(), given.rows,
-            lambda form, cell: equals(form, cell.form, recorded(publication.record, cell.column)) is not None,
+            lambda form, cell: equals(form, cell.form, recorded(publication.record, cell.column, cell.is_exact)) is not None,
         )
 
     if any(auditor.check(digest) for digest in sorted(then | together)):
@@ -129,10 +129,10 @@ def _claim(found: FoundCell, bundles: frozenset[str], is_read: bool, is_current:
     cell, record, determinism = found.cell, None, UNRECORDED
     if found.publication:
         said = found.publication.record
-        determinism = recorded(said, cell.column)
+        determinism = recorded(said, cell.column, cell.is_exact)
         record = CellRecord(
             cell.why_digest, tuple(sorted(str(run["run_id"]) for run in cell.runs)), list(cell.evidence), said.get("guarantees"),
-            said.get("columns", {}).get(cell.column), said.get("ties_tried"), said.get("wh"),
+            {**said.get("columns", {}).get(cell.column, {}), "is_exact": cell.is_exact}, said.get("ties_tried"), said.get("wh"),
         )
     return Claim(
         cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, bundles, is_read, is_current, determinism, record

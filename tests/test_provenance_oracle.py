@@ -21,6 +21,8 @@ from warehouse.errors import WarehouseError
 
 QUERIES, EXHAUSTIVE, CHUNK = 150, 5_000, 100
 DATABASES = 20
+# DuckDB 2.0.0 answers these otherwise without its optimizer: 36 rows and none. Without `filter_pushdown` it is none, too.
+ENGINE_FAULTS = {2164}
 FEATURES = {path.stem: oracle.read_cases(path) for path in sorted((oracle.HERE / "features").glob("*.sql"))}
 REFUSED = [(name, case) for name, cases in FEATURES.items() for case in cases if case.refuse is not None]
 # What the random queries may be refused for: a SEMI or ANTI JOIN before a RIGHT or FULL JOIN has no rule.
@@ -79,7 +81,7 @@ def test_refused_features(name: str, case: Case) -> None:
 def random_queries(seeds: range) -> Examination:
     """All that the oracle says of some random queries. None breaks what it promises, and few are refused."""
     found, refused = Examination(), Counter[str]()
-    for seed in seeds:
+    for seed in sorted(set(seeds) - ENGINE_FAULTS):
         sql, values = generator.query(seed)
         try:
             subject = Subject(sql, database(seed % DATABASES), values)

@@ -1,5 +1,7 @@
 # make demo    record, ingest, build, publish, walk back: the whole job on this machine
 # make test    everything that is tested
+# make test-all   that, and the oracles over thousands of random queries
+# make mutants    plants faults in the tracer and the verifier, one after another: the tests must find each
 # make lint    what ruff and mypy say of the code
 # make bench   the figures, each beside its floor (benchmarks/README.md)
 # make bench-transform   the transform engine beside a plain script, dbt and SQLMesh (needs uv)
@@ -13,13 +15,19 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth lock clean
+.PHONY: demo test test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
 
 test: .venv/installed-test
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+test-all: .venv/installed-test
+	$(BIN)/python -m pytest --numprocesses auto -m ''
+
+mutants: .venv/installed-test
+	$(BIN)/python tests/mutants.py
 
 lint: .venv/installed-test
 	$(BIN)/ruff check

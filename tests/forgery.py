@@ -43,7 +43,7 @@ def row_documents(publication: PublishedRollup) -> list[dict[str, Any]]:
             "cells": {
                 name: {
                     "value": cell.form, "number_id": cell.number_id, "why_digest": cell.why_digest,
-                    "evidence": [dict(file) for file in cell.evidence],
+                    "evidence": [dict(file) for file in cell.evidence], "is_exact": cell.is_exact,
                 }
                 for name, cell in row.cells.items()
             },

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import sqlglot
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.guarantees import absences
+from warehouse.claims.monotony import absences, shown
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
+from warehouse.claims.sufficiency import Tables, unproven
 
 MONOTONE = [
     "select a, sum(b) from t group by a",
@@ -57,6 +59,91 @@ def test_a_clause_that_lets_absence_in(sql: str, clause: str) -> None:
 def test_an_aggregate_below_the_query_counts() -> None:
     sql = "select a, sum(b) as s from t group by a"
     assert absences(sql, is_outermost=False) == ["GROUP BY of SELECT a, SUM(b) AS s FROM t GROUP BY a"]
+
+
+# Of t, u and v the key is `id`. What why-sets are enough for by proof, and where there is none, with the clause.
+SUFFICIENT = [
+    *MONOTONE[:5],
+    "select t.a, u.b from t left join u on u.x = t.x",
+    "select t.a, sum(u.b) from t left join u on u.id = t.x group by t.a",  # a row of t has one of u at most
+    "select t.a, sum(u.b) from t join u on u.x = t.x group by t.a",
+    "select a, lag(b) over (order by id) as before from t",
+    "select a, sum(p) from (select a, row_number() over (partition by a order by id) as p from t) r where p < 3 group by a",
+    "select a, sum(b) from (select a, b from t qualify row_number() over (partition by a order by id) = 1) r group by a",
+    "select a, sum(b) from t where x not in (select x from u) group by a",
+    "select a, b from t where b > (select avg(b) from t)",
+    "select a, b / (select sum(b) from t) as share from t",
+    "select a from t except select b from u",
+    "select n, count(*) from (select a, count(*) as n from t group by a) c group by n",
+    "select a, sum(b) as s from t group by rollup (a) having count(*) > 1",
+    "with c as (select a, sum(b) as s from t group by a) select one.a from c one join c two on two.s > one.s",
+    "select a, b from t order by b limit 3",
+    "select case when exists (select 1 from u where u.x = t.x) then 1 else 0 end as has, count(*) from t group by 1",
+    "select 'all' as k, count(*) as n from t having count(*) = 0",
+]
+INSUFFICIENT = [
+    ("select a from t where b not in (select count(*) from u)", "b IN (SELECT COUNT(*) FROM u)"),
+    ("select a from t where not exists (select 1 from u having count(*) = 0)", "EXISTS(SELECT 1 FROM u HAVING COUNT(*) = 0)"),
+    ("select a from t anti join (select count(*) as n from u) c on c.n = t.b", "ANTI JOIN (SELECT COUNT(*) AS n FROM u) AS c ON c.n = t.b"),
+    ("select a from t except select count(*) from u", "SELECT a FROM t EXCEPT SELECT COUNT(*) FROM u"),
+    ("select t.a, c.n from t left join (select count(*) as n from u) c on c.n = t.b", "LEFT JOIN (SELECT COUNT(*) AS n FROM u) AS c ON c.n = t.b"),
+    ("select sum(n) as s from (select count(*) as n from t) c where n = 0", "SELECT SUM(n) AS s FROM (SELECT COUNT(*) AS n FROM t) AS c WHERE n = 0"),
+    (
+        "select k, sum(n) as s from (select max(a) as k, count(*) as n from t having count(*) < 3) c group by rollup (k)",
+        "SELECT k, SUM(n) AS s FROM (SELECT MAX(a) AS k, COUNT(*) AS n FROM t HAVING COUNT(*) < 3) AS c GROUP…",
+    ),
+    ("select case when b in (select b from u) then 1 when true then 2 end as c from t", "SELECT b FROM u"),
+    ("select a from t where (b in (select b from u)) is null", "SELECT b FROM u"),
+    (
+        "select a, sum(b) as s from (select a, b, lag(b) over (order by id) as prev from t) w where prev is null or prev > 6 group by a",
+        "SELECT a, SUM(b) AS s FROM (SELECT a, b, LAG(b) OVER (ORDER BY id) AS prev FROM t) AS w WHERE prev I…",
+    ),
+    (
+        "select t.a, count(*) as n from t join u on u.x = t.x left join v on v.y = u.y and v.z = t.z group by t.a",
+        "SELECT t.a, COUNT(*) AS n FROM t JOIN u ON u.x = t.x LEFT JOIN v ON v.y = u.y AND v.z = t.z GROUP BY…",
+    ),
+    (
+        "select t.a, count(*) as n from t join u on u.x = t.x where not exists (select 1 from v where v.y = t.y and v.z = u.z) group by t.a",
+        "SELECT t.a, COUNT(*) AS n FROM t JOIN u ON u.x = t.x WHERE NOT EXISTS(SELECT 1 FROM v WHERE v.y = t.…",
+    ),
+    (
+        "with c as (select a, b from t), g as (select b, count(*) as n from c group by b) select sum(g.n) as s from g join c on c.b = g.n",
+        "WITH c AS (SELECT a, b FROM t), g AS (SELECT b, COUNT(*) AS n FROM c GROUP BY b) SELECT SUM(g.n) AS …",
+    ),
+    ("select b from t where b = (select count(*) from u having count(*) = 0)", "SELECT COUNT(*) FROM u HAVING COUNT(*) = 0"),
+    (
+        "select a, p from (select a, rank() over (order by s) as p from (select a, sum(b) as s from t join u using (x) group by a) g) r",
+        "RANK() OVER (ORDER BY s)",
+    ),
+]
+COLUMNS = ("id", "a", "b", "x", "y", "z")
+
+
+def unproven_clauses(sql: str) -> list[str]:
+    is_table = {"t", "u", "v"}.__contains__
+    tables = Tables(lambda name: ("id",) if is_table(name) else None, lambda name: COLUMNS if is_table(name) else None)
+    return [shown(clause) for clause in unproven(sqlglot.parse_one(sql, dialect="duckdb"), tables)]
+
+
+@pytest.mark.parametrize("sql", SUFFICIENT)
+def test_why_sets_are_enough_by_proof(sql: str) -> None:
+    assert unproven_clauses(sql) == []
+
+
+@pytest.mark.parametrize(("sql", "clause"), INSUFFICIENT)
+def test_a_clause_for_which_why_sets_may_not_be_enough(sql: str, clause: str) -> None:
+    assert clause in unproven_clauses(sql)
+
+
+def test_g2_is_not_promised_where_it_may_not_hold(tmp_path: Path) -> None:
+    sql = "select key, max(value) as top from reading where value not in (select count(*) from reading where value > 9) group by key"
+    project = values_project(tmp_path / "p", sql)
+    take_in(project, value_files(tmp_path / "in", "a=1\nb=5\n"))
+    build(project)
+    publish(project, "claim")
+    found = publications(project)[0].record["guarantees"]["G2"]
+    clause = "rollup.claim: value IN (SELECT COUNT(*) FROM reading WHERE value > 9)"
+    assert found == {"holds": "unknown", "established": "not established", "clauses": [clause]}
 
 
 def promises(folder: Path, sql: str) -> dict[str, object]:

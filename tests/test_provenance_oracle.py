@@ -1,11 +1,10 @@
 """The oracle over the annotator: feature queries, random queries, and wrong rewrites that it must catch.
 
-What is decided and how is in provenance/README.md. `WH_QUERIES=5000` runs more random queries.
+What is decided and how is in provenance/README.md. `make test-all` runs 5,000 random queries, `make test` 150.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -20,8 +19,10 @@ from provenance.subject import Database, Subject, base_references
 
 from warehouse.errors import WarehouseError
 
-QUERIES = int(os.environ.get("WH_QUERIES", "100"))
-DATABASES = 8 + QUERIES // 100
+QUERIES, EXHAUSTIVE, CHUNK = 150, 5_000, 100
+DATABASES = 20
+# DuckDB 2.0.0 answers these otherwise without its optimizer: 36 rows and none. Without `filter_pushdown` it is none, too.
+ENGINE_FAULTS = {2164}
 FEATURES = {path.stem: oracle.read_cases(path) for path in sorted((oracle.HERE / "features").glob("*.sql"))}
 REFUSED = [(name, case) for name, cases in FEATURES.items() for case in cases if case.refuse is not None]
 # What the random queries may be refused for: a SEMI or ANTI JOIN before a RIGHT or FULL JOIN has no rule.
@@ -77,23 +78,38 @@ def test_refused_features(name: str, case: Case) -> None:
     assert caught.value.message.startswith(f"{case.refuse}:")
 
 
-def test_random_queries() -> None:
+def random_queries(seeds: range) -> Examination:
+    """All that the oracle says of some random queries. None breaks what it promises, and few are refused."""
     found, refused = Examination(), Counter[str]()
-    for seed in range(QUERIES):
+    for seed in sorted(set(seeds) - ENGINE_FAULTS):
         sql, values = generator.query(seed)
         try:
             subject = Subject(sql, database(seed % DATABASES), values)
         except WarehouseError as error:
             refused[error.message.split(":")[0]] += 1
             continue
-        one = examine(subject, Random(seed), rows=2)
+        one = examine(subject, Random(seed), rows=3)
         one.faults = [f"seed {seed}: {fault}: {sql}" for fault in one.faults]
         found.add(one)
     print(f"random: {found}, refused {dict(refused)}")
     assert found.faults == []
     assert set(refused) <= REFUSED_RANDOM
+    return found
+
+
+def test_random_queries() -> None:
+    found = random_queries(range(QUERIES))
     assert found.counts["rows"] >= QUERIES
     assert found.counts["queries without rows"] <= found.counts["queries"] / 3
+    # It is no promise that nothing is promised, and the queries are such that what is not promised may not hold.
+    assert found.counts["queries that promise G2"] >= found.counts["queries"] / 2
+    assert found.counts["G2 does not hold"] and found.counts["G3 does not hold"] and found.counts["G4 does not hold"]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("first", range(QUERIES, EXHAUSTIVE, CHUNK))
+def test_thousands_of_random_queries(first: int) -> None:
+    random_queries(range(first, min(first + CHUNK, EXHAUSTIVE)))
 
 
 # --- the oracle itself: a test that cannot fail is worse than none ----------------------------------------------------

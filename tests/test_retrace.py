@@ -69,6 +69,10 @@ def no_exactness(forgery: Forgery) -> None:
     del forgery.record["columns"]
 
 
+def a_sum_that_is_exact(forgery: Forgery) -> None:
+    forgery.cell("a", "total")["is_exact"] = True
+
+
 def a_guarantee(forgery: Forgery) -> None:
     forgery.record["guarantees"]["G4"]["established"] = "checked"
 
@@ -93,6 +97,7 @@ LIES: dict[Callable[[Forgery], None], str] = {
     fewer_runs: "other runs than", runs_of_another_row: "other runs than", invented_runs: "other runs than",
     other_ranges: "other bytes than", another_file: "other bytes than", another_sha256: "other bytes than",
     a_tolerance: "other exactness than", no_exactness: "other exactness than", a_guarantee: "other guarantees than",
+    a_sum_that_is_exact: "other exactness than",
     ties_tried: "other clauses tried for ties than",
     another_query: "it is of 'audited'", another_engine: "another engine", a_value_without_a_number: "does not commit",
 }

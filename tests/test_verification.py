@@ -585,11 +585,11 @@ def test_a_number_that_only_a_damaged_publication_may_hold(tmp_path: Path) -> No
 def test_a_publication_of_an_older_form_is_refused_and_not_called_tampered(tmp_path: Path) -> None:
     project = published(tmp_path)
     (publication,) = publications(project)
-    record = {**publication.record, "publication_version": 3}
+    record = {**publication.record, "publication_version": 4}
     older = folder_of(publication).with_name(domain_digest("wh/publication/3", record))
     shutil.move(folder_of(publication), older)
     (older / "publication.json").chmod(0o644)
     (older / "publication.json").write_bytes(canonical_json(record))
     (verdict,) = verify_all(project)
     assert (verdict.state, verdict.key) == ("refused", f"publication {older.name[:12]}")
-    assert verdict.reason == "it was published in form 3; this version of wh reads form 4"
+    assert verdict.reason == "it was published in form 4; this version of wh reads form 5"

@@ -10,7 +10,8 @@ from provenance import guarantees
 from provenance.cell_sufficiency import Perturbation
 from provenance.subject import Row, Subject
 
-from warehouse.claims.guarantees import absences
+from warehouse.claims.monotony import absences
+from warehouse.claims.sufficiency import Tables, unproven
 
 
 @dataclass
@@ -41,12 +42,18 @@ def examine(subject: Subject, random: Random, rows: int, tokens: int = 0) -> Exa
     found.counts["queries without rows"] += not annotated
     found.faults += guarantees.identity(subject, annotated)
     found.faults += guarantees.restriction_faults(subject)
+    database = subject.database
+    promises = not unproven(subject.tree, Tables(lambda table: (database.key,) if table in database.catalog else None, database.catalog.get))
+    found.counts["queries that promise G2"] += promises
     perturbation = Perturbation(subject)
     sampled = random.sample(annotated, min(rows, len(annotated)))
     for row in sampled:
         found.counts["rows"] += 1
         found.counts["rows without tokens"] += not any(row.why.values())
-        found.faults += guarantees.sufficiency(subject, row)
+        found.counts["G2 promised"] += promises
+        if faults := guarantees.sufficiency(subject, row):
+            found.counts["G2 does not hold"] += 1
+            found.faults += faults if promises else []
         _count_weaker(subject, row, random, found)
         if subject.values and not perturbation.is_empty:
             found.counts["rows with perturbed cells"] += 1

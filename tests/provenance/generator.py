@@ -2,7 +2,8 @@
 
 Databases have NULLs, ties, dangling keys and empty groups; integers and quarters only, so that sums are exact.
 Queries are text in the analyst's form, of every construct that the rewriter traces. The mix favours what keeps rows out
-or shares them: outer joins, negations, nested aggregates, windows.
+or shares them: outer joins, negations, nested aggregates, windows. Every third query is composed: such clauses over whole
+queries, two or three deep, where a row that is gone can bring in another.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ class _Writer:
         shapes = [self.plain, self.plain, self.grouped, self.grouped, self.windowed, self.windowed, self.distinct,
                   self.set_operation, self.nested, self.shared, self.limited, self.first_of_each, self.as_of, self.lateral,
                   self.pivoted, self.recursive]  # fmt: skip
+        if self.chance(0.35):
+            return self.composed(self.random.choice([1, 1, 2])), []
         return self.random.choice(shapes)(), ["v"]
 
     # --- whole queries; all have the columns k (a word) and v (a number) ------------------------------------------
@@ -220,6 +223,147 @@ class _Writer:
         kind = self.random.choice(["join", "join", "left join"])
         walk = f"select r.k, r.v + {alias}.{number}, r.depth + 1 from r {kind} {step} on {alias}.id = r.depth + 1 where r.depth < 3"
         return f"with recursive r as (select c.k as k, c.v as v, 0 as depth from ({anchor}) c union all {walk}) select k, v from r"
+
+    # --- clauses over whole queries ---------------------------------------------------------------------------------
+
+    def composed(self, depth: int) -> str:
+        """A clause over one or two queries, which may be composed themselves."""
+        forms = [self.collected, self.collected, self.filtered, self.filtered, self.kept_out, self.kept_out, self.compared,
+                 self.chosen_by_case, self.paired, self.paired, self.subtracted, self.over_windows, self.cut, self.read_twice]  # fmt: skip
+        return self.random.choice(forms)(depth)
+
+    def part(self, depth: int) -> str:
+        """A query with the columns k and v, small or composed."""
+        if depth > 1 and self.chance(0.6):
+            return self.composed(depth - 1)
+        shape = self.random.choice([self.simple, self.simple, self.plain, self.grouped, self.windowed, self.distinct, self.total])
+        return shape()
+
+    def simple(self) -> str:
+        source, [(alias, table)] = self.one_source()
+        return f"select {self.word([(alias, table)])} as k, {self.number([(alias, table)])} as v from {source}"
+
+    def total(self) -> str:
+        """An aggregate of all rows, which has a row of no rows, too."""
+        source, scope = self.one_source()
+        having = self.random.choice(["", "", " having count(*) = 0", " having count(*) < 3", " having sum(id) > 20"])
+        where = f" where {self.comparison(scope)}" if self.chance(0.6) else ""
+        return f"select max({self.word(scope)}) as k, {self.random.choice(['count(*)', self.aggregate(scope)])} as v from {source}{where}{having}"
+
+    def test(self, alias: str) -> str:
+        """A condition on the columns of a query."""
+        number = self.random.randint(0, 9)
+        return self.random.choice([
+            f"{alias}.v is null or {alias}.v > {number}", f"{alias}.v is null", f"{alias}.v < {number}", f"{alias}.k is null",
+            f"{alias}.v <> {number}",
+        ])  # fmt: skip
+
+    def collected(self, depth: int) -> str:
+        function = self.random.choice(["sum(d.v)", "count(*)", "count(d.v)", "max(d.v)", "count(distinct d.v)"])
+        where = f" where {self.test('d')}" if self.chance(0.4) else ""
+        group, key = self.random.choice([
+            (" group by d.k", "d.k"), (" group by d.k", "d.k"), ("", "'all'"), (" group by rollup (d.k)", "d.k"), (" group by cube (d.k)", "d.k"),
+            (" group by grouping sets ((d.k), ())", "d.k"),
+        ])  # fmt: skip
+        having = self.random.choice(["", "", "", " having count(*) = 0", " having count(*) < 3", " having count(*) > 1", " having max(d.v) > 4"])
+        return f"select {key} as k, {function} as v from ({self.part(depth)}) d{where}{group}{having}"
+
+    def filtered(self, depth: int) -> str:
+        return f"select d.k as k, d.v as v from ({self.part(depth)}) d where {self.test('d')}"
+
+    def kept_out(self, depth: int) -> str:
+        """NOT IN, NOT EXISTS, ANTI JOIN and what they negate, with NULLs on both sides."""
+        left, right = self.part(depth), self.part(depth)
+        negated = self.random.choice(["", "not ", "not "])
+        column = self.random.choice("kv")
+        correlated = f" where {self.random.choice(['e.k = d.k', 'e.v > d.v', 'e.v = d.v', self.test('e')])}"
+        head = f"select d.k as k, d.v as v from ({left}) d"
+        return self.random.choice([
+            f"{head} where d.{column} {negated}in (select e.{column} from ({right}) e)",
+            f"{head} where {negated}exists (select 1 from ({right}) e{correlated})",
+            f"{head} where {negated}exists (select 1 from ({right}) e) and d.v > 1",
+            f"{head} {'anti' if negated else 'semi'} join ({right}) e on e.{column} = d.{column}",
+            f"{head} where d.v {negated}in (select count(*) from ({right}) e)",
+            f"{head} where d.{column} {negated}in (select e.{column} from ({right}) e) or d.v > 3",
+            f"{head} where {negated}exists (select count(*) from ({right}) e having count(*) = 0)",
+        ])  # fmt: skip
+
+    def compared(self, depth: int) -> str:
+        left, right = self.part(depth), self.part(depth)
+        operator = self.random.choice([">=", "<", "<>", "="])
+        one = self.random.choice([
+            f"(select {self.random.choice(['max', 'avg', 'count', 'min'])}(e.v) from ({right}) e)", f"(select count(*) from ({right}) e where e.k = d.k)",
+            f"(select count(*) from ({right}) e having count(*) = 0)", f"all (select e.v from ({right}) e)", f"any (select e.v from ({right}) e)",
+            f"(select sum(e.v) from ({right}) e where e.v > d.v)",
+        ])  # fmt: skip
+        return f"select d.k as k, d.v as v from ({left}) d where d.v {operator} {one}"
+
+    def chosen_by_case(self, depth: int) -> str:
+        left, right = self.part(depth), self.part(depth)
+        column = self.random.choice("kv")
+        test = self.random.choice([
+            f"d.{column} in (select e.{column} from ({right}) e)", f"(d.{column} in (select e.{column} from ({right}) e)) is null",
+            f"not (d.{column} in (select e.{column} from ({right}) e))", f"exists (select 1 from ({right}) e where e.k = d.k)",
+            f"d.v > all (select e.v from ({right}) e)",
+        ])  # fmt: skip
+        chosen = f"case when {test} then d.v when not ({test}) then 0 else 99 end"
+        return self.random.choice([
+            f"select d.k as k, {chosen} as v from ({left}) d", f"select d.k as k, d.v as v from ({left}) d where {chosen} > 2",
+            f"select d.k as k, sum({chosen}) as v from ({left}) d group by d.k",
+        ])  # fmt: skip
+
+    def paired(self, depth: int) -> str:
+        left, right = self.part(depth), self.part(depth)
+        kind = self.random.choice(["join", "left join", "left join", "right join", "full join"])
+        on = self.random.choice(["e.k = d.k", "e.k = d.k", "e.v = d.v", "e.k = d.k and e.v > d.v", "true", "e.v < d.v", "e.k is not distinct from d.k"])
+        value = self.random.choice(["d.v", "e.v", "coalesce(e.v, -1)", "d.v + e.v"])
+        where = f" where {self.random.choice(['e.k is null', 'e.v is null', 'd.v > 2', 'd.v is null or e.v > 1'])}" if self.chance(0.5) else ""
+        text = f"({left}) d {kind} ({right}) e on {on}{where}"
+        key = self.random.choice(["d.k", "e.k"])
+        if self.chance(0.4):
+            return f"select {key} as k, {self.random.choice(['sum', 'count'])}({value}) as v from {text} group by {key}"
+        return f"select {key} as k, {value} as v from {text}"
+
+    def subtracted(self, depth: int) -> str:
+        operation = self.random.choice(["except", "except", "intersect", "union", "union all"])
+        left, right = (f"select p.k, p.v::double as v from ({self.part(depth)}) p" for _ in range(2))
+        return f"{left} {operation} {right}"
+
+    def over_windows(self, depth: int) -> str:
+        """What is computed from the rows around, then filtered and aggregated."""
+        partition = self.random.choice(["", "partition by d.k "])
+        order = "order by d.v, d.k"
+        value = self.random.choice([
+            f"lag(d.v) over ({partition}{order})", f"sum(d.v) over ({partition}{order} rows between 1 preceding and current row)",
+            f"row_number() over ({partition}{order})", f"rank() over ({partition}{order})", f"sum(d.v) over ({partition.strip()})",
+            f"count(*) over ({partition}{order})", f"lead(d.v) over ({partition}{order})", f"ntile(2) over ({partition}{order})",
+        ])  # fmt: skip
+        qualify = f" qualify row_number() over ({partition}{order}) {self.random.choice(['= 1', '<= 2'])}" if self.chance(0.3) else ""
+        inner = f"select d.k as k, {value} as v from ({self.part(depth)}) d{qualify}"
+        outer = f"select w.k as k, w.v as v from ({inner}) w where {self.test('w')}"
+        return self.random.choice([inner, outer, f"select w.k as k, sum(w.v) as v from ({outer}) w group by w.k"])
+
+    def cut(self, depth: int) -> str:
+        head = f"({self.part(depth)}) d"
+        return self.random.choice([
+            f"select d.k as k, d.v as v from {head} order by d.v desc nulls last, d.k nulls last limit {self.random.randint(1, 3)}",
+            f"select distinct on (d.k) d.k as k, d.v as v from {head} order by d.k, d.v nulls last",
+            f"select distinct d.k as k, d.v as v from {head}",
+        ])  # fmt: skip
+
+    def read_twice(self, depth: int) -> str:
+        second = self.random.choice([
+            "select a.k as k, a.v as v from c a where a.v >= (select avg(b.v) from c b)",
+            "select a.k as k, b.v as v from c a left join c b on a.k = b.k and b.v > a.v",
+            "select a.k as k, a.v as v from c a where not exists (select 1 from c b where b.k = a.k and b.v > a.v)",
+            "select a.k as k, a.v as v from c a where a.k not in (select max(b.k) from c b group by b.v)",
+            "select a.k as k, sum(b.v) as v from c a join c b on a.k = b.k group by a.k",
+            "select a.k as k, s.n as v from c a join (select b.k, count(*) as n from c b group by b.k) s on s.k = a.k",
+            "select a.k as k, a.v - (select count(*) from c) as v from c a where a.v < 8",
+            "select k, sum(v) as v from (select k, v from c where v > 3 union all select k, -v from c where v < 6) u group by k",
+            "select a.k as k, a.v as v from c a where a.k in (select b.k from c b where b.v > 5)",
+        ])  # fmt: skip
+        return f"with c as ({self.part(depth)}) {second}"
 
     # --- FROM, WHERE and what stands in them ------------------------------------------------------------------------
 

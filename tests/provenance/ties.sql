@@ -219,3 +219,23 @@ select * replace (1 as t) from step order by t limit 1
 -- case: e_tie_group_position_behind_a_star
 -- refuse: E_TIE a group by position in a list with a star
 select *, row_number() over (order by k) as n from step group by 1, 2, 3, 4
+
+-- case: e_tie_the_odd_one_of_many
+-- refuse: E_TIE 1 group of rows ties and decides the answer
+-- at: row_number
+select s.x from (select i, (i = 37)::int as x from range(100) as r(i)) as s qualify row_number() over (order by s.i // 1000) = 1
+
+-- case: e_tie_among_peers_that_are_left_out
+-- refuse: E_TIE
+-- at: nth_value
+select id, nth_value(v, 2) over (partition by k order by t rows between unbounded preceding and unbounded following exclude ties) as x from step
+
+-- case: e_tie_in_an_order_within_a_window
+-- refuse: E_TIE
+-- at: list
+select id, list(v order by k) over (partition by k order by id rows between unbounded preceding and unbounded following) as x from step
+
+-- case: e_tie_among_peers_that_no_order_can_tell
+-- refuse: E_TIE
+-- at: count(
+select k, count(*) over (partition by k order by t rows between unbounded preceding and current row exclude ties) as n from step where k = 'b'

@@ -39,6 +39,8 @@ class Determinism:
 UNRECORDED = Determinism(TOLERANT, DEFAULT_TOLERANCE)
 
 
-def recorded(publication: Mapping[str, Any], column: str) -> Determinism:
-    """What the record of a publication says of one of its columns."""
+def recorded(publication: Mapping[str, Any], column: str, is_exact: bool) -> Determinism:
+    """What the record of a publication says of a cell: of its column, but for one that `is_exact` by its own path."""
+    if is_exact:
+        return Determinism(EXACT)
     return Determinism(**publication["columns"][column]) if column in publication.get("columns", {}) else UNRECORDED

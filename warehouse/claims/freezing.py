@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.number import exact, row_numbers
+from warehouse.claims.operations import additions
 from warehouse.claims.publication import row_line
 from warehouse.claims.why_sets import Run, WhySetWriter
+from warehouse.transform.derived import ColumnRef
 from warehouse.transform.digests import RUN_TABLE
 from warehouse.transform.duck import quote, quoted
 from warehouse.transform.sql_text import canonical
@@ -37,6 +39,7 @@ class Facts:
     """What the build knows of the runs and raw files that a trace found."""
 
     def __init__(self, con: "duckdb.DuckDBPyConnection", catalog: "Catalog", traced: "Traced") -> None:
+        self.catalog = catalog
         self.runs = _run_documents(con, catalog, traced.runs())
         self._hashes = _file_hashes(con, traced.bundles())
 
@@ -79,7 +82,10 @@ def frozen_rows(
     """The traced rows of `spec`, with all of its own `columns`, in the order of the rollup; their sets of runs go to `why_sets`."""
     text = canonical(spec.sql)
     names = ", ".join(map(quote, columns))
+    added = additions(facts.catalog, spec.name, [name for name in columns if name not in spec.grain])
+    tolerant = {name for name in added.columns if ColumnRef(spec.qualified, name) not in added.places}
     for part in traced.parts():
+        adding = traced.reading(part.keys(), added.places) if tolerant else set()
         within = f"rowid between {min(part)} and {max(part)}"
         for rowid, *row in con.execute(f"select rowid, {names} from {quoted(spec.qualified)} where {within} order by rowid").fetchall():
             values = dict(zip(columns, row, strict=True))
@@ -88,6 +94,7 @@ def frozen_rows(
                 name: {
                     "value": exact(values[name]), "number_id": number, "why_digest": why_sets.add(part[rowid].runs_of(name)),
                     "evidence": facts.evidence(part[rowid], name),
+                    "is_exact": name in tolerant and (rowid, name) not in adding,
                 }
                 for name, number in numbers.items()
             }

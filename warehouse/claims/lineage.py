@@ -143,7 +143,7 @@ def _lineage(
     return Lineage(
         found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
-        recorded(found.publication.record, found.cell.column) if found.publication else None,
+        recorded(found.publication.record, found.cell.column, found.cell.is_exact) if found.publication else None,
         check_number_signatures(project, bundles, found.publication), removed_bundles(store, bundles),
         *_decisions(store.objects, runs), *_declared(project, found),
     )

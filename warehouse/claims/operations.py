@@ -7,7 +7,8 @@ that is not understood, is taken for one. No data is read.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.catalog import BuiltModel, Catalog
@@ -20,8 +21,18 @@ from warehouse.transform.derived import NONE, ColumnRef, Refs
 if TYPE_CHECKING:
     import duckdb
 
-# Aggregates that give the same for floats in any order, or hand some of them on as they are.
-_EXACT_OF_FLOATS = frozenset(
+# Aggregates that give the same in any order of rows, or hand some of them on as they are (then a tie is tried, `tie_probe`).
+_EXACT = frozenset(
+    (
+        "any_value", "arbitrary", "arg_max", "arg_min", "argmax", "argmin", "array_agg", "bit_and", "bit_or", "bit_xor",
+        "bitstring_agg", "bool_and", "bool_or", "count", "count_if", "count_star", "countif", "first", "group_concat", "histogram",
+        "histogram_exact", "last", "list", "listagg", "mad", "max", "max_by", "median", "min", "min_by", "mode", "quantile",
+        "quantile_cont", "quantile_disc", "regr_count", "string_agg",
+    )
+)
+# Those that add exactly what is no float. Any other may add or multiply floats inside, of integers too: entropy, stddev.
+_EXACT_OF_INTEGERS = frozenset(("avg", "mean", "sum", "sum_no_overflow", "decimal_average"))
+_FLOATS = frozenset(
     (
         "any_value", "arbitrary", "arg_max", "arg_min", "argmax", "argmin", "array_agg", "count", "count_if", "count_star",
         "countif", "first", "group_concat", "histogram", "histogram_exact", "last", "list", "listagg", "mad", "max",
@@ -40,12 +51,33 @@ def determinism_of(
 ) -> dict[str, Determinism]:
     """The class of some value columns of a query. `tolerances` are those its header declares. Reads no data."""
     top = catalog.models[f"rollup.{query}"]
-    operations = _operations(catalog, [ColumnRef(top.qualified, column) for column in columns])
+    operations = _operations(catalog, _all_sources(catalog, [ColumnRef(top.qualified, column) for column in columns]))
     found = {}
     for column in columns:
         names = sorted(operations[ColumnRef(top.qualified, column)])
         found[column] = _class_of(catalog.types[top.qualified][column], names, tolerances.get(column, DEFAULT_TOLERANCE))
     return found
+
+
+@dataclass(frozen=True)
+class Additions:
+    """Where values of a query pass through additions of floats: the `columns` of the query that do so for some row, and the
+    columns of tables, its own among them, whose SQL does it (`places`)."""
+
+    columns: frozenset[str]
+    places: frozenset[ColumnRef]
+
+
+def additions(catalog: Catalog, query: str, columns: Collection[str]) -> Additions:
+    """Of some value columns of a query. Reads no data."""
+    top = f"rollup.{query}"
+    sources = _all_sources(catalog, [ColumnRef(top, column) for column in columns])
+    found = _operations(catalog, sources)
+    behind_views = _operations(catalog, sources, stops=lambda table: catalog.models[table].has_rows)
+    return Additions(
+        frozenset(column for column in columns if found[ColumnRef(top, column)]),
+        frozenset(ref for ref, names in behind_views.items() if names and catalog.models[ref.table].has_rows),
+    )
 
 
 def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
@@ -56,9 +88,8 @@ def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
     return Determinism(TOLERANT, tolerance if is_float else None, ", ".join(names[:_TOLD]) + more)
 
 
-def _operations(catalog: Catalog, asked: Iterable[ColumnRef]) -> dict[ColumnRef, frozenset[str]]:
-    """By column, of those that are asked for and of all that go into their values, the additions of floats that its value
-    passes through."""
+def _all_sources(catalog: Catalog, asked: Iterable[ColumnRef]) -> dict[ColumnRef, Refs]:
+    """By column, of those that are asked for and of all that go into their values, what goes into it directly."""
     con = empty_tables(catalog)
     tables: dict[str, Mapping[str, Refs]] = {}
     sources: dict[ColumnRef, Refs] = {}
@@ -73,11 +104,18 @@ def _operations(catalog: Catalog, asked: Iterable[ColumnRef]) -> dict[ColumnRef,
         sources[ref] = tables[ref.table].get(ref.column, NONE)
         pending += sources[ref]
     con.close()
+    return sources
+
+
+def _operations(
+    catalog: Catalog, sources: Mapping[ColumnRef, Refs], stops: Callable[[str], bool] = lambda table: False
+) -> dict[ColumnRef, frozenset[str]]:
+    """By column the additions of floats that its value passes through, up to the tables at which it `stops`."""
     found: dict[ColumnRef, frozenset[str]] = {}
     place = {name: number for number, name in enumerate(catalog.models)}
     for ref in sorted(sources, key=lambda ref: place[ref.table]):  # as they are built: what a model reads stands before it
         own = frozenset(source.column for source in sources[ref] if source.table == _OPERATION)
-        found[ref] = own.union(*(found.get(source, frozenset()) for source in sources[ref]))
+        found[ref] = own.union(*(found.get(source, frozenset()) for source in sources[ref] if source in found and not stops(source.table)))
     return found
 
 
@@ -103,9 +141,8 @@ def _noting(table: str) -> Note:
         if expression["expression_class"] not in ("BOUND_AGGREGATE", "BOUND_WINDOW") or "qname" not in expression:
             return NONE
         name = str(expression["qname"]["path"][-1])
-        arguments = expression.get("children", [])
-        adds = name not in _EXACT_OF_FLOATS and any(_is_float(argument) for argument in arguments)
-        return frozenset((ColumnRef(_OPERATION, f"{name} in {table}"),)) if adds and not _is_ordered(expression) else NONE
+        is_sum_of_exact = name in _EXACT_OF_INTEGERS and (_is_ordered(expression) or not any(map(_is_float, expression.get("children", []))))
+        return NONE if name in _EXACT or is_sum_of_exact else frozenset((ColumnRef(_OPERATION, f"{name} in {table}"),))
 
     return note
 

@@ -27,7 +27,7 @@ from warehouse.evidence.location import open_store
 from warehouse.evidence.objects import UNREACHABLE, Objects
 from warehouse.project import Project
 
-PUBLICATION_VERSION = 4
+PUBLICATION_VERSION = 5
 PUBLICATION_DOMAIN = f"wh/publication/{PUBLICATION_VERSION}"
 # The files beside the record, each with its digest in it.
 CONTENT = ("rows.jsonl", "runs.jsonl", "why.jsonl")
@@ -47,7 +47,8 @@ def spec_key(query_spec_digest: str) -> str:
 
 @dataclass(frozen=True)
 class PublishedCell:
-    """One cell of a publication. `runs` are those of its why-set; `evidence` is that of `RowTrace`, with each file's sha256."""
+    """One cell of a publication. `runs` are those of its why-set; `evidence` is that of `RowTrace`, with each file's sha256.
+    `is_exact`: its own value passed through no addition of floats, though others of its column do."""
 
     column: str
     value: Any
@@ -56,6 +57,7 @@ class PublishedCell:
     form: Any = None  # the value's exact form
     runs: tuple[Run, ...] = ()
     why_digest: str | None = None
+    is_exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ def _tampered(message: str, digest: str) -> WarehouseError:
 
 def row_line(row: Mapping[str, Any]) -> bytes:
     """A row as a line of `rows.jsonl`, without the newline: `grain`, sorted `bundles`, and `cells` by column, each with `value`,
-    `number_id`, `why_digest` and `evidence` as `PublishedCell` has it. Files and why-sets, which most cells share, are written
+    `number_id`, `why_digest`, `evidence` and `is_exact` as `PublishedCell` has it. Files and why-sets, which most cells share, are written
     once a row."""
     bundles = {digest: number for number, digest in enumerate(row["bundles"])}
     files: dict[tuple[int, str, str], int] = {}
@@ -228,6 +230,7 @@ def row_line(row: Mapping[str, Any]) -> bytes:
         cells[name] = {
             "value": cell["value"], "number_id": cell["number_id"], "why": why_sets.setdefault(cell["why_digest"], len(why_sets)),
             "evidence": [[files.setdefault(file, len(files)), ranges] for file, ranges in named],
+            **({"is_exact": True} if cell["is_exact"] else {}),
         }
     return canonical_json(
         {"grain": row["grain"], "bundles": row["bundles"], "files": list(files), "why_sets": list(why_sets), "cells": cells}
@@ -258,7 +261,9 @@ def _cell(
         for file, ranges in cell["evidence"]
     )
     digest = digests[cell["why"]]
-    return PublishedCell(name, inexact(cell["value"]), cell["number_id"], evidence, cell["value"], why_sets[digest], digest)
+    return PublishedCell(
+        name, inexact(cell["value"]), cell["number_id"], evidence, cell["value"], why_sets[digest], digest, cell.get("is_exact", False)
+    )
 
 
 def _bundles(line: bytes) -> frozenset[str]:

@@ -61,7 +61,7 @@ class Retraced:
         rests_on = {"runs": (record.why_digest, cell.why_digest), "bytes": (record.evidence, list(cell.evidence))}
         follows = {
             "guarantees": (record.guarantees, self.established.guarantees),
-            "exactness": (record.determinism, self.established.columns[column]),
+            "exactness": (record.determinism, {**self.established.columns[column], "is_exact": cell.is_exact}),
             "clauses tried for ties": (record.ties_tried, self.established.ties_tried),
         }
         others = [what for what, (said, found) in (rests_on | follows).items() if said != found]

@@ -20,7 +20,7 @@ from warehouse.claims.provenance import Refusal
 from warehouse.claims.provenance.admission import admit
 from warehouse.claims.provenance.refusals import offset_of, refuse
 from warehouse.claims.provenance.tied_groups import tied_groups
-from warehouse.claims.provenance.ties import WAYS, broken, tie_points
+from warehouse.claims.provenance.ties import WAYS, broken, tie_points, ways
 from warehouse.claims.provenance.values import copied
 from warehouse.transform.duck import quote
 from warehouse.transform.engine_faults import message_of
@@ -126,10 +126,10 @@ def _refusing_the_untriable(sql: str) -> Iterator[None]:
 
 
 def _is_decided_by_ties(con: "duckdb.DuckDBPyConnection", sql: str, only: int | None = None) -> bool:
-    """Whether the query's rows are others when its ties (or those at one point) are broken otherwise."""
-    first, *others = (broken(sql, way, only) for way in WAYS)
-    con.execute(f"create or replace temp table {_BROKEN} as {first}")
-    for other in others:
+    """Whether the query's rows are others when its ties (or those at one point) are broken otherwise, or broken at all: a
+    window that leaves out peers (EXCLUDE) has none then."""
+    con.execute(f"create or replace temp table {_BROKEN} as {sql}")
+    for other in (broken(sql, way, only) for way in ways(tie_points(copied(parsed(sql))))):
         con.execute(f"create or replace temp table {_OTHERWISE} as {other}")
         gone, come = (
             con.execute(f"select * from {one} except all select * from {two} limit {_COMPARED_ROWS}").fetchall()

@@ -18,6 +18,7 @@ from warehouse.claims.hop import FILE_HASH, OWN_PREFIX, WANTED, hop, pieces, row
 from warehouse.claims.parsed import parsed
 from warehouse.errors import WarehouseError
 from warehouse.landing.batches import DECIDED_TABLES
+from warehouse.transform.derived import ColumnRef
 from warehouse.transform.duck import quote, quoted, text_literal
 from warehouse.transform.sql_text import body
 
@@ -92,6 +93,17 @@ class Traced:
     def row(self, target: int) -> RowTrace:
         """One row, by its row id."""
         return self._part([target])[target]
+
+    def reading(self, targets: Collection[int], places: Collection[ColumnRef]) -> set[tuple[int, str]]:
+        """The cells, by row id and column, of some rows whose values were computed from one of these columns."""
+        found: set[tuple[int, str]] = set()
+        for table in sorted({place.table for place in places} & self.demanded):
+            columns = ", ".join(text_literal(place.column) for place in places if place.table == table)
+            found |= set(self._con.execute(
+                f"select distinct target, value::varchar from {demand_table(table)}"
+                f" where target between {min(targets)} and {max(targets)} and c in ({columns})"
+            ).fetchall())
+        return found
 
     def _part(self, targets: Sequence[int]) -> dict[int, RowTrace]:
         runs: dict[int, list[str]] = {target: [] for target in targets}

@@ -103,7 +103,7 @@ def _incomplete(
         given = auditor.replayed(bundles, grain)
         return difference(
             publication.rows(), given.rows,
-            lambda form, cell: equals(form, cell.form, recorded(publication.record, cell.column)) is not None,
+            lambda form, cell: equals(form, cell.form, recorded(publication.record, cell.column, cell.is_exact)) is not None,
         )
 
     if any(auditor.check(digest) for digest in sorted(then | together)):
@@ -132,10 +132,10 @@ def _claim(
     run_ids = tuple(sorted(str(run["run_id"]) for run in runs))
     if found.publication:
         said = found.publication.record
-        determinism = recorded(said, cell.column)
+        determinism = recorded(said, cell.column, cell.is_exact)
         record = CellRecord(
             cell.why_digest, run_ids, list(cell.evidence), said.get("guarantees"),
-            said.get("columns", {}).get(cell.column), said.get("ties_tried"), said.get("wh"),
+            {**said.get("columns", {}).get(cell.column, {}), "is_exact": cell.is_exact}, said.get("ties_tried"), said.get("wh"),
         )
     return Claim(
         cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, run_ids, bundles, is_read, is_current, determinism,

@@ -157,9 +157,10 @@ def _repeats(number: "Lineage") -> str:
 def _guarantees(number: "Lineage") -> list[str]:
     if number.guarantees is None:
         return []
-    lines = ["│           guaranteed (docs/lineage.md, Guarantees):"]
+    lines = ["│           guaranteed (docs/lineage.md, What is guaranteed):"]
     lines += [f"│             {name} {words}: {number.guarantees[name]['established']}" for name, words in _GUARANTEES.items()]
-    clauses = [f"  {printable(clause)}" for clause in number.guarantees["clauses"]]
+    insufficient = [f"G2: {clause}" for clause in number.guarantees["G2"].get("clauses", ())]
+    clauses = [f"  {printable(clause)}" for clause in (*insufficient, *number.guarantees["clauses"])]
     return [*lines, *_listed(clauses, "│             ", shown=3)]
 
 

@@ -47,3 +47,7 @@ select host, status, conc, count(*) as v from run group by rollup ((host, status
 -- case: rollup_distinct
 -- values: v
 select distinct v from (select host, status, count(*) as v from run group by rollup (host, status)) d
+
+-- case: rollup_of_the_key_of_rows
+-- values: v
+select id, sum(conc) as v from run group by rollup (id) having count(*) > 1

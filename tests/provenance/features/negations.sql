@@ -66,3 +66,6 @@ select host, conc from run except select name, gpus from host
 
 -- case: except_types
 select conc from run except select tput from run
+
+-- case: not_exists_decides_a_case
+select id from run r where case when not exists (select 1 from sample s where s.run_id = r.id) then conc > 9 else conc < 9 end

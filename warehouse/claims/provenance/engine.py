@@ -33,6 +33,7 @@ UNRULED_AGGREGATES = (AGGREGATE_MACROS - _AVERAGES) | frozenset(
     "arg_max_null arg_min_null arg_max_nulls_last arg_min_nulls_last lttb combine_aggr variant_group_object".split()
 )
 ORDER_DEPENDENT = frozenset("list array_agg string_agg listagg group_concat first last arbitrary".split())
+COUNTED = frozenset("min max arg_min arg_max".split())  # that take several values, as in max(x, 3)
 NULL_KEEPING = frozenset("list array_agg first last arbitrary".split())
 
 _WORD = re.compile(r"[a-z_]\w*")
@@ -138,6 +139,9 @@ def check_function(node: exp.Func) -> None:
         refuse("E_APPROX", node, "an approximate function")
     if name in UNRULED_AGGREGATES:
         refuse("E_AGGREGATE", node, "an aggregate without a rule")
+    count = node.args.get("count") if name in COUNTED else None
+    if count is not None and count.find(exp.Column):
+        refuse("E_UNORDERED_AGG", node, "how many values are taken is read from one of the rows, the first")
     if isinstance(node, exp.Anonymous) and name not in known.names:
         refuse("E_FUNCTION", node, f"DuckDB provides no function {name}")
     if name in ORDER_DEPENDENT and is_aggregate(node) and not _is_ordered(node):

@@ -33,14 +33,24 @@ _RANKS = frozenset("rank rank_dense dense_rank percent_rank cume_dist".split()) 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to break all ties: by values and rows, up or down, or in one of several orders that `salt` shuffles."""
+    """One way to break all ties: by values and rows, up or down, or in one of several orders that `salt` shuffles; with `turn`
+    first by that one of the columns that the block reads (from 1)."""
 
     is_descending: bool
     salt: int
+    turn: int = 0
 
 
-# Up and down differ in every first, last and cut. Two shuffles are for what stands in the middle of three tied rows.
-WAYS = (Way(False, 0), Way(True, 0), Way(False, 1), Way(False, 2))
+# Up and down differ in every first, last and cut. Shuffles are for what stands in the middle of three tied rows.
+WAYS = (Way(False, 0), Way(True, 0), *(Way(False, salt) for salt in range(1, 5)))
+# Of many rows that tie, one that differs in a column is first, or last, by that column; a shuffle rarely puts it there.
+_TURNS = 6
+
+
+def ways(points: Sequence[exp.Expr]) -> tuple[Way, ...]:
+    """The ways in which the ties of a query are to be broken."""
+    turns = max((min(len(_turned(point)), _TURNS) for point in points), default=0)
+    return (*WAYS, *(Way(is_descending, 0, turn) for turn in range(1, turns + 1) for is_descending in (False, True)))
 
 
 def tie_points(tree: exp.Expr) -> list[exp.Expr]:
@@ -120,16 +130,38 @@ def _item_keys(point: exp.Expr, way: Way) -> list[exp.Expr]:
     """All that a query selects. By their positions items cannot be shuffled; DISTINCT is ordered by nothing else."""
     if way.salt and point.args.get("distinct") is None and point.find(exp.Window) is None:
         return [_shuffled([item.unalias().copy() for item in point.expressions], way)]
-    return [_key(exp.Literal.number(position), way) for position in range(1, len(point.expressions) + 1)]
+    positions = list(range(1, len(point.expressions) + 1))
+    first = max(way.turn - 1, 0) % len(positions)
+    return [_key(exp.Literal.number(position), way) for position in positions[first:] + positions[:first]]
 
 
 def _break_window(window: exp.Window, way: Way) -> None:
     function, order = bare_function(window.this), window.args.get("order")
     if not _numbers_rows(window):
         _order_operands(function, order.expressions if order is not None else [], way)
-    elif order is not None:
-        block = window.find_ancestor(exp.Select)
-        _extend(order, _row_keys(block, way) if block is not None else [])
+        return
+    if _window_name(window) not in _PLACES_IN_ORDER and any(isinstance(operand, exp.Order) for operand in _operands(function)):
+        _order_operands(function, [], way)
+    block = window.find_ancestor(exp.Select)
+    if order is not None and block is not None:
+        turned = [_key(key.copy(), way) for key in _turned(window)[way.turn - 1 : way.turn]] if way.turn else []
+        _extend(order, [*turned, *_row_keys(block, way)])
+
+
+def _turned(point: exp.Expr) -> list[exp.Expr]:
+    """What the ties of a point may be broken by one after another: the columns that its block reads, or its group keys; of a
+    query that is cut, its items."""
+    if isinstance(point, exp.Select):
+        return [] if has_star(point) else list(point.expressions)
+    block = point.find_ancestor(exp.Select) if isinstance(point, exp.Window) and _numbers_rows(point) else None
+    if block is None:
+        return []
+    if aggregates(block):
+        return group_keys(block)
+    aliases = {item.alias.lower() for item in block.expressions if item.alias}
+    columns = [column for item in block.expressions for column in item.find_all(exp.Column) if column.find_ancestor(exp.Select) is block]
+    named = [column for column in columns if not isinstance(column.this, exp.Star) and (column.table or column.name.lower() not in aliases)]
+    return list({column.sql(): column for column in named}.values())
 
 
 def _order_operands(function: exp.Expr, before: Sequence[exp.Expr], way: Way) -> None:

@@ -53,6 +53,8 @@ def frame_of(window: exp.Window) -> Over:
     """The frame of the rows that decide the value of the window function."""
     function = bare_function(window.this)
     name, over = function_name(function), _written_over(window)
+    if name in _RANKS | _SHIFTS and any(isinstance(part, exp.Order) for part in function.iter_expressions()):
+        refuse("E_WINDOW", window, "a rank or a shift by an order of its own")
     if "order" not in over and (name in _ORDER_DEPENDENT or cuts_rows(over.get("spec"))):
         refuse("E_WINDOW", window, "the value depends on an order that the window does not give")
     if is_aggregate(function) and name in engine_functions().aggregates or name in _PICKS:

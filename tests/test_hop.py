@@ -1,0 +1,47 @@
+"""One hop of a trace: it gives back every row that it is asked about, as it is, or refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from bare_project import write
+from samples.values import take_in, value_files, values_project
+
+from warehouse.claims.catalog import trace_in_memory
+from warehouse.claims.lineage import lineage
+from warehouse.claims.publish import publish
+from warehouse.claims.rollup import build
+from warehouse.claims.trace import trace
+from warehouse.errors import WarehouseError
+from warehouse.project import Project
+from warehouse.transform.build import gather_material
+
+
+def built(root: Path, sql: str, **models: str) -> Project:
+    project = values_project(root / "project", sql)
+    write(project, {f"models/{name}.sql": text for name, text in models.items()})
+    take_in(project, value_files(root / "in", "a=1\nb=5\n", "b=7\nc=2\n"))
+    build(project)
+    return project
+
+
+@pytest.mark.parametrize("join", ["left join big", "full join big"])
+def test_the_row_of_a_null_key_that_an_outer_join_makes(join: str, tmp_path: Path) -> None:
+    """Nothing of `big` says that its key is NULL: what it is joined with must not be asked for such a key."""
+    read = "(select key, max(value) as value from reading group by key)"
+    sql = f"select big.key, max(q.value) as v from {read} q {join} on big.key = q.key group by big.key"
+    project = built(tmp_path, sql, big="select distinct key from reading where value > 4")
+    publish(project, "claim")
+    found = lineage(project, "claim[key=NULL].v")
+    assert [(file.raw_path, file.ranges) for file in found.raw_files] == [("r0.nv", ((0, 3),)), ("r1.nv", ((4, 3),))]  # a=1 and c=2
+
+
+@pytest.mark.parametrize("change", ["total = total + 1", "top = 100", "top = null"])
+def test_a_row_whose_value_is_not_what_its_sql_gives_is_not_traced(change: str, tmp_path: Path) -> None:
+    project = built(tmp_path, "select key, count(*) as total, max(value) as top from reading group by key")
+    with trace_in_memory(gather_material(project)) as (con, catalog):
+        trace(con, catalog, "claim", ["total"])
+        con.execute(f"update rollup.claim set {change} where key = 'b'")
+        with pytest.raises(WarehouseError, match="1 rows are not the same when the SQL runs again"):
+            trace(con, catalog, "claim", ["total"])

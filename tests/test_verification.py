@@ -586,7 +586,7 @@ def test_a_publication_of_an_older_form_is_refused_and_not_called_tampered(tmp_p
     project = published(tmp_path)
     (publication,) = publications(project)
     record = {**publication.record, "publication_version": 4}
-    older = folder_of(publication).with_name(domain_digest("wh/publication/3", record))
+    older = folder_of(publication).with_name(domain_digest("wh/publication/4", record))
     shutil.move(folder_of(publication), older)
     (older / "publication.json").chmod(0o644)
     (older / "publication.json").write_bytes(canonical_json(record))

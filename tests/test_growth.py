@@ -16,6 +16,7 @@ from warehouse.claims.trace import Traced, demand_table
 from warehouse.claims.verdict import VERIFIED
 from warehouse.claims.verification import verify_publication
 from warehouse.project import Project, read_project
+from warehouse.transform.duck import quote
 
 # Every run has the same machine, as nightly runs do; the machine's row is stated by all of them.
 MODELS = {
@@ -40,7 +41,7 @@ def demanded_rows(folder: Path, runs: int, monkeypatch: pytest.MonkeyPatch) -> i
 
     def counted(traced: Traced) -> object:
         con: duckdb.DuckDBPyConnection = traced._con
-        tables = [demand_table(model) for model in traced.demanded] + ["witness", "evidence"]
+        tables = [demand_table(model) for model in traced.demanded] + [quote("wh witness"), quote("wh evidence")]
         counts.append(sum(con.execute(f"select count(*) from {table}").fetchall()[0][0] for table in tables))
         return parts(traced)
 

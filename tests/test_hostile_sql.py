@@ -44,10 +44,10 @@ for sql in statements:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         if surface == "command":
-            status = main(["--project", project, "sql", "--format", "csv", "--timeout", "1", sql])
+            status = main(["--project", project, "sql", "--format", "csv", "--timeout", "5", sql])
         else:
             try:
-                print(wh.sql(sql, timeout=1))
+                print(wh.sql(sql, timeout=5))
                 status = 0
             except WarehouseError as error:
                 status = int(error.exit_code)
@@ -269,7 +269,8 @@ def forged(request: pytest.FixtureRequest, project: Project) -> Project:
 def test_every_reader_refuses_a_forged_build(forged: Project, tmp_path: Path, wh_on: WhOn) -> None:
     (digest,) = [each.digest for each in list_builds(forged)]
     commands = (["sql", "from reading"], ["sql", "--build", digest[:9], "from reading"], ["test"], ["publish", "claim"],
-                ["push", str(tmp_path / "other"), "--build"], ["push", str(tmp_path / "other"), "--build", digest[:9]])  # fmt: skip
+                ["push", str(tmp_path / "other"), "--create", "--build"],
+                ["push", str(tmp_path / "other"), "--create", "--build", digest[:9]])  # fmt: skip
     for command in commands:
         status, out, err = wh_on(forged, *command)
         assert (status, out, err[:5]) == (3, "", "WH218"), (command, out, err)

@@ -214,10 +214,10 @@ def test_a_bare_project_has_only_its_own(project: Project) -> None:
 
 
 def test_the_standard_project_checks() -> None:
-    from warehouse.landing.registry import load_ingestors
+    from warehouse.landing.registry import find_ingestors
 
     project = Project(standard_folder(), "standard", Path("store"), Path("builds"), 1, True)
-    result = check(load_models(project), load_queries(project), landing_types(schemas(load_ingestors(project))), project.root)
+    result = check(load_models(project), load_queries(project), landing_types(schemas(find_ingestors(project))), project.root)
     assert {"benchmark_run_fact", "raw_artifact", "mlperf_inference_results"} <= result.models.keys()
 
 

@@ -89,7 +89,8 @@ def _is_json(text: Bytes, starts: Ints, ends: Ints) -> Bools:
         return is_one
     points = places_where(_is_open_point, text[:-1], text[1:])  # 1.e5
     numbers = np.searchsorted(starts, points, side="right") - 1
-    is_one[numbers[(numbers >= 0) & (points < ends[numbers])]] = False
+    within = numbers >= 0  # others stand before the first number
+    is_one[numbers[within][points[within] < ends[numbers[within]]]] = False
     return is_one
 
 

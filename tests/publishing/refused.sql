@@ -29,8 +29,8 @@ select run_id, family from benchmark_run_fact using sample reservoir(2 rows) rep
 
 -- case: unpivoted
 -- grain: run_id, name
--- refuse: E_PIVOT
-unpivot (select run_id, sum(ttft_p50_ms) as ttft, sum(e2e_p50_ms) as e2e from serving_outcome_fact group by run_id) on ttft, e2e into name name value ms
+-- refuse: E_UNPIVOT
+unpivot (select run_id, sum(ttft_p50_ms) as ttft, sum(e2e_p50_ms) as e2e from serving_outcome_fact group by run_id) on columns(* exclude run_id) into name name value ms
 
 -- case: summary_of_a_table
 -- grain: column_name
@@ -40,7 +40,7 @@ select column_name, min from (summarize serving_outcome_fact)
 -- case: order_by_all_with_limit
 -- grain: run_id
 -- refuse: E_ORDER_ALL
-select run_id, family from benchmark_run_fact order by all limit 2
+select * from benchmark_run_fact order by all limit 2
 
 -- case: skipped_rows
 -- grain: run_id

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.claims.catalog import BuiltModel, Catalog
 from warehouse.claims.expansion import is_cte
+from warehouse.claims.provenance.spelling import respelled
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -20,7 +21,7 @@ def expanded(model: BuiltModel, catalog: Catalog, is_read_through: Callable[[Bui
     import sqlglot
     from sqlglot import exp
 
-    tree = sqlglot.parse_one(model.sql, dialect="duckdb")
+    tree = respelled(sqlglot.parse_one(model.sql, dialect="duckdb"))
     for table in list(tree.find_all(exp.Table)):
         name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
         if not is_cte(table) and name in model.reads and name in catalog.models and is_read_through(catalog.models[name]):

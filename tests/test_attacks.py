@@ -304,3 +304,12 @@ def test_a_packet_of_chosen_evidence_is_vouched_for_by_nobody(tmp_path: Path, ke
     write_packet(replace(project, trusted_keys={"me": keys["stranger"].public.text}), CELL, tmp_path / "p.tar")
     verdict = verify_packet(tmp_path / "p.tar", project, {"team": keys["team"].public.text})
     assert verdict.reason.startswith("it reproduces itself, and nobody vouches for it")
+
+
+def test_when_evidence_arrived_is_not_evidence(tmp_path: Path) -> None:
+    """No replay knows it: what depends on it is refused when it is published, not accused when it is verified."""
+    project = values_project(tmp_path / "project", "select 'x' as key, max(arrived_at) as last from evidence_bundle")
+    take_in(project, value_files(tmp_path / "in", "a=1\n"))
+    build(project)
+    with pytest.raises(WarehouseError, match="last depends on evidence_bundle.arrived_at, which is no evidence"):
+        publish(project, "claim")

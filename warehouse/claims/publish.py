@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse import __version__
-from warehouse.claims.beside_evidence import refuse_signing_state
+from warehouse.claims.beside_evidence import refuse_beside_evidence
 from warehouse.claims.decisions import check_admitted
 from warehouse.claims.freezing import Facts, FrozenRows, freeze
 from warehouse.claims.guarantees import guarantees
@@ -88,7 +88,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None") -> Publicat
             "select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]
         ).fetchall()[0][0]
         specification = json.loads(recorded)
-        refuse_signing_state(query, specification, catalog.landing_types, spec.place)
+        refuse_beside_evidence(query, specification, catalog.landing_types, spec.place)
         columns = rollup_columns(catalog, spec)
         values = [name for name in columns if name not in spec.grain]
         determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}), values)

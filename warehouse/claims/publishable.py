@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sqlglot
 
 from warehouse import __version__
-from warehouse.claims.beside_evidence import SIGNING_TABLE, signing_state_fault
+from warehouse.claims.beside_evidence import BESIDE_EVIDENCE, beside_evidence_fault
 from warehouse.claims.catalog import BuiltModel, Catalog, catalog_of, rollup_columns
 from warehouse.claims.empty_tables import empty_tables
 from warehouse.claims.expansion import Expansion, expanded
@@ -79,7 +79,7 @@ def _unpublishable(
         # Each query alone: of a model under several, a column that cannot be traced stops only those that read it.
         stopped = [name] if name in queries else [q for q in queries if name in _untraceable(static, [q], tries_ties=True)]
         yield replace(fault, message=f"{_listed(stopped)} cannot be published: {fault.message}")
-    yield from _resting_on_signatures(project, checked, static.catalog, queries)
+    yield from _resting_on_no_evidence(project, checked, static.catalog, queries)
 
 
 def refuse_untraceable(project: "Project", catalog: Catalog, query: str) -> None:
@@ -98,21 +98,21 @@ def _listed(queries: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN_QUERIES]) + (f" and {more} more" if more > 0 else "")
 
 
-def _resting_on_signatures(
+def _resting_on_no_evidence(
     project: "Project", checked: "CheckedProject", catalog: Catalog, queries: Sequence[str]
 ) -> Iterator[WarehouseError]:
     from warehouse.transform.columns import column_graph
 
     reading = [
         query for query in queries
-        if any(SIGNING_TABLE in model.reads for model in (catalog.models[query], *catalog.under(query)))
+        if any(BESIDE_EVIDENCE.keys() & set(model.reads) for model in (catalog.models[query], *catalog.under(query)))
     ]
     if not reading:
         return
     graph = column_graph(checked, catalog.landing_types, project.root)
     for query in reading:
         model = catalog.models[query]
-        if fault := signing_state_fault(model.name, graph, model.place):
+        if fault := beside_evidence_fault(model.name, graph, model.place):
             yield replace(fault, message=f"{model.name} cannot be published: {fault.message}")
 
 

@@ -258,3 +258,12 @@ def test_the_real_all_to_all_has_all_of_its_points(missed_evidence: Path, tmp_pa
     assert (1048576, "out_of_place", 87.42, 11.99, 10.5) in truth and len(truth) == 68
     assert sql("select distinct redop, root from fabric_outcome_fact where scope = 'point'") == [(None, None)]
     assert sql("select * from ingest_issue") == []
+
+
+def test_a_wide_number_that_was_cut_within_its_decimals_is_not_read() -> None:
+    """It overflows its column, so that what is left of it ends where the column does."""
+    row = Row(0, "float", "sum", None, ((1.0, 0.0, 10000.5, "0"), (1.0, 0.0, 0.0, "0")))
+    table = Table((row,), True, True, None, 6, "0: ")
+    line = table.line(row)
+    found, issues = read(table.head + line + "\n" + line[: line.index("10000.") + len("10000.")] + "\n")
+    assert found == [table.points(row)] and issues == ["malformed-row"]

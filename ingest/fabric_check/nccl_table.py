@@ -26,6 +26,7 @@ _MEASURES = {
 }
 _MAY_BE_BLANK = frozenset({"redop", "root", "error", "#wrong"})
 _CELL, _BLANK = re.compile(r"\S+"), re.compile(r"\s")
+_CUT_DECIMALS = re.compile(r"\.\d?\Z")
 _NEAR = 2  # characters: cells end where their column's name does, and the next begins after two blanks
 _LARGEST_ROOT = 9_999  # a time without decimals is 10000 or more
 
@@ -153,7 +154,8 @@ def _is_cut(section: Section, told: Told, row: list[str | None], cells: list[re.
     before, behind = (cell.end() - cells[0].end() - section.ends[index] for cell, index in zip(cells[-2:], filled[-2:], strict=True))
     if not told.is_cut and len(line) - first >= section.ends[-1] + behind:
         return False
-    if 0 <= before > behind:
+    # `10000.` of a 10000.50 that is too wide ends where its column does: the tools write two decimals.
+    if 0 <= before > behind or _CUT_DECIMALS.search(line.rstrip("\r\n")):
         row[filled[-1]] = None
     return True
 

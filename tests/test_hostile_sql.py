@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, WhOn
+from conftest import REPOSITORY, WhBytes, WhOn
 from samples.values import take_in, value_files, values_project
 
 import warehouse
@@ -171,7 +171,7 @@ def test_planning_that_does_not_end_is_ended(sql: str, published: Project) -> No
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "arrow"])
-def test_data_have_no_row_limit_of_their_own_and_are_never_cut_in_silence(form: str, published: Project, wh_bytes) -> None:  # type: ignore[no-untyped-def]
+def test_data_have_no_row_limit_of_their_own_and_are_never_cut_in_silence(form: str, published: Project, wh_bytes: WhBytes) -> None:
     assert wh_bytes(published, "sql", "--format", form, "from range(25000)")[0] == 0
     status, _, err = wh_bytes(published, "sql", "--format", form, "--rows", "15000", "from range(25000)")
     assert status == 1 and err.startswith("WH215")

@@ -796,7 +796,7 @@ def test_a_file_that_is_larger_than_what_is_free_is_left_out_before_a_byte_is_wr
         try:
             stream.truncate(shutil.disk_usage(project.root).free * 2)
         except OSError:
-            pytest.skip("no file of this file system is larger than what is free")
+            pytest.skip("this file system cannot hold a sparse file that is larger than its free space")
     began = time.monotonic()
     done = wh("ingest", evidence)
     assert time.monotonic() - began < 30

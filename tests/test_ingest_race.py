@@ -30,7 +30,7 @@ from warehouse.project import read_project
 project, evidence, start = read_project(Path(sys.argv[1])), Path(sys.argv[2]), Path(sys.argv[3])
 print("ready", flush=True)
 while not start.exists():
-    time.sleep(0.002)
+    time.sleep(0.002)  # all begin within this time of each other
 report = ingest(plan_ingest(evidence, []), open_store(project), "here")
 print(*[bundle.status for bundle in report.bundles])
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
-from samples import mlperf_inference
+from samples.published import SERVER, published_submission
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.packet import verify_packet, write_packet
@@ -22,19 +22,11 @@ from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
-from warehouse.project_making import init_project
-
-SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].performance_result"
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    root = tmp_path_factory.mktemp("packed")
-    project = init_project(root / "project")
-    take_in(project, mlperf_inference.write_submission(root / "evidence"))
-    build(project)
-    publish(project, "mlperf_inference_results")
-    return project
+    return published_submission(tmp_path_factory.mktemp("packed"))
 
 
 @pytest.fixture(scope="module")

@@ -15,23 +15,18 @@ from pathlib import Path
 import duckdb
 import pytest
 from conftest import WhOn
-from samples import mlperf_inference
-from samples.values import take_in
+from samples.published import SERVER, published_submission
 
 from warehouse.claims import replay
 from warehouse.claims.packet import verify_packet, write_packet
 from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
 from warehouse.claims.specification import read_specification
 from warehouse.claims.time_limit import time_limit
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
-from warehouse.project_making import init_project
 from warehouse.transform.landing_tables import project_landing_types
 from warehouse.transform.recorded import recorded_project
 
-SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].performance_result"
 DEEP = b"[" * 100_000 + b"]" * 100_000
 # None ends in this century.
 ENDLESS = (
@@ -43,12 +38,8 @@ ENDLESS = (
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    root = tmp_path_factory.mktemp("packed")
-    project = init_project(root / "project")
-    take_in(project, mlperf_inference.write_submission(root / "evidence"))
-    build(project)
-    publish(project, "mlperf_inference_results")
-    write_packet(project, SERVER, root / "project" / "server.tar")
+    project = published_submission(tmp_path_factory.mktemp("packed"))
+    write_packet(project, SERVER, project.root / "server.tar")
     return project
 
 
@@ -153,7 +144,7 @@ def test_work_in_time_is_not_stopped() -> None:
         pass
     with pytest.raises(ValueError), time_limit(0.3):
         raise ValueError
-    time.sleep(0.5)
+    time.sleep(0.5)  # a timer that was left on would go off now
 
 
 def test_a_packet_that_takes_too_long_is_refused(packet: Path, project: Project, wh_on: WhOn) -> None:

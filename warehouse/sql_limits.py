@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from warehouse.errors import WarehouseError
 
@@ -32,8 +33,8 @@ class SqlLimits:
 
     def changed(self, timeout: float | None, memory: str | None, spill: str | None, rows: int | None) -> SqlLimits:
         """With those that are given. Raises ValueError."""
-        given = {"timeout": timeout, "memory": memory, "spill": spill, "rows": rows}
-        return replace(self, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+        given: dict[str, Any] = {"timeout": timeout, "memory": memory, "spill": spill, "rows": rows}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
 
 
 def size_bytes(text: str) -> int:

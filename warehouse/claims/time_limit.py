@@ -34,7 +34,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         yield
     except _Over:
         pass
-    except Exception:  # the engine's own word for it, a RuntimeError, and whatever came of that
+    except Exception:  # DuckDB reports the interrupt as a RuntimeError, which its callers may have turned into another error
         if not is_over:
             raise
     finally:

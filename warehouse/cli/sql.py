@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 from warehouse.cli.output import notice
 from warehouse.errors import ExitCode
@@ -103,13 +104,13 @@ def _bounded_memory(limits: SqlLimits) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (before, most))
 
 
-def _limit(name: str, kind: Callable[[str], float | str]) -> Callable[[str], float | str]:
+def _limit(name: str, kind: Callable[[str], Any]) -> Callable[[str], Any]:
     """What reads an option that sets a limit."""
 
-    def value(text: str) -> float | str:
+    def value(text: str) -> Any:
         try:
             given = kind(text)
-            replace(SqlLimits(), **{name: given})  # type: ignore[arg-type]
+            replace(SqlLimits(), **{name: given})
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
         return given

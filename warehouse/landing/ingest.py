@@ -270,7 +270,7 @@ def _complete_ledger(ledger: Ledger, bundles: Mapping[str, str], source: str) ->
         bundles = {digest: family for digest, family in bundles.items() if digest not in history.arrivals}
         if time.monotonic() > deadline:
             break
-        if bundles:  # of several that wait, one is first: the others see its event
+        if bundles:  # at random, so that of several processes that wait one writes the event and the others see it
             time.sleep(random.uniform(0.1, 0.4))
     for digest, family in bundles.items():
         ledger.arrived(digest, family, source)

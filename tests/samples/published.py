@@ -1,0 +1,24 @@
+"""A standard project with the MLPerf Inference sample, built and published: what tests of audit packets start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from samples import mlperf_inference
+from samples.values import take_in
+
+from warehouse.claims.publish import publish
+from warehouse.claims.rollup import build
+from warehouse.project import Project
+from warehouse.project_making import init_project
+
+SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].performance_result"
+
+
+def published_submission(root: Path) -> Project:
+    """The project in `root`/project; `SERVER` is one of its published cells."""
+    project = init_project(root / "project")
+    take_in(project, mlperf_inference.write_submission(root / "evidence"))
+    build(project)
+    publish(project, "mlperf_inference_results")
+    return project

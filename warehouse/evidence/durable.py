@@ -65,10 +65,12 @@ def create_if_absent(path: Path, data: bytes, scratch: Path) -> bool:
     return True
 
 
-def replace_durably(path: Path, data: bytes) -> None:
-    """Give `path` new content atomically. Only for what is derived or points: never under `raw/`."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.unlink(missing_ok=True)
+def replace_durably(path: Path, data: bytes, scratch: Path | None = None) -> None:
+    """Give `path` new content atomically. Only for what is derived or points: never under `raw/`. The bytes are first written
+    to `scratch`, a new name on the same file system; by default beside `path`, where the caller removes what a crash leaves."""
+    if scratch is None:
+        scratch = path.with_name(f".{path.name}.{os.getpid()}")
+        scratch.unlink(missing_ok=True)
     write_synced(scratch, [data])
     os.replace(scratch, path)
     fsync_folder(path.parent)

@@ -216,8 +216,9 @@ def _read_batches(landing: Path, ingestors: Mapping[str, "Found"]) -> Iterable[B
             yield batch
 
 
-def record(landing: Path, batch: Batch) -> Batch:
-    """Make a batch visible whose files are all there."""
+def record(landing: Path, batch: Batch, scratch: Path) -> Batch:
+    """Make a batch visible whose files are all there. `scratch` is a folder on the same file system that a crash cannot leave
+    for good."""
     folder = landing / "batches"
     make_folder(folder)
     document: dict[str, Any] = {
@@ -235,7 +236,8 @@ def record(landing: Path, batch: Batch) -> Batch:
             for file in batch.files
         ],
     }
-    replace_durably(folder / f"{batch.name}.json", canonical_json(document))
+    name = f"{batch.name}.json"
+    replace_durably(folder / name, canonical_json(document), scratch / name)
     return batch
 
 

@@ -5,19 +5,17 @@ It reads and tells; it mends nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from warehouse.digest import canonical_document, file_digest
-from warehouse.evidence.finding import ALTERED, LEFTOVER, MISSING, ORPHANED, UNLEDGERED, UNPROTECTED, Finding
+from warehouse.evidence.finding import ALTERED, MISSING, ORPHANED, UNLEDGERED, UNPROTECTED, Finding
 from warehouse.evidence.ledgered import Ledgered
 from warehouse.landing.batches import DECIDED_TABLES, SIGNING_TABLE, batch_name
 from warehouse.landing.own_table import OWN_NAME
 
 _AGAIN = "delete the landing folder: wh build makes it again"
-_UNFINISHED = re.compile(r"\..+\.json\.\d+")  # of `replace_durably`
 
 
 def batch_keys(landing: Path) -> list[str]:
@@ -85,9 +83,7 @@ def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Fin
         table = path.parent.name
         if path.parent != landing and table == "batches" and path.suffix == ".json" and not path.name.startswith("."):
             continue
-        if table == "batches" and _UNFINISHED.fullmatch(path.name):
-            yield Finding(LEFTOVER, key, "a record that was not finished", _AGAIN)
-        elif table in (SIGNING_TABLE, *DECIDED_TABLES):
+        if table in (SIGNING_TABLE, *DECIDED_TABLES):
             yield from _inspect_own(path, key)
         elif path.suffix != ".parquet" or path.stem not in batches:
             yield Finding(ORPHANED, key, "no batch lists it", _AGAIN)

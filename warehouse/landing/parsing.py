@@ -147,5 +147,5 @@ def run(task: Task, ingestor: Ingestor | None, on_bundle: Callable[[], None]) ->
                     break
             if is_whole:
                 batch = Batch(name, task.family, task.parser, tuple(manifests), writer.finish())
-                return Outcome(record(store.landing, batch), tuple(damaged))
+                return Outcome(record(store.landing, batch, scratch), tuple(damaged))
     return Outcome(None, tuple(damaged))

@@ -10,7 +10,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_LIBRARY = "warehouse/landing/_json_scan.so"
+_LIBRARY = "warehouse/landing/readers/_json_scan.so"
 
 
 class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]

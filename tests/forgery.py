@@ -10,8 +10,8 @@ from typing import Any
 
 from stored import folder_of
 
-from warehouse.claims.publication import PUBLICATION_DOMAIN, PublishedRollup, row_line
-from warehouse.claims.why_sets import Run, WhySetWriter, why_digest
+from warehouse.claims.publish.publication import PUBLICATION_DOMAIN, PublishedRollup, row_line
+from warehouse.claims.publish.why_sets import Run, WhySetWriter, why_digest
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 
 

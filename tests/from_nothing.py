@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from warehouse.claims.rollup import write_rollup
+from warehouse.claims.publish.rollup import write_rollup
 from warehouse.project import Project
-from warehouse.transform.build import bring_up_to_date, gather_material
-from warehouse.transform.builds import current_build
-from warehouse.transform.duck import connect, text_literal
-from warehouse.transform.equivalence import Comparison, compare_tables
+from warehouse.transform.build.build import bring_up_to_date, gather_material
+from warehouse.transform.build.builds import current_build
+from warehouse.transform.incremental.equivalence import Comparison, compare_tables
+from warehouse.transform.sql.duck import connect, text_literal
 
 
 def tables_unlike_from_nothing(project: Project, folder: Path, now: datetime | None = None) -> list[Comparison]:

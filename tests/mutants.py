@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-CLAIMS, TRACER = "warehouse/claims/", "warehouse/claims/provenance/"
+CLAIMS, TRACER = "warehouse/claims/", "warehouse/claims/trace/provenance/"
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "docs", "benchmarks")
 WORKERS = 2
 LIMIT_S = 600
@@ -37,10 +37,10 @@ MUTANTS = (
     # --- the tracer
     Mutant("outer joins pair as inner joins do", f"{TRACER}narrowing.py",
            "return not is_nested and not any(join.side or join.method for join in joins)", "return not is_nested", "tests/test_hop.py"),
-    Mutant("a hop compares no values", f"{CLAIMS}hop.py",
+    Mutant("a hop compares no values", f"{CLAIMS}trace/trace_step.py",
            "same += [_same_value(catalog, model, column) for column in _columns(catalog, model) if column not in keys]", "", "tests/test_hop.py"),
-    Mutant("a hop may lose rows", f"{CLAIMS}hop.py", "if found < wanted:", "if found < wanted - 1:", "tests/test_hop.py"),
-    Mutant("NULL keys are not looked for", f"{CLAIMS}hop.py", 'alternatives = ["{value} is null"] if nulls else []', "alternatives = []",
+    Mutant("a hop may lose rows", f"{CLAIMS}trace/trace_step.py", "if found < wanted:", "if found < wanted - 1:", "tests/test_hop.py"),
+    Mutant("NULL keys are not looked for", f"{CLAIMS}trace/trace_step.py", 'alternatives = ["{value} is null"] if nulls else []', "alternatives = []",
            "tests/test_hop.py"),
     Mutant("a NOT EXISTS within CASE has no witnesses", f"{TRACER}witnesses.py", "return _is_conjunct(above, clause)", "return True",
            "tests/test_provenance_oracle.py -k features"),
@@ -56,35 +56,35 @@ MUTANTS = (
            "source.token_key in block.group_keys and not block.has_grouping_sets", "source.token_key in block.group_keys",
            "tests/test_provenance_oracle.py -k grouping_sets"),
     # --- guarantees
-    Mutant("EXCEPT is monotone", f"{CLAIMS}monotony.py", "case exp.Except() | exp.Window()", "case exp.Window()", "tests/test_guarantees.py"),
-    Mutant("an IN beside an OR is asserted", f"{CLAIMS}monotony.py", "while isinstance(above, (exp.And, exp.Paren)):",
+    Mutant("EXCEPT is monotone", f"{CLAIMS}trace/monotony.py", "case exp.Except() | exp.Window()", "case exp.Window()", "tests/test_guarantees.py"),
+    Mutant("an IN beside an OR is asserted", f"{CLAIMS}trace/monotony.py", "while isinstance(above, (exp.And, exp.Paren)):",
            "while isinstance(above, (exp.And, exp.Or, exp.Paren)):", "tests/test_guarantees.py"),
-    Mutant("a total of no rows is no row", f"{CLAIMS}sufficiency.py",
+    Mutant("a total of no rows is no row", f"{CLAIMS}trace/sufficiency.py",
            "rows.level < Level.GENUINE or ((has_sets or not keys) and not rows.is_vacuous)", "rows.level < Level.GENUINE", "tests/test_guarantees.py"),
-    Mutant("IN is as EXISTS where NULL counts", f"{CLAIMS}sufficiency.py", "if isinstance(holder, exp.In) or is_equal_any:", "if False:",
+    Mutant("IN is as EXISTS where NULL counts", f"{CLAIMS}trace/sufficiency.py", "if isinstance(holder, exp.In) or is_equal_any:", "if False:",
            "tests/test_guarantees.py"),
-    Mutant("every frame is closed", f"{CLAIMS}sufficiency.py", "is_closed = rows.level == Level.EXACT and frames_are_closed(windows)",
+    Mutant("every frame is closed", f"{CLAIMS}trace/sufficiency.py", "is_closed = rows.level == Level.EXACT and frames_are_closed(windows)",
            "is_closed = True", "tests/test_guarantees.py"),
-    Mutant("an anti join needs nothing", f"{CLAIMS}sufficiency.py", "if not right.never_gains:", "if False:", "tests/test_guarantees.py"),
-    Mutant("an outer join needs no emptiness", f"{CLAIMS}sufficiency.py", "fills_in and not other.is_vacuous and not has_partner", "False",
+    Mutant("an anti join needs nothing", f"{CLAIMS}trace/sufficiency.py", "if not right.never_gains:", "if False:", "tests/test_guarantees.py"),
+    Mutant("an outer join needs no emptiness", f"{CLAIMS}trace/sufficiency.py", "fills_in and not other.is_vacuous and not has_partner", "False",
            "tests/test_guarantees.py"),
-    Mutant("a CTE has one reader", f"{CLAIMS}sufficiency.py", "if readers > 1:", "if readers > 9:", "tests/test_guarantees.py"),
-    Mutant("a join is one to one", f"{CLAIMS}sufficiency.py", "Level.EXACT if is_one_to_one else Level.GENUINE", "Level.EXACT",
+    Mutant("a CTE has one reader", f"{CLAIMS}trace/sufficiency.py", "if readers > 1:", "if readers > 9:", "tests/test_guarantees.py"),
+    Mutant("a join is one to one", f"{CLAIMS}trace/sufficiency.py", "Level.EXACT if is_one_to_one else Level.GENUINE", "Level.EXACT",
            "tests/test_guarantees.py"),
     # --- ties and determinism
     Mutant("place in an order is no tie", f"{TRACER}ties.py", "if name in _PLACES_IN_ORDER:\n        return True", "if False:\n        return True",
            "tests/test_ties.py"),
-    Mutant("a query is not compared with itself", f"{CLAIMS}tie_probe.py", "create or replace temp table broken as {sql}",
+    Mutant("a query is not compared with itself", f"{CLAIMS}publish/tie_probe.py", "create or replace temp table broken as {sql}",
            "create or replace temp table broken as {broken(sql, WAYS[0], only)}", "tests/test_ties.py"),
     Mutant("the odd row is not looked for", f"{TRACER}ties.py",
            "return (*WAYS, *(Way(is_descending, 0, turn) for turn in range(1, turns + 1) for is_descending in (False, True)))", "return WAYS",
            "tests/test_ties.py"),
-    Mutant("what is unknown adds no floats", f"{CLAIMS}operations.py", "return NONE if name in _EXACT or is_sum_of_exact",
+    Mutant("what is unknown adds no floats", f"{CLAIMS}publish/operations.py", "return NONE if name in _EXACT or is_sum_of_exact",
            'return NONE if name in _EXACT or name == "entropy" or is_sum_of_exact', "tests/test_determinism.py"),
-    Mutant("any order of a sum is enough", f"{CLAIMS}operations.py", "(_is_ordered(expression) or not any(",
+    Mutant("any order of a sum is enough", f"{CLAIMS}publish/operations.py", "(_is_ordered(expression) or not any(",
            '(expression.get("order_bys") or not any(', "tests/test_determinism.py"),
-    Mutant("what one branch adds all branches add", f"{CLAIMS}freezing.py", "(rowid, name) not in adding", "not adding", "tests/test_determinism.py -k copied"),
-    Mutant("nobody checks whether a cell is exact", f"{CLAIMS}retrace.py", '"is_exact": cell.is_exact}', '"is_exact": (record.determinism or {}).get("is_exact")}',
+    Mutant("what one branch adds all branches add", f"{CLAIMS}publish/freezing.py", "(rowid, name) not in adding", "not adding", "tests/test_determinism.py -k copied"),
+    Mutant("nobody checks whether a cell is exact", f"{CLAIMS}verify/retrace.py", '"is_exact": cell.is_exact}', '"is_exact": (record.determinism or {}).get("is_exact")}',
            "tests/test_retrace.py"),
     # --- what is left out
     Mutant("an outer join keeps the rows that fill in", f"{CLAIMS}excluded/readings.py", 'elif not words & {"LEFT", "SEMI", "ANTI"}:',

@@ -10,10 +10,10 @@ from pathlib import Path
 from s3_server import client_of
 
 from warehouse.digest import bytes_digest
-from warehouse.evidence.local_objects import LocalObjects
 from warehouse.evidence.manifest import Manifest, ManifestFile
-from warehouse.evidence.objects import Staged
-from warehouse.evidence.s3_objects import S3Objects
+from warehouse.evidence.objects.base import Staged
+from warehouse.evidence.objects.local import LocalObjects
+from warehouse.evidence.objects.s3 import S3Objects
 from warehouse.evidence.store import WAS_THERE, EvidenceStore
 
 FILES = {"log.txt": b"one\ntwo\n", "deep/er/empty": b"", "deep/blob": bytes(range(256)) * 40}

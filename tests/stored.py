@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warehouse.claims.publication import PublishedRollup, publication_key
-from warehouse.evidence.local_objects import LocalObjects
-from warehouse.evidence.objects import Objects
+from warehouse.claims.publish.publication import PublishedRollup, publication_key
+from warehouse.evidence.objects.base import Objects
+from warehouse.evidence.objects.local import LocalObjects
 from warehouse.evidence.store import EvidenceStore, bundle_key
 
 

@@ -9,7 +9,7 @@ import pytest
 from warehouse.address import shown, shown_beside
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.fsspec_objects import FsspecObjects
+from warehouse.evidence.objects.fsspec_urls import FsspecObjects
 
 SECRET = "se%40cr3t"  # percent-encoded, as it must be where it has an @
 ADDRESS = f"ftp://nightly:{SECRET}@127.0.0.1:1/evidence"  # nobody listens there

@@ -11,8 +11,8 @@ from landed import Subject, codes
 from samples import genai_perf as sample
 
 from warehouse.api import Warehouse
-from warehouse.claims.rollup import build
-from warehouse.evidence.location import open_store
+from warehouse.claims.publish.rollup import build
+from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import Unclaimed
 from warehouse.landing.ingest import ingest, plan_ingest

@@ -17,8 +17,8 @@ from test_lineage import QUERY, fresh
 
 import warehouse
 from warehouse.api import Warehouse
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 

@@ -14,10 +14,10 @@ import pytest
 from warehouse.digest import bytes_digest
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.artifact_manifest import manifest
-from warehouse.transform.artifact_results import run_results
-from warehouse.transform.describe import describe_project
-from warehouse.transform.description import BuildOutcome, ModelOutcome, ProjectDescription, PromiseOutcome
+from warehouse.transform.export.artifact_manifest import manifest
+from warehouse.transform.export.artifact_results import run_results
+from warehouse.transform.export.describe import describe_project
+from warehouse.transform.export.description import BuildOutcome, ModelOutcome, ProjectDescription, PromiseOutcome
 
 NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
 RUN_FACT = """\

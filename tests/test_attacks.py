@@ -16,22 +16,22 @@ from forgery import Forgery, forge_record
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 from stored import bundle_folder
 
-from warehouse.claims.fsck import Scope, check_store
-from warehouse.claims.packet import verify_packet, write_packet
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.signing import sign_all
-from warehouse.claims.verdict import exit_code
-from warehouse.claims.verification import verify_all, verify_number, verify_publication
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.publish.signing import sign_all
+from warehouse.claims.verify.packet import verify_packet, write_packet
+from warehouse.claims.verify.verdict import exit_code
+from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
 from warehouse.digest import bytes_digest, canonical_json, number_id
 from warehouse.errors import WarehouseError
-from warehouse.evidence import chain
-from warehouse.evidence import ledger as ledger_module
-from warehouse.evidence.keys import SigningKey, load_signing_key, make_key
-from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.local_objects import LocalObjects
-from warehouse.evidence.location import open_store
+from warehouse.evidence.ledger import chain
+from warehouse.evidence.ledger import events as ledger_module
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects.local import LocalObjects
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.signing.keys import SigningKey, load_signing_key, make_key
+from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"

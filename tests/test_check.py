@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.claims.rollup import build
-from warehouse.claims.rollup import check as check_project
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.publish.rollup import check as check_project
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError, did_you_mean, together
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.build import find_current
-from warehouse.transform.check import ENGINE_VIEWS, inspect
-from warehouse.transform.duck import connect
-from warehouse.transform.landing_tables import project_landing_types
-from warehouse.transform.model import Model
-from warehouse.transform.model_files import load_models, load_queries, read_model
+from warehouse.transform.build.build import find_current
+from warehouse.transform.build.landing_tables import project_landing_types
+from warehouse.transform.check.project_check import ENGINE_VIEWS, inspect
+from warehouse.transform.project.model import Model
+from warehouse.transform.project.model_files import load_models, load_queries, read_model
 from warehouse.transform.query import run_query
-from warehouse.transform.sql_text import tokens
+from warehouse.transform.sql.duck import connect
+from warehouse.transform.sql.text import tokens
 
 
 def write(project: Project, files: Mapping[str, str]) -> None:

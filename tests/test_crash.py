@@ -22,14 +22,14 @@ from processes import killed_after
 from samples import mlperf_inference as sample
 from stored import root_of
 
-from warehouse.claims.fsck import Scope, check_store
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode
-from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.location import open_store
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
+from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project
 from warehouse.project_making import init_project
 

@@ -13,25 +13,25 @@ from conftest import Wh, WhOn
 from samples import mlperf_training
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.deciding import note, reinstate, retract, settle
-from warehouse.claims.excluded import excluded_by
-from warehouse.claims.fsck import Scope, check_store
-from warehouse.claims.lineage import lineage
-from warehouse.claims.packet import verify_packet, write_packet
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.signing import sign_targets
-from warehouse.claims.verification import verify_all, verify_number
+from warehouse.claims.numbers.deciding import note, reinstate, retract, settle
+from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.publish.signing import sign_targets
+from warehouse.claims.trace.excluded import excluded_by
+from warehouse.claims.verify.packet import verify_packet, write_packet
+from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.decisions import standing_now
-from warehouse.evidence.keys import load_signing_key
-from warehouse.evidence.ledger import PUBLICATION, Ledger
-from warehouse.evidence.location import open_store
-from warehouse.evidence.objects import Objects
+from warehouse.evidence.ledger.events import PUBLICATION, Ledger
+from warehouse.evidence.ledger.run_decisions import standing_now
+from warehouse.evidence.objects.base import Objects
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.signing.keys import load_signing_key
+from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 
 # Runs are lines `<group><number>=value`; two of them lie in one bundle.

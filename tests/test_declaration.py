@@ -18,12 +18,12 @@ from samples import bench_serving as sample
 from samples.declaration import Document, benchmark_run, changed, workload_spec, write
 
 from warehouse.api import Warehouse
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build, write_rollup
-from warehouse.claims.verification import verify_number
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build, write_rollup
+from warehouse.claims.verify.verification import verify_number
 from warehouse.digest import workload_spec_digest
 from warehouse.errors import ExitCode
-from warehouse.evidence.location import open_store
+from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import raw_key
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile
@@ -32,7 +32,7 @@ from warehouse.landing.ingest import Plan, ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.equivalence import check_equivalence
+from warehouse.transform.incremental.equivalence import check_equivalence
 
 # --- into which bundles -------------------------------------------------------------------------------------------
 

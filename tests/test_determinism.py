@@ -11,16 +11,16 @@ import pytest
 from bare_project import write
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.lineage import lineage
-from warehouse.claims.operations import _EXACT, _EXACT_OF_INTEGERS
-from warehouse.claims.provenance.engine import APPROXIMATE, UNRULED_AGGREGATES
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.publish.operations import _EXACT, _EXACT_OF_INTEGERS
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.trace.provenance.engine import APPROXIMATE, UNRULED_AGGREGATES
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
-from warehouse.transform.aggregates import AGGREGATES
+from warehouse.transform.sql.aggregates import AGGREGATES
 
 FILES = ("a=1.5\na=2.25\n", "b=7\nb=0.5\n")
 

@@ -11,18 +11,18 @@ import duckdb
 import pytest
 from conftest import REPOSITORY
 
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.rollup import build
 from warehouse.cli.main import COMMANDS
 from warehouse.errors import CODES
-from warehouse.evidence.location import open_store
+from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
-from warehouse.transform.builds import current_build
-from warehouse.transform.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
-from warehouse.transform.model_files import HEADER_KEYS, MATERIALISATIONS
-from warehouse.transform.project_tests import run_unit_tests
-from warehouse.transform.unit_cases import CASE_KEYS
+from warehouse.transform.build.builds import current_build
+from warehouse.transform.project.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
+from warehouse.transform.project.model_files import HEADER_KEYS, MATERIALISATIONS
+from warehouse.transform.testing.project_tests import run_unit_tests
+from warehouse.transform.testing.unit_cases import CASE_KEYS
 
 README = (REPOSITORY / "README.md").read_text()
 MODELS = (REPOSITORY / "docs" / "models.md").read_text()

@@ -13,21 +13,21 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from browser import offline_page
 
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.check import CheckedProject
-from warehouse.transform.describe import describe_project, with_current_build
-from warehouse.transform.description import ProjectDescription
-from warehouse.transform.docs.column_tree import column_tree, columns_made_of
-from warehouse.transform.docs.graph_drawing import Drawing, connected_part, draw, neighbourhood
-from warehouse.transform.docs.pages import page_files, page_name
-from warehouse.transform.docs.site import write_site
-from warehouse.transform.docs.sql_markup import sql_markup
-from warehouse.transform.graph import Graph
-from warehouse.transform.model import Model
+from warehouse.transform.check.project_check import CheckedProject
+from warehouse.transform.export.describe import describe_project, with_current_build
+from warehouse.transform.export.description import ProjectDescription
+from warehouse.transform.export.docs.column_tree import column_tree, columns_made_of
+from warehouse.transform.export.docs.graph_drawing import Drawing, connected_part, draw, neighbourhood
+from warehouse.transform.export.docs.pages import page_files, page_name
+from warehouse.transform.export.docs.site import write_site
+from warehouse.transform.export.docs.sql_markup import sql_markup
+from warehouse.transform.project.graph import Graph
+from warehouse.transform.project.model import Model
 
 HOSTILE = "<script>alert('x')</script><i>&amp;"
 FILES = {

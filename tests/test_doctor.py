@@ -16,9 +16,9 @@ from places import bucket_store
 
 from warehouse.errors import ExitCode
 from warehouse.evidence.examination import BROKEN, PROVEN, SAID, examine
-from warehouse.evidence.local_objects import LocalObjects
-from warehouse.evidence.objects import Objects
-from warehouse.evidence.s3_objects import S3Objects
+from warehouse.evidence.objects.base import Objects
+from warehouse.evidence.objects.local import LocalObjects
+from warehouse.evidence.objects.s3 import S3Objects
 from warehouse.project_making import init_project
 
 PROMISES = ("list", "write", "read", "create if absent", "create if absent, many at once", "clock", "delete")

@@ -13,11 +13,11 @@ import pytest
 from bare_project import project, write
 from provenance import generator, oracle
 
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.rollup import build
 from warehouse.project import Project
-from warehouse.transform.aggregates import AGGREGATE_MACROS, AGGREGATES
-from warehouse.transform.emptiness import is_empty
 from warehouse.transform.query import run_query
+from warehouse.transform.sql.aggregates import AGGREGATE_MACROS, AGGREGATES
+from warehouse.transform.sql.emptiness import is_empty
 
 __all__ = ["project"]
 TABLES = ("host", "run", "sample")

@@ -9,8 +9,8 @@ from bare_project import project, write
 from conftest import Wh
 
 from warehouse.project import Project
-from warehouse.transform.duck import connect
-from warehouse.transform.engine_faults import translated
+from warehouse.transform.sql.duck import connect
+from warehouse.transform.sql.engine_faults import translated
 
 __all__ = ["project"]
 # Settings are pinned, and a manual that is not named leads nowhere.

@@ -7,12 +7,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from warehouse.claims.rollup import build, write_rollup
+from warehouse.claims.publish.rollup import build, write_rollup
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.project_making import init_project
-from warehouse.transform.builds import current_build
-from warehouse.transform.equivalence import check_equivalence
+from warehouse.transform.build.builds import current_build
+from warehouse.transform.incremental.equivalence import check_equivalence
 from warehouse.transform.query import run_query
 
 HEADER = "/*\nmaterialized: incremental\nkey: [k]\n*/\n"

@@ -14,10 +14,10 @@ from conftest import Wh
 from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.excluded import Exclusion, excluded_by
-from warehouse.claims.lineage import lineage
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.trace.excluded import Exclusion, excluded_by
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.project_making import init_project

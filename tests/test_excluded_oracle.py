@@ -12,13 +12,13 @@ import duckdb
 import pytest
 from provenance import generator, oracle
 
-from warehouse.claims.catalog import BuiltModel, Catalog
-from warehouse.claims.excluded.readings import readings
-from warehouse.claims.excluded.survival import Survival
-from warehouse.claims.excluded.tree import expanded
-from warehouse.claims.provenance import TRACE_SETTINGS, annotate
+from warehouse.claims.trace.catalog import BuiltModel, Catalog
+from warehouse.claims.trace.excluded.readings import readings
+from warehouse.claims.trace.excluded.survival import Survival
+from warehouse.claims.trace.excluded.tree import expanded
+from warehouse.claims.trace.provenance import TRACE_SETTINGS, annotate
 from warehouse.errors import WarehouseError
-from warehouse.transform.sql_text import canonical
+from warehouse.transform.sql.text import canonical
 
 # Table -> its columns; those of the fixture, and a run_id where it has none.
 COLUMNS = {"run": ("id", "host", "conc", "tput", "status", "run_id"), "host": ("id", "name", "gpus")}

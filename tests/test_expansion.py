@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.verification import verify_publication
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.verify.verification import verify_publication
 from warehouse.evidence.store import bundle_key
 from warehouse.project import Project
 

@@ -12,22 +12,22 @@ import pytest
 from conftest import WhOn, unprivileged
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.fsck import Scope, check_store
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.signing import publication_subject
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.publish.signing import publication_subject
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.decisions import RETRACTION, decide
 from warehouse.evidence.finding import Finding
-from warehouse.evidence.keys import load_signing_key, make_key
-from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.location import open_store
-from warehouse.evidence.signatures import evidence_subject, sign
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.run_decisions import RETRACTION, decide
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.signing.keys import load_signing_key, make_key
+from warehouse.evidence.signing.signatures import evidence_subject, sign
+from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
-from warehouse.transform.build_exchange import push_build
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
+from warehouse.transform.build.exchange import push_build
 
 SQL = "select key, sum(value) as total from reading group by key"
 ROUNDS = 200

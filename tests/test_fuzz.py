@@ -48,9 +48,9 @@ GOOD = """
 import json
 import pyarrow as pa
 from warehouse.landing.contract import BundleDraft, DraftFile
-from warehouse.landing.json_text import json_pairs, is_lost_number, json_number
+from warehouse.landing.readers.json_text import json_pairs, is_lost_number, json_number
 from warehouse.landing.rows import RowBuffer, landing_schema
-from warehouse.landing.text import Report, lines
+from warehouse.landing.readers.text import Report, lines
 
 TABLES = {"toy": landing_schema(pa.field("a", pa.float64()), pa.field("b", pa.float64()))}
 

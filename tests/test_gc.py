@@ -13,10 +13,10 @@ from conftest import WhOn
 from samples.values import take_in, value_files
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.leftovers import HALF_MADE, SCRATCH, SET_ASIDE, find_leftovers, remove_leftovers
-from warehouse.evidence.location import open_store
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import EvidenceStore, bundle_key
+from warehouse.maintenance.leftovers import HALF_MADE, SCRATCH, SET_ASIDE, find_leftovers, remove_leftovers
 from warehouse.project import Project
 from warehouse.project_making import init_project
 

@@ -25,8 +25,8 @@ from samples.genai_perf import (
 )
 
 from warehouse.evidence.tree import list_tree
-from warehouse.landing import json_scan
 from warehouse.landing.contract import Unclaimed
+from warehouse.landing.readers import json_scan
 
 GENAI_PERF = Subject("genai_perf")
 

@@ -9,14 +9,14 @@ import pytest
 from bare_project import write
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.trace import Traced, demand_table
-from warehouse.claims.verdict import VERIFIED
-from warehouse.claims.verification import verify_publication
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.trace.tracing import Traced, demand_table
+from warehouse.claims.verify.verdict import VERIFIED
+from warehouse.claims.verify.verification import verify_publication
 from warehouse.project import Project, read_project
-from warehouse.transform.duck import quote
+from warehouse.transform.sql.duck import quote
 
 # Every run has the same machine, as nightly runs do; the machine's row is stated by all of them.
 MODELS = {
@@ -69,5 +69,5 @@ def test_verdicts_on_a_publication_share_one_set_of_evidence(tmp_path: Path) -> 
 
 def test_a_trace_that_does_not_fit_takes_the_memory_that_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = shared_machine(tmp_path, 30)
-    monkeypatch.setattr("warehouse.claims.trace.ENGINE_MEMORY", "1MB")
+    monkeypatch.setattr("warehouse.claims.trace.tracing.ENGINE_MEMORY", "1MB")
     assert publish(project, "claim").numbers == 60

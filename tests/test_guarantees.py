@@ -8,11 +8,11 @@ import pytest
 import sqlglot
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.monotony import absences, shown
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.sufficiency import Tables, unproven
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.trace.monotony import absences, shown
+from warehouse.claims.trace.sufficiency import Tables, unproven
 
 MONOTONE = [
     "select a, sum(b) from t group by a",

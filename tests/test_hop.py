@@ -8,14 +8,14 @@ import pytest
 from bare_project import write
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.catalog import trace_in_memory
-from warehouse.claims.lineage import lineage
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.trace import trace
+from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.trace.catalog import trace_in_memory
+from warehouse.claims.trace.tracing import trace
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
-from warehouse.transform.build import gather_material
+from warehouse.transform.build.build import gather_material
 
 
 def built(root: Path, sql: str, **models: str) -> Project:

@@ -20,11 +20,11 @@ from conftest import REPOSITORY, WhBytes, WhOn
 from samples.values import take_in, value_files, values_project
 
 import warehouse
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
 from warehouse.errors import WarehouseError, printable, printable_lines
 from warehouse.project import Project, read_project
-from warehouse.transform.builds import current_build, find_current, list_builds
+from warehouse.transform.build.builds import current_build, find_current, list_builds
 from warehouse.transform.query import open_build
 
 CANARY = "canary-5e1d"

@@ -10,12 +10,12 @@ from bare_project import write
 from samples.values import take_in, value_files, values_project
 from stored import bundle_folder
 
-from warehouse.claims.impact import impact
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.numbers.impact import impact
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode
-from warehouse.evidence.location import open_store
+from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 
 A, B = ["claim[key=a].n", "claim[key=a].total"], ["claim[key=b].n", "claim[key=b].total"]

@@ -16,7 +16,7 @@ PACKAGE = REPOSITORY / "warehouse"
 # line do not see each other.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli", "serve", "api"}),
-    frozenset({"analysis", "record"}),
+    frozenset({"analysis", "maintenance", "record"}),
     frozenset({"claims"}),
     frozenset({"transform"}),
     frozenset({"landing"}),

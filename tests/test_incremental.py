@@ -18,15 +18,15 @@ import duckdb
 import pytest
 from from_nothing import tables_unlike_from_nothing
 
-from warehouse.claims.rollup import write_rollup
+from warehouse.claims.publish.rollup import write_rollup
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, read_project
 from warehouse.project_file import PROJECT_FILE
 from warehouse.project_making import init_project
-from warehouse.transform.build import BuildReport, build
-from warehouse.transform.builds import current_build
-from warehouse.transform.duck import text_literal
+from warehouse.transform.build.build import BuildReport, build
+from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
+from warehouse.transform.sql.duck import text_literal
 
 HISTORIES = int(os.environ.get("WH_HISTORIES", "100"))
 STEPS = 3
@@ -301,7 +301,7 @@ class CrashingConnection:
 
 def crash_then_build(history: History, monkeypatch: pytest.MonkeyPatch) -> BuildReport:
     """Build with a crash at a random statement, then to the end, as often as not from where it broke off."""
-    import warehouse.transform.duck as duck
+    import warehouse.transform.sql.duck as duck
 
     statements, plain = history.rng.randrange(1, 200), duck.connect
 

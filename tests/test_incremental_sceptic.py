@@ -11,7 +11,7 @@ from conftest import Wh
 from from_nothing import tables_unlike_from_nothing
 
 from warehouse.project import Project
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 
 __all__ = ["project"]

@@ -22,12 +22,12 @@ from stored import bundle_folder, root_of
 from warehouse.cli.main import main
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.location import open_store
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.batches import refresh
 from warehouse.landing.contract import ISSUE_TABLE, BundleDraft, DraftFile
 from warehouse.landing.ingest import IngestReport, ingest, plan_ingest
+from warehouse.landing.parse.batches import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project import Project
 from warehouse.project_making import init_project

@@ -13,10 +13,11 @@ from samples import bench_serving
 from samples import mlperf_inference as sample
 
 from warehouse.errors import WarehouseError
-from warehouse.evidence.location import open_store
-from warehouse.landing import examination, parsing
-from warehouse.landing.batches import refresh
+from warehouse.evidence.objects.location import open_store
+from warehouse.landing import examination
 from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.parse import parsing
+from warehouse.landing.parse.batches import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project import Project
 from warehouse.project_making import init_project

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY
 
-from warehouse.evidence.ledger import ARRIVAL, Ledger
-from warehouse.evidence.location import open_store
+from warehouse.evidence.ledger.events import ARRIVAL, Ledger
+from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 from warehouse.project_making import init_project
 
@@ -24,7 +24,7 @@ TAKE_IN = """
 import os, sys, time
 from pathlib import Path
 from ulid import ULID
-from warehouse.evidence.location import open_store
+from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.project import read_project
 project, evidence, start = read_project(Path(sys.argv[1])), Path(sys.argv[2]), Path(sys.argv[3])
@@ -58,7 +58,7 @@ def test_what_a_crash_left_without_an_arrival_arrives_with_the_next(tmp_path: Pa
     (tmp_path / "evidence.txt").write_text("evidence\n")
     (tmp_path / "start").touch()
     # It is killed between the bundle's commit and the ledger's event.
-    killed = "from warehouse.evidence.ledger import Ledger\nimport os\nLedger.arrived = lambda *_: os.kill(os.getpid(), 9)\n" + TAKE_IN
+    killed = "from warehouse.evidence.ledger.events import Ledger\nimport os\nLedger.arrived = lambda *_: os.kill(os.getpid(), 9)\n" + TAKE_IN
     arguments = [str(project.root), str(tmp_path / "evidence.txt"), str(tmp_path / "start")]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run([sys.executable, "-c", killed, *arguments], env=environment, capture_output=True, check=False)

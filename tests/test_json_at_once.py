@@ -16,12 +16,12 @@ import pytest
 from landed import Subject
 from samples import bench_serving, genai_perf, guidellm, inference_perf, llmperf
 
-from warehouse.landing import json_lines, json_scan, json_stream, json_text
-from warehouse.landing import text as line_text
-from warehouse.landing.json_scan import Found, elements
-from warehouse.landing.json_stream import JsonStream
+from warehouse.landing.readers import json_lines, json_scan, json_stream, json_text
+from warehouse.landing.readers import text as line_text
+from warehouse.landing.readers.json_scan import Found, elements
+from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
 
 Read = Callable[[bytes, Report], Iterator[Any]]
 _DAMAGES = [b"{", b"}", b"[", b"]", b'"', b"\\", b":", b",", b"\n", b" ", b"\xff", b"\x01", b"\xc3\xa9", b"0", b"-", b"e", b"."]

@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from warehouse.landing import json_lines, json_scan, json_stream
-from warehouse.landing import text as line_text
-from warehouse.landing.columns import never
-from warehouse.landing.json_records import Decoded, Ends, Records
-from warehouse.landing.json_scan import Found, Scanned
-from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.records import Record
+from warehouse.landing.readers import json_lines, json_scan, json_stream
+from warehouse.landing.readers import text as line_text
+from warehouse.landing.readers.columns import never
+from warehouse.landing.readers.json_records import Decoded, Ends, Records
+from warehouse.landing.readers.json_scan import Found, Scanned
+from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.records import Record
+from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
 
 _PATHS = [
     (), ("a",), ("a", "n"), ("a", "i"), ("a", "big"), ("a", "o"), ("a", "o", "t"), ("a", "o", "u"), ("s",), ("z",), ("l",),

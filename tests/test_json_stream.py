@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from warehouse.landing import json_stream
 from warehouse.landing.contract import ISSUE_TABLE
-from warehouse.landing.json_stream import JsonStream
+from warehouse.landing.readers import json_stream
+from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
 
 
 def _read(data: bytes) -> tuple[list[tuple[bytes, Any]], list[dict[str, Any]]]:

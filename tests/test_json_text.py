@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from warehouse.landing.json_text import json_elements, json_entries
+from warehouse.landing.readers.json_text import json_elements, json_entries
+from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
 
 
 class Issues(Report):

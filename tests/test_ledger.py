@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import WarehouseError
-from warehouse.evidence import ledger as ledger_module
-from warehouse.evidence.decisions import NOTE, REINSTATEMENT, RETRACTION, decide, standing_now
 from warehouse.evidence.finding import MISSING
-from warehouse.evidence.ledger import ARRIVAL, PUBLICATION, Ledger, parse_event
-from warehouse.evidence.ledgered import read_ledgered
-from warehouse.evidence.local_objects import LocalObjects
+from warehouse.evidence.ledger import events as ledger_module
+from warehouse.evidence.ledger.events import ARRIVAL, PUBLICATION, Ledger, parse_event
+from warehouse.evidence.ledger.run_decisions import NOTE, REINSTATEMENT, RETRACTION, decide, standing_now
+from warehouse.evidence.ledger.summary import read_ledgered
+from warehouse.evidence.objects.local import LocalObjects
 
 DIGEST, OTHER = "ab" * 32, "cd" * 32
 
@@ -240,8 +240,8 @@ def test_a_user_without_a_name_is_known_by_number() -> None:
     code = """
 import os, sys
 from pathlib import Path
-from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.local_objects import LocalObjects
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects.local import LocalObjects
 Ledger(LocalObjects(Path(sys.argv[1], "warm"))).arrived("ab" * 32, "f", "here")  # imports, while the interpreter can be read
 os.setuid(54321)
 Ledger(LocalObjects(Path(sys.argv[1], "store"))).arrived("ab" * 32, "f", "here")

@@ -18,12 +18,12 @@ from samples import mlperf_inference
 from stored import folder_of
 
 from warehouse import __version__
-from warehouse.claims.lineage import Lineage, lineage
-from warehouse.claims.publication import CONTENT, publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.numbers.lineage import Lineage, lineage
+from warehouse.claims.publish.publication import CONTENT, publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.location import open_store
+from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import bundle_key
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors

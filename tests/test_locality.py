@@ -13,11 +13,11 @@ import duckdb
 import pytest
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.check import check
-from warehouse.transform.duck import connect, quote
-from warehouse.transform.keys import FILE_COLUMN, KeyPlan
-from warehouse.transform.locality import INPUT_ALIAS
-from warehouse.transform.model import Model
+from warehouse.transform.check.project_check import check
+from warehouse.transform.incremental.changed_keys import FILE_COLUMN, KeyPlan
+from warehouse.transform.incremental.locality import INPUT_ALIAS
+from warehouse.transform.project.model import Model
+from warehouse.transform.sql.duck import connect, quote
 
 ROUNDS = 8
 TABLES = {

@@ -18,8 +18,8 @@ from landed import Rows, codes
 
 from warehouse.digest import bytes_digest
 from warehouse.evidence.manifest import Manifest, ManifestFile
-from warehouse.landing import text
 from warehouse.landing.contract import ISSUE_TABLE, Bundle
+from warehouse.landing.readers import text
 
 INGESTOR = landed.load("mlperf_inference")
 alike = import_module(f"{type(INGESTOR).__module__}.power_alike")

@@ -12,7 +12,7 @@ from samples import mlperf_inference as sample
 from test_mlperf_inference_scenarios import OFFLINE, SINGLE, Row, own, published, severities, submit, too_few
 
 from warehouse.project import find_project
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 
 RESULTS = {"samples_per_s": 700.25, "tokens_per_s": 9000.25}

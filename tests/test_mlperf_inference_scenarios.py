@@ -17,12 +17,12 @@ import pytest
 from conftest import unpacked_evidence
 from samples import mlperf_inference as sample
 
-from warehouse.claims.rollup import build
-from warehouse.evidence.location import open_store
+from warehouse.claims.publish.rollup import build
+from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 
 P90_NS, P99_NS, MULTI_P99_NS = 13349740, 13997474, 1482812  # early-stopping estimates

@@ -17,18 +17,18 @@ import pytest
 from conftest import EVIDENCE
 from stored import bundle_folder
 
-from warehouse.claims.publication import PublishedRow, publications
-from warehouse.claims.publish import publish
-from warehouse.claims.replay import Replayer
-from warehouse.claims.rollup import build
-from warehouse.claims.specification import read_specification
-from warehouse.claims.verification import bundles_of
-from warehouse.evidence.location import open_store
+from warehouse.claims.publish.publication import PublishedRow, publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.publish.specification import read_specification
+from warehouse.claims.verify.replay import Replayer
+from warehouse.claims.verify.verification import bundles_of
+from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.project_making import init_project
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 
 GROUND_TRUTH = EVIDENCE / "ground-truth" / "mlperf-training-olympic-means.json"

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from warehouse.errors import WarehouseError
-from warehouse.landing.batches import schemas
+from warehouse.landing.parse.batches import schemas
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.check import check
-from warehouse.transform.checked_project import CheckedProject
-from warehouse.transform.landing_tables import landing_types
-from warehouse.transform.model_files import load_models, load_queries, read_model
+from warehouse.transform.build.landing_tables import landing_types
+from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.check.project_check import check
+from warehouse.transform.project.model_files import load_models, load_queries, read_model
 
 
 @pytest.fixture
@@ -310,7 +310,7 @@ def test_names_may_be_qualified_and_of_any_case(project: Project) -> None:
 def test_a_chain_of_two_thousand_models_has_an_order(project: Project) -> None:
     import duckdb
 
-    from warehouse.transform.graph import build_graph
+    from warehouse.transform.project.graph import build_graph
 
     write(project, {"models/m.sql": "select 1 as a"})
     first = load_models(project)["m"]
@@ -339,8 +339,8 @@ def test_circles(case: str, project: Project) -> None:
 
 
 def test_a_circle_of_five_thousand_models_is_told_shortly(project: Project) -> None:
-    from warehouse.transform.duck import connect
-    from warehouse.transform.graph import build_graph
+    from warehouse.transform.project.graph import build_graph
+    from warehouse.transform.sql.duck import connect
 
     write(project, {"models/m.sql": "select 1 as a"})
     first = load_models(project)["m"]
@@ -463,9 +463,9 @@ def test_read_model_reads_one_file(tmp_path: Path) -> None:
 
 
 def test_a_cte_with_the_name_of_the_table_that_it_reads_hides_no_dependency() -> None:
-    from warehouse.transform.duck import connect
-    from warehouse.transform.model import Model
-    from warehouse.transform.sql_tree import references
+    from warehouse.transform.project.model import Model
+    from warehouse.transform.sql.duck import connect
+    from warehouse.transform.sql.tree import references
 
     cases = {
         "with t as (select * from t) select * from t": {"t"},

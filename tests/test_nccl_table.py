@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from test_fabric_check_ingestor import codes, of_log, points
 from test_fabric_ground_truth import built, sql_of
 
+from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
 from warehouse.project_making import init_project
 
 NCCL = import_module("test_fabric_check_package.nccl_text")

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.claims.number import (
+from warehouse.claims.numbers.number import (
     CellArgument,
     IdArgument,
     LiteralArgument,
@@ -27,7 +27,7 @@ from warehouse.claims.number import (
     parse_argument,
     row_numbers,
 )
-from warehouse.claims.search import _typed
+from warehouse.claims.numbers.search import _typed
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 
@@ -165,7 +165,7 @@ def test_a_null_is_no_number() -> None:
 
 def test_ids_are_the_same_in_every_process() -> None:
     code = (
-        "from warehouse.claims.number import row_numbers\n"
+        "from warehouse.claims.numbers.number import row_numbers\n"
         f"print(*row_numbers(**{CELL!r}).values())"
     )
     for seed in ("1", "2"):

@@ -17,9 +17,9 @@ from conftest import REPOSITORY
 from samples.published import SERVER, published_submission
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.packet import verify_packet, write_packet
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 

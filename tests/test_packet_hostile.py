@@ -17,15 +17,15 @@ import pytest
 from conftest import WhOn
 from samples.published import SERVER, published_submission
 
-from warehouse.claims import replay
-from warehouse.claims.packet import verify_packet, write_packet
-from warehouse.claims.publication import publications
-from warehouse.claims.specification import read_specification
-from warehouse.claims.time_limit import time_limit
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.specification import read_specification
+from warehouse.claims.verify import replay
+from warehouse.claims.verify.packet import verify_packet, write_packet
+from warehouse.claims.verify.time_limit import time_limit
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
-from warehouse.transform.landing_tables import project_landing_types
-from warehouse.transform.recorded import recorded_project
+from warehouse.transform.build.landing_tables import project_landing_types
+from warehouse.transform.build.recorded import recorded_project
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 # None ends in this century.

@@ -17,13 +17,13 @@ from samples.values import VALUES_INGESTOR, take_in
 from stored import bundle_folder, root_of
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.location import open_store
-from warehouse.landing import parsing, processes
-from warehouse.landing.batches import Landing, refresh
+from warehouse.evidence.objects.location import open_store
+from warehouse.landing.parse import parsing, processes
+from warehouse.landing.parse.batches import Landing, refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
-from warehouse.transform.builds import builder_lock
+from warehouse.transform.build.builds import builder_lock
 
 FILES = 9
 

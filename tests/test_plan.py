@@ -11,10 +11,10 @@ import duckdb
 import pytest
 from conftest import Wh, WhOn
 
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.rollup import build
 from warehouse.project import Project
 from warehouse.project_making import init_project
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 
 FILES = {
     "models/run.sql": "/*\ndescription: runs\ntags: [nightly]\n*/\n"

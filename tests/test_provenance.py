@@ -12,8 +12,8 @@ from provenance import oracle
 from provenance.oracle import CATALOG, TOKENS, Case
 from provenance.subject import Database
 
-from warehouse.claims import provenance
-from warehouse.claims.provenance import cells
+from warehouse.claims.trace import provenance
+from warehouse.claims.trace.provenance import cells
 from warehouse.errors import WarehouseError
 
 CASES = oracle.all_cases()

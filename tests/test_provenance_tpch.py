@@ -15,7 +15,7 @@ from provenance import tpch
 from provenance.examination import Examination, examine
 from provenance.subject import Database, Subject
 
-from warehouse.claims import provenance
+from warehouse.claims.trace import provenance
 
 SCALE = os.environ.get("WH_TPCH_SCALE", "0.01")
 ROWS = int(os.environ.get("WH_TPCH_ROWS", "3"))

@@ -17,25 +17,25 @@ import pytest
 from conftest import WhOn
 from samples import bench_serving, llm_d_report
 
-from warehouse.claims.catalog import Catalog, catalog_of
-from warehouse.claims.empty_tables import empty_tables
-from warehouse.claims.expansion import expanded
-from warehouse.claims.hop import row_tokens
-from warehouse.claims.provenance import TRACE_SETTINGS, annotate
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.rollup import check as check_project
-from warehouse.claims.tie_probe import check_triable
-from warehouse.claims.verdict import VERIFIED
-from warehouse.claims.verification import verify_publication
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.publish.rollup import check as check_project
+from warehouse.claims.publish.tie_probe import check_triable
+from warehouse.claims.trace.catalog import Catalog, catalog_of
+from warehouse.claims.trace.empty_tables import empty_tables
+from warehouse.claims.trace.inlined_views import expanded
+from warehouse.claims.trace.provenance import TRACE_SETTINGS, annotate
+from warehouse.claims.trace.trace_step import row_tokens
+from warehouse.claims.verify.verdict import VERIFIED
+from warehouse.claims.verify.verification import verify_publication
 from warehouse.errors import WarehouseError
-from warehouse.evidence.location import open_store
+from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.landing_tables import project_landing_types
+from warehouse.transform.build.landing_tables import project_landing_types
 
 CASES = Path(__file__).parent / "publishing"
 
@@ -216,7 +216,7 @@ def test_a_build_is_not_stopped_and_publish_runs_nothing(small: Project, tmp_pat
     add(small, tmp_path / "tree")
     write(small, {"queries/q.sql": "/*\ngrain: [run_id]\n*/\nselect run_id, list(status) as s from request_fact group by run_id"})
     build(small)
-    monkeypatch.setattr("warehouse.claims.tie_probe.check_ties", lambda *_: pytest.fail("ties were tried first"))
+    monkeypatch.setattr("warehouse.claims.publish.tie_probe.check_ties", lambda *_: pytest.fail("ties were tried first"))
     with pytest.raises(WarehouseError) as caught:
         publish(small, "q")
     assert caught.value.place.startswith("queries/q.sql:4:16") and caught.value.message.startswith("E_UNORDERED_AGG: ")
@@ -267,7 +267,7 @@ def test_what_was_found_is_remembered_until_the_text_changes(small: Project, wh_
     small.builds.mkdir(parents=True, exist_ok=True)
     assert wh_on(small, "check")[0] == 0
     with monkeypatch.context() as patch:
-        patch.setattr("warehouse.claims.publishable.annotate", lambda *_, **__: pytest.fail("annotated again"))
+        patch.setattr("warehouse.claims.publish.publishable.annotate", lambda *_, **__: pytest.fail("annotated again"))
         assert wh_on(small, "check")[0] == 0
     write(small, {"models/run_fact.sql": "select run_id, first(ttft_ms) as ttft_ms from summed group by run_id"})
     assert wh_on(small, "check")[0] == 1

@@ -11,12 +11,12 @@ import pytest
 from conftest import WhOn
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.fsck import Scope, check_store
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.location import open_store
-from warehouse.evidence.objects import UNREACHABLE
+from warehouse.evidence.objects.base import UNREACHABLE
+from warehouse.evidence.objects.location import open_store
+from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
 
 SQL = "select key, sum(value) as total from reading group by key"

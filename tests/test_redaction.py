@@ -11,7 +11,7 @@ import pytest
 from conftest import WhOn
 
 from warehouse.errors import WarehouseError
-from warehouse.evidence.location import open_store
+from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
 from warehouse.record.redaction import HIDDEN, Redaction, redacted

@@ -14,13 +14,13 @@ import pytest
 from samples import mlperf_inference
 from scipy.stats import binom
 
-from warehouse.claims.rollup import build
-from warehouse.evidence.location import open_store
+from warehouse.claims.publish.rollup import build
+from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 
 # --- the median's interval ---------------------------------------------------------------------------------------

@@ -15,17 +15,17 @@ from conftest import WhOn
 from samples.values import take_in, value_files, values_project
 from stored import bundle_folder, folder_of
 
-from warehouse.claims import retention
-from warehouse.claims.lineage import lineage
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.retention import apply_retention, plan_retention
-from warehouse.claims.rollup import build
-from warehouse.claims.verification import verify_all
+from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.verify.verification import verify_all
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.ledger import REMOVAL, Event, Ledger
-from warehouse.evidence.location import open_store
+from warehouse.evidence.ledger.events import REMOVAL, Event, Ledger
+from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import EvidenceStore, bundle_key
+from warehouse.maintenance import retention
+from warehouse.maintenance.retention import apply_retention, plan_retention
 from warehouse.project import Project, read_project
 
 SQL = "select key, sum(value) as total from reading group by key"

@@ -7,10 +7,10 @@ from pathlib import Path
 from bare_project import write
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.packet import verify_packet, write_packet
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.verification import verify_all, verify_number
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.verify.packet import verify_packet, write_packet
+from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.project import Project
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"

@@ -16,19 +16,19 @@ from fsspec import AbstractFileSystem
 from s3_server import KEYS, client_of
 from s3fs import S3FileSystem
 
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
-from warehouse.transform import objects
-from warehouse.transform.build import BuildReport, Progress
-from warehouse.transform.builds import current_build, find_current
-from warehouse.transform.duck import connect, execute
-from warehouse.transform.model import Model
-from warehouse.transform.preview import preview
+from warehouse.transform.build.build import BuildReport, Progress
+from warehouse.transform.build.builds import current_build, find_current
+from warehouse.transform.build.preview import preview
+from warehouse.transform.build.session import ModelResult
+from warehouse.transform.project import s3_sources as objects
+from warehouse.transform.project.model import Model
 from warehouse.transform.query import run_query
-from warehouse.transform.session import ModelResult
+from warehouse.transform.sql.duck import connect, execute
 
 
 @dataclass(frozen=True)

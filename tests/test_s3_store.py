@@ -22,17 +22,18 @@ from places import bucket_store, faults, manifest_of, put
 from s3_server import KEYS, Server
 from samples.values import value_files, values_project
 
-from warehouse.claims.retention import apply_retention
 from warehouse.cli.main import main
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence import object_cache, s3_objects
-from warehouse.evidence.leftovers import remove_leftovers
-from warehouse.evidence.location import open_store
-from warehouse.evidence.object_cache import ObjectCache
-from warehouse.evidence.s3_objects import S3Objects
+from warehouse.evidence.objects import cache as object_cache
+from warehouse.evidence.objects import s3 as s3_objects
+from warehouse.evidence.objects.cache import ObjectCache
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.objects.s3 import S3Objects
 from warehouse.evidence.store import EvidenceStore, bundle_key, raw_key
 from warehouse.landing.contract import Bundle
+from warehouse.maintenance.leftovers import remove_leftovers
+from warehouse.maintenance.retention import apply_retention
 from warehouse.project import Project, read_project
 
 # Small ones, which go from memory, and one that is streamed.

@@ -14,19 +14,19 @@ from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
 from stored import bundle_folder, folder_of
 
-from warehouse.claims.deciding import settle
-from warehouse.claims.lineage import lineage
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.verification import verify_number
+from warehouse.claims.numbers.deciding import settle
+from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.verify.verification import verify_number
 from warehouse.errors import WarehouseError
-from warehouse.evidence.location import open_store
+from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import bundle_key
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.record.command import record
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import open_build
 
 

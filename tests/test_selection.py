@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.transform.graph import Graph
-from warehouse.transform.model import Model
-from warehouse.transform.selection import select
+from warehouse.transform.project.graph import Graph
+from warehouse.transform.project.model import Model
+from warehouse.transform.project.selection import select
 
 # log -> run -> fast -> report; host -> run; feed.run (a feed, keyed by its qualified name) -> report; alone
 READS = {

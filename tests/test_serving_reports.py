@@ -12,13 +12,13 @@ import pytest
 import yaml
 from landed import Subject
 
-from warehouse.claims.rollup import build
-from warehouse.evidence.location import open_store
+from warehouse.claims.publish.rollup import build
+from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 
 LLMPERF = "ray-project__llmperf-leaderboard"
 GENAI_PERF = "cfregly__ai-performance-engineering"

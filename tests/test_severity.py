@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from warehouse.landing.contract import ISSUE_TABLE
+from warehouse.landing.readers.text import MAX_ISSUES, Report
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.severity import SEVERITIES, disagreement, identity_issue
-from warehouse.landing.text import MAX_ISSUES, Report
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

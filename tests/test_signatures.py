@@ -33,11 +33,11 @@ from cryptography.hazmat.primitives.serialization import (
 from samples.values import take_in, value_files, values_project
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence import signatures
-from warehouse.evidence.keys import PublicKey, SigningKey, load_signing_key, make_key, public_keys, read_public_key
-from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.local_objects import LocalObjects
-from warehouse.evidence.signatures import Signing, check_signatures, evidence_subject, sign, signature_stamps
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects.local import LocalObjects
+from warehouse.evidence.signing import signatures
+from warehouse.evidence.signing.keys import PublicKey, SigningKey, load_signing_key, make_key, public_keys, read_public_key
+from warehouse.evidence.signing.signatures import Signing, check_signatures, evidence_subject, sign, signature_stamps
 
 DIGEST, OTHER = "ab" * 32, "cd" * 32
 

@@ -15,21 +15,21 @@ from conftest import Wh, WhOn
 from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.lineage import lineage
-from warehouse.claims.packet import verify_packet, write_packet
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.verification import verify_all, verify_number
+from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.verify.packet import verify_packet, write_packet
+from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.decisions import RETRACTION, decide
-from warehouse.evidence.keys import SigningKey, load_signing_key, make_key, read_public_key
-from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.location import open_store
-from warehouse.evidence.signatures import evidence_subject, sign
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.run_decisions import RETRACTION, decide
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.signing.keys import SigningKey, load_signing_key, make_key, read_public_key
+from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project, trust_key
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 
 SQL = "select key, sum(value) as total from reading group by key"

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from warehouse.transform.sql_text import canonical, line_and_column, output_column, pointed, tokens
+from warehouse.transform.sql.text import canonical, line_and_column, output_column, pointed, tokens
 
 # SQL, and its canonical form.
 CANONICAL = {

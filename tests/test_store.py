@@ -18,7 +18,7 @@ from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent
 from warehouse.evidence.incoming import Incoming
-from warehouse.evidence.objects import Staged
+from warehouse.evidence.objects.base import Staged
 from warehouse.evidence.store import EvidenceStore, local_store, raw_key
 from warehouse.landing.contract import Bundle
 

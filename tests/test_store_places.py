@@ -22,13 +22,13 @@ from places import FILES, Place, bucket_store, faults, manifest_of, put
 
 from warehouse.digest import bytes_digest
 from warehouse.errors import WarehouseError
-from warehouse.evidence import holds as evidence_holds
 from warehouse.evidence.finding import LEFTOVER
-from warehouse.evidence.holds import inspect_holds
-from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects import holds as evidence_holds
+from warehouse.evidence.objects.holds import inspect_holds
+from warehouse.evidence.objects.s3 import S3Objects
 from warehouse.evidence.part import part_of
 from warehouse.evidence.removal import remove_bundle
-from warehouse.evidence.s3_objects import S3Objects
 from warehouse.evidence.store import EvidenceStore, bundle_key, local_store, manifest_key, raw_key
 from warehouse.landing.contract import Bundle
 
@@ -236,7 +236,7 @@ def forks() -> Iterator[ForkServerContext]:
     """Processes that are forked from one that has imported what a writer needs and has talked to nobody: 50 of them cost 50
     forks, not 50 starts of an interpreter."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, "obstore", "botocore.session", "warehouse.evidence.s3_faults"])
+    context.set_forkserver_preload([__name__, "obstore", "botocore.session", "warehouse.evidence.objects.s3_faults"])
     yield context
 
 

@@ -15,15 +15,15 @@ from places import FILES, manifest_of, put
 from s3_server import client_of
 from samples.values import VALUES_INGESTOR, take_in, value_files
 
-from warehouse.claims.fsck import Scope, check_store
 from warehouse.cli.main import main
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.fsspec_objects import FsspecObjects
-from warehouse.evidence.location import open_store, prove_store
-from warehouse.evidence.objects import Staged
-from warehouse.evidence.probe import prove
+from warehouse.evidence.objects.base import Staged
+from warehouse.evidence.objects.fsspec_urls import FsspecObjects
+from warehouse.evidence.objects.location import open_store, prove_store
+from warehouse.evidence.objects.probe import prove
 from warehouse.evidence.store import EvidenceStore
+from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project
 from warehouse.project_making import init_project
 

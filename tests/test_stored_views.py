@@ -8,9 +8,9 @@ import duckdb
 import pytest
 from bare_project import project, write
 
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.rollup import build
 from warehouse.project import Project
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 
 __all__ = ["project"]
 VIEW = "/*\nmaterialized: view\ndescription: é\n*/ "

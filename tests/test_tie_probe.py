@@ -8,8 +8,8 @@ from random import Random
 import duckdb
 import pytest
 
-from warehouse.claims.provenance import TRACE_SETTINGS, annotate
-from warehouse.claims.tie_probe import probe
+from warehouse.claims.publish.tie_probe import probe
+from warehouse.claims.trace.provenance import TRACE_SETTINGS, annotate
 from warehouse.errors import WarehouseError
 
 COLUMNS = ["id", "k", "a", "v"]

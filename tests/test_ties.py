@@ -11,11 +11,11 @@ import pytest
 from provenance.oracle import HERE, Case, read_cases
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.provenance import Refusal
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.tie_probe import probe
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.publish.tie_probe import probe
+from warehouse.claims.trace.provenance import Refusal
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 

@@ -16,12 +16,12 @@ import duckdb
 import pytest
 from processes import killed_after
 
-from warehouse.claims.rollup import write_rollup
+from warehouse.claims.publish.rollup import write_rollup
 from warehouse.errors import ExitCode
 from warehouse.project import Project
 from warehouse.project_making import init_project
-from warehouse.transform.build import build
-from warehouse.transform.builds import builder_lock, current_build
+from warehouse.transform.build.build import build
+from warehouse.transform.build.builds import builder_lock, current_build
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 KILLS = 50

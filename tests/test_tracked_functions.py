@@ -8,9 +8,9 @@ import duckdb
 import pytest
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.duck import connect
-from warehouse.transform.model import Model
-from warehouse.transform.sql_tree import (
+from warehouse.transform.project.model import Model
+from warehouse.transform.sql.duck import connect
+from warehouse.transform.sql.tree import (
     FILE_FUNCTIONS,
     PURE_FUNCTIONS,
     UNTRACKED_FUNCTIONS,

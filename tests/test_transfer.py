@@ -19,25 +19,25 @@ from conftest import REPOSITORY, WhOn
 from s3_server import client_of
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.fsck import Scope, check_store
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.retention import plan_retention
-from warehouse.claims.rollup import build
-from warehouse.claims.signing import publication_subject
-from warehouse.claims.transfer import Moved, select, transfer
-from warehouse.claims.verification import verify_all
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.publish.signing import publication_subject
+from warehouse.claims.verify.verification import verify_all
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.decisions import NOTE, RETRACTION, decide
 from warehouse.evidence.incoming import Incoming
-from warehouse.evidence.keys import load_signing_key, make_key
-from warehouse.evidence.ledger import Ledger
-from warehouse.evidence.leftovers import remove_leftovers
-from warehouse.evidence.local_objects import LocalObjects
-from warehouse.evidence.location import open_store
-from warehouse.evidence.objects import Staged
-from warehouse.evidence.signatures import evidence_subject, sign
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.run_decisions import NOTE, RETRACTION, decide
+from warehouse.evidence.objects.base import Staged
+from warehouse.evidence.objects.local import LocalObjects
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.signing.keys import load_signing_key, make_key
+from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.evidence.store import manifest_key, raw_key
+from warehouse.maintenance.fsck import Scope, check_store
+from warehouse.maintenance.leftovers import remove_leftovers
+from warehouse.maintenance.retention import plan_retention
+from warehouse.maintenance.transfer import Moved, select, transfer
 from warehouse.project import Project, project_of_place, read_project
 
 SQL = "select key, sum(value) as total from reading where key = 'a' group by key"
@@ -258,8 +258,8 @@ def test_what_policy_removed_here_is_not_removed_there(source: Project, target: 
 KILLED_AT = """
 import os, signal, sys
 from pathlib import Path
-import warehouse.evidence.local_objects as local
-from warehouse.claims.transfer import select, transfer
+import warehouse.evidence.objects.local as local
+from warehouse.maintenance.transfer import select, transfer
 from warehouse.evidence.store import local_store
 made, limit = 0, int(sys.argv[3])
 

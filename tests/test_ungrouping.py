@@ -9,7 +9,7 @@ import pytest
 from provenance import generator, oracle
 from provenance.subject import Database, row_key
 
-from warehouse.claims.provenance import Annotated, annotate
+from warehouse.claims.trace.provenance import Annotated, annotate
 from warehouse.errors import WarehouseError
 
 CASES = [case for case in oracle.all_cases() if case.refuse is None]

@@ -14,11 +14,11 @@ from conftest import Wh
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.duck import connect
-from warehouse.transform.project_tests import run_unit_tests
-from warehouse.transform.unit_cases import Value, load_unit_cases
-from warehouse.transform.unit_tests import UnitResult
-from warehouse.transform.unit_values import typed_value
+from warehouse.transform.sql.duck import connect
+from warehouse.transform.testing.project_tests import run_unit_tests
+from warehouse.transform.testing.unit_cases import Value, load_unit_cases
+from warehouse.transform.testing.unit_tests import UnitResult
+from warehouse.transform.testing.unit_values import typed_value
 
 MODELS = {
     "models/run.sql": """\

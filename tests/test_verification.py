@@ -14,20 +14,20 @@ from forgery import forge, row_documents, rows_content
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 from stored import bundle_folder, folder_of
 
-from warehouse.claims.lineage import lineage
-from warehouse.claims.number import exact, row_numbers
-from warehouse.claims.packet import verify_packet, write_packet
-from warehouse.claims.publication import publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.verdict import STALE_BECAUSE, STATES
-from warehouse.claims.verification import verify_all, verify_number, verify_publication
+from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.numbers.number import exact, row_numbers
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.verify.packet import verify_packet, write_packet
+from warehouse.claims.verify.verdict import STALE_BECAUSE, STATES
+from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
 from warehouse.cli.main import main
 from warehouse.digest import canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.location import open_store
+from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project, read_project
-from warehouse.transform.sql_text import canonical
+from warehouse.transform.sql.text import canonical
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"
 FILES = ("a=1.5\na=2.25\n", "a=4\n", "b=7\n", "b=0.1\nb=0.2\n")  # one bundle each

@@ -22,11 +22,11 @@ import pytest
 from samples import mlperf_inference
 from stored import bundle_folder, folder_of
 
-from warehouse.claims.publication import CONTENT, PublishedCell, PublishedRollup, publications
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.verification import verify_all, verify_number
-from warehouse.evidence.location import open_store
+from warehouse.claims.publish.publication import CONTENT, PublishedCell, PublishedRollup, publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.verify.verification import verify_all, verify_number
+from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import bundle_key
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
@@ -217,6 +217,6 @@ _ON_ONE_PROCESSOR = """
 import os, sys
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from warehouse.cli.main import main
-from warehouse.evidence.location import open_store
+from warehouse.evidence.objects.location import open_store
 sys.exit(main(sys.argv[1:]))
 """

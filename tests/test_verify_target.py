@@ -9,9 +9,9 @@ from bare_project import write
 from conftest import WhOn
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.publication import publication_with
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.publication import publication_with
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
 

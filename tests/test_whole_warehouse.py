@@ -7,18 +7,18 @@ from __future__ import annotations
 import pytest
 from conftest import WhOn, unpacked_evidence
 
-from warehouse.claims.fsck import Scope, check_store
-from warehouse.claims.lineage import lineage
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
-from warehouse.claims.verdict import VERIFIED
-from warehouse.claims.verification import verify_number
-from warehouse.evidence.location import open_store
+from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.claims.verify.verdict import VERIFIED
+from warehouse.claims.verify.verification import verify_number
+from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
+from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.builds import current_build
+from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 
 # The archives with evidence of the families that have an ingestor, and those of formats that none recognises yet.

@@ -10,7 +10,7 @@ from forgery import encoded
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.claims.why_sets import WhySets, why_digest
+from warehouse.claims.publish.why_sets import WhySets, why_digest
 from warehouse.digest import bytes_digest
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from warehouse.landing.readers.text import Report
+from warehouse.landing.readers.yaml_text import yaml_documents, yaml_pairs
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
-from warehouse.landing.yaml_text import yaml_documents, yaml_pairs
 
 TEXT = """# a comment
 version: '0.1'

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.claims.cell_rows import CellRows, cell_rows
-from warehouse.claims.impact import Impacts, impact
-from warehouse.claims.lineage import Lineage, lineage
-from warehouse.claims.number import parse_argument
-from warehouse.claims.publication import PublishedRollup, publications
-from warehouse.claims.raw_bytes import OpenedFile, open_file
-from warehouse.claims.search import FoundCell, find_cell
-from warehouse.claims.verdict import Verdict
-from warehouse.claims.verification import verify_all, verify_number
+from warehouse.claims.numbers.impact import Impacts, impact
+from warehouse.claims.numbers.lineage import Lineage, lineage
+from warehouse.claims.numbers.number import parse_argument
+from warehouse.claims.numbers.search import FoundCell, find_cell
+from warehouse.claims.publish.publication import PublishedRollup, publications
+from warehouse.claims.trace.cell_rows import CellRows, cell_rows
+from warehouse.claims.trace.raw_bytes import OpenedFile, open_file
+from warehouse.claims.verify.verdict import Verdict
+from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, find_project
-from warehouse.transform.away import told_away
-from warehouse.transform.builds import current_build, find_build
+from warehouse.transform.build.builds import current_build, find_build
+from warehouse.transform.incremental.aged_out import told_away
 from warehouse.transform.query import read_arrow, run_query
 
 if TYPE_CHECKING:

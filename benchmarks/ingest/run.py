@@ -112,7 +112,7 @@ def hash_all(evidence: Path, project: Path) -> int:
 
 def ingest_all(evidence: Path, project: Path) -> int:
     """What `wh ingest` does."""
-    from warehouse.evidence.location import open_store
+    from warehouse.evidence.objects.location import open_store
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import load_ingestors
     from warehouse.project import read_project
@@ -124,9 +124,9 @@ def ingest_all(evidence: Path, project: Path) -> int:
 
 def parse_all(evidence: Path, project: Path) -> int:
     """What `wh build` does before its models; the number of rows, the issues left out."""
-    from warehouse.evidence.location import open_store
-    from warehouse.landing.batches import refresh
+    from warehouse.evidence.objects.location import open_store
     from warehouse.landing.contract import ISSUE_TABLE
+    from warehouse.landing.parse.batches import refresh
     from warehouse.landing.registry import find_ingestors
     from warehouse.project import read_project
 

@@ -26,10 +26,10 @@ sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests"), str(HERE.parent / "t
 from measure import medians, run
 from subjects import FACT_QUERIES, Query, facts, tpch, tpch_queries, with_rollup
 
-from warehouse.claims.catalog import Catalog
-from warehouse.claims.hop import WANTED, hop, row_tokens
-from warehouse.claims.provenance import annotate
-from warehouse.claims.trace import Tracer, trace
+from warehouse.claims.trace.catalog import Catalog
+from warehouse.claims.trace.provenance import annotate
+from warehouse.claims.trace.trace_step import WANTED, hop, row_tokens
+from warehouse.claims.trace.tracing import Tracer, trace
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,7 +44,7 @@ _ROWS = "rows behind one row"
 # The CPU milliseconds of each verification of a number after the first, in one process.
 _REPLAYS = """
 import sys, time
-from warehouse.claims.verification import verify_number
+from warehouse.claims.verify.verification import verify_number
 from warehouse.project import find_project
 taken = []
 for _ in range(int(sys.argv[2]) + 1):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.claims.catalog import BuiltModel, Catalog
-from warehouse.claims.provenance import TRACE_SETTINGS
-from warehouse.transform.duck import connect
+from warehouse.claims.trace.catalog import BuiltModel, Catalog
+from warehouse.claims.trace.provenance import TRACE_SETTINGS
+from warehouse.transform.sql.duck import connect
 
 if TYPE_CHECKING:
     import duckdb

@@ -73,7 +73,7 @@ def put(source: Path, target: str) -> None:
 
 def ingest(source: Path, target: str) -> None:
     """What `wh ingest` does with files that no ingestor knows: one bundle."""
-    from warehouse.evidence.location import open_store
+    from warehouse.evidence.objects.location import open_store
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.project import read_project
 
@@ -90,8 +90,8 @@ def main() -> None:
     if step == "put":
         import_module("obstore.store")
     if step == "ingest":
-        import warehouse.evidence.location
-        import warehouse.evidence.s3_objects
+        import warehouse.evidence.objects.location
+        import warehouse.evidence.objects.s3
         import warehouse.landing.ingest  # noqa: F401
 
         with suppress(ImportError):  # a folder takes no client

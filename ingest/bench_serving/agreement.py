@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from warehouse.landing.readers.text import Entry
 from warehouse.landing.severity import disagreement
-from warehouse.landing.text import Entry
 
 from .requests import Detail
 

@@ -14,8 +14,8 @@ import numpy as np
 import simdjson
 from numpy.typing import NDArray
 
-from warehouse.landing.json_text import json_number
-from warehouse.landing.text import Data, Report, clean, count_of
+from warehouse.landing.readers.json_text import json_number
+from warehouse.landing.readers.text import Data, Report, clean, count_of
 
 from .records import Pair
 

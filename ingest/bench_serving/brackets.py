@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warehouse.landing.numbers_at import Ints
+from warehouse.landing.readers.numbers_at import Ints
 
 _QUOTE = ord('"')
 _BACKSLASH = ord("\\")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.landing.records import ABSENT
-from warehouse.landing.text import Data, Entry, Line, Report, clean, is_non_finite, landed_text, lines, number_in
+from warehouse.landing.readers.records import ABSENT
+from warehouse.landing.readers.text import Data, Entry, Line, Report, clean, is_non_finite, landed_text, lines, number_in
 
 # How arguments are printed: the client's and older servers' parsed, SGLang's, what vLLM was given and what its engine made of it.
 _PRINTED = (

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.entries import check_total, element_entry, possible
-from warehouse.landing.json_text import Element, Json, json_number, json_pairs, json_text
-from warehouse.landing.records import ABSENT, shown
+from warehouse.landing.readers.entries import check_total, element_entry, possible
+from warehouse.landing.readers.json_text import Element, Json, json_number, json_pairs, json_text
+from warehouse.landing.readers.records import ABSENT, shown
+from warehouse.landing.readers.text import Data, Entry, Report, clean, is_non_finite, landed_text
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Data, Entry, Report, clean, is_non_finite, landed_text
 
 from .agreement import disagreements, disagreements_per_accelerator
 from .bundles import CONSOLE, RECORDS, RESULT

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warehouse.landing.json_text import Json
-from warehouse.landing.text import Data, Report, clean, count_of
+from warehouse.landing.readers.json_text import Json
+from warehouse.landing.readers.text import Data, Report, clean, count_of
 
 from .brackets import brackets_in
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from warehouse.landing.text import Data, Report, landed_text
+from warehouse.landing.readers.text import Data, Report, landed_text
 
 from .arrays import Gaps, Numbers, gaps_in, numbers_in, texts_in
 from .records import Pair

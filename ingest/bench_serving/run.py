@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from warehouse.landing.contract import canonical_json, workload_spec_digest
 from warehouse.landing.deployments import accelerator_of, accelerators_used, configuration, split_deployment
-from warehouse.landing.text import Entry
+from warehouse.landing.readers.text import Entry
 
 from .names import Told, precision_in
 

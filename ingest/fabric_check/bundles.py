@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
 
 from . import nccl_summary, rccl_report
 from .check import Check

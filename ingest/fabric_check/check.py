@@ -10,8 +10,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from warehouse.landing.entries import is_count
-from warehouse.landing.text import MAX_VALUE_CHARACTERS, Line, Report, clean, is_non_finite, landed_text, number_in
+from warehouse.landing.readers.entries import is_count
+from warehouse.landing.readers.text import MAX_VALUE_CHARACTERS, Line, Report, clean, is_non_finite, landed_text, number_in
 
 from .tables import ENDPOINT, ENTRY, POINT, TEST
 

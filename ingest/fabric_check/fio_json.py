@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from warehouse.landing.json_text import Element, json_text
-from warehouse.landing.records import Record
-from warehouse.landing.text import Data, Report, clean
+from warehouse.landing.readers.json_text import Element, json_text
+from warehouse.landing.readers.records import Record
+from warehouse.landing.readers.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, entry, point, test
 from .json_tree import Document, by_key, documents, text

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from warehouse.landing.text import Data, Line, Report, clean, number_in
+from warehouse.landing.readers.text import Data, Line, Report, clean, number_in
 
 from .check import Check, Rows, at, end, integer_in, point, test
 from .streams import Told, told_lines

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from warehouse.landing.text import Data, Report, clean
+from warehouse.landing.readers.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, entry, point, table_integer, table_number, test
 from .streams import Told, told_lines

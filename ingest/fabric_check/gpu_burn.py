@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from warehouse.landing.text import MAX_LINE_BYTES, Data, Line, Report, clean, number_in
+from warehouse.landing.readers.text import MAX_LINE_BYTES, Data, Line, Report, clean, number_in
 
 from .check import Check, Rows, at, end, endpoint, entry, integer_in, point, table_integer, table_number, test
 from .streams import Told, told_lines

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from warehouse.landing.text import Data, Line, Report, clean
+from warehouse.landing.readers.text import Data, Line, Report, clean
 
 from .check import Check, Rows, at, end, integer_in, point, table_integer, table_number, test
 from .streams import Told, told_lines

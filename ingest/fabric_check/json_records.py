@@ -10,9 +10,9 @@ import re
 from collections.abc import Generator, Iterable
 from typing import Any
 
-from warehouse.landing.entries import is_count
-from warehouse.landing.json_text import Element, json_text
-from warehouse.landing.text import Data, Report, clean
+from warehouse.landing.readers.entries import is_count
+from warehouse.landing.readers.json_text import Element, json_text
+from warehouse.landing.readers.text import Data, Report, clean
 
 from .check import Check, Row, Rows, at, end, endpoint, entry, is_missing, point, test
 from .json_tree import Document, by_key, documents, text

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from warehouse.landing.json_text import Element, json_elements, json_pairs, json_text
-from warehouse.landing.records import Record, shown
-from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Line, Report, clean, count_of, lines
+from warehouse.landing.readers.json_text import Element, json_elements, json_pairs, json_text
+from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Line, Report, clean, count_of, lines
 
 MAX_DOCUMENT_BYTES = 32 << 20  # a document is held whole: a tool's result is some kilobytes
 _OPENING = re.compile(rb"^[^\S\n]*\{", re.MULTILINE)

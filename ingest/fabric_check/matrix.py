@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from warehouse.landing.text import clean
+from warehouse.landing.readers.text import clean
 
 _END = r"(?:(?P<{0}>\w+)\s*\((?P<{0}_by>row|column)\)|All\b(?:\s+\w+)?)"
 _TITLE = re.compile(

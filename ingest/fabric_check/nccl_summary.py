@@ -10,8 +10,8 @@ import csv
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from warehouse.landing.readers.text import Data, Line, Report, decoded, lines, number_in
 from warehouse.landing.severity import ERROR, disagreement
-from warehouse.landing.text import Data, Line, Report, decoded, lines, number_in
 
 from .nodes import expanded
 

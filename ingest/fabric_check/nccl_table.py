@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from warehouse.landing.entries import is_count
-from warehouse.landing.text import Line, Report, clean, number_in
+from warehouse.landing.readers.entries import is_count
+from warehouse.landing.readers.text import Line, Report, clean, number_in
 
 from .check import Check, Row, Rows, integer_in, is_missing, point, table_integer, table_number
 from .streams import Told

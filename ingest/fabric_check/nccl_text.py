@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.landing.text import Data, Line, Report, clean, number_in
+from warehouse.landing.readers.text import Data, Line, Report, clean, number_in
 
 from .check import Check, Row, Rows, at, end, endpoint, entry, integer_in, is_missing, is_row_like, test
 from .nccl_table import SAYS_NOTHING, Section, read_columns, table_row

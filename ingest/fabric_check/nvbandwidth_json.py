@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 
-from warehouse.landing.json_text import Element, json_text
-from warehouse.landing.records import shown
-from warehouse.landing.text import Data, Report, clean
+from warehouse.landing.readers.json_text import Element, json_text
+from warehouse.landing.readers.records import shown
+from warehouse.landing.readers.text import Data, Report, clean
 
 from .check import Check, Rows, at, end, endpoint, entry, point, table_number, test
 from .json_tree import Document, by_key, documents, text

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from warehouse.landing.text import Data, Report, clean, number_in
+from warehouse.landing.readers.text import Data, Report, clean, number_in
 
 from .check import Check, Rows, at, end, endpoint, entry, is_missing, point, table_number, test
 from .matrix import cell_columns, is_cell_expected, matrix_of

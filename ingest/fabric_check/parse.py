@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
+from warehouse.landing.readers.text import Data, Report, clean, is_non_finite, lines
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Data, Report, clean, is_non_finite, lines
 
 from . import nccl_summary
 from .bundles import SILENT_LOG, SUMMARY

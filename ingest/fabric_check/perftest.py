@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from warehouse.landing.text import Data, Report, clean, number_in
+from warehouse.landing.readers.text import Data, Report, clean, number_in
 
 from .check import Check, Rows, at, end, entry, integer_in, is_row_like, point, table_integer, table_number, test
 from .streams import Told, told_lines

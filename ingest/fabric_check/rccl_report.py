@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from warehouse.landing.json_text import json_pairs
-from warehouse.landing.records import Record
-from warehouse.landing.text import Data, Line, Report, clean, decoded, is_non_finite, lines
+from warehouse.landing.readers.json_text import json_pairs
+from warehouse.landing.readers.records import Record
+from warehouse.landing.readers.text import Data, Line, Report, clean, decoded, is_non_finite, lines
 
 from .check import Check, Rows, at, end, is_missing, point, test
 from .nccl_text import test_named

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from warehouse.landing.contract import canonical_json, workload_spec_digest
-from warehouse.landing.text import clean
+from warehouse.landing.readers.text import clean
 
 from .check import Check
 

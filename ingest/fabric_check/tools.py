@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from warehouse.landing.text import Data, Report
+from warehouse.landing.readers.text import Data, Report
 
 from . import (
     fio_json,

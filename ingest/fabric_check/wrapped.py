@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
-from warehouse.landing.json_text import Element
-from warehouse.landing.text import Data, Report
+from warehouse.landing.readers.json_text import Element
+from warehouse.landing.readers.text import Data, Report
 
 from .check import Row, Rows
 from .json_tree import KEY, Document, documents

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
 from warehouse.landing.deployments import CONFIGURATION_FIELDS
-from warehouse.landing.entries import ENTRY_FIELDS
+from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import landing_schema
 
 _RUN_ID = pa.field("run_id", pa.string(), nullable=False)

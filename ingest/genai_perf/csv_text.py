@@ -10,8 +10,8 @@ import csv
 import re
 from collections.abc import Iterator
 
-from warehouse.landing.records import ABSENT
-from warehouse.landing.text import Data, Entry, Report, clean, decoded, is_non_finite, landed_text, lines, number_in
+from warehouse.landing.readers.records import ABSENT
+from warehouse.landing.readers.text import Data, Entry, Report, clean, decoded, is_non_finite, landed_text, lines, number_in
 
 _COUNT = "count"
 _SINGLE = ["avg"]  # the header of single values

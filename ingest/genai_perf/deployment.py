@@ -8,10 +8,10 @@ from typing import Any
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.deployments import accelerator_of, accelerators_used, configuration, split_deployment
-from warehouse.landing.entries import document
-from warehouse.landing.json_text import json_text
-from warehouse.landing.records import ABSENT
-from warehouse.landing.text import Report
+from warehouse.landing.readers.entries import document
+from warehouse.landing.readers.json_text import json_text
+from warehouse.landing.readers.records import ABSENT
+from warehouse.landing.readers.text import Report
 
 from .inferencex import elements_of
 

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from warehouse.landing.columns import Rows
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import check_total, document, element_entry, landed_entries, numeric, possible
-from warehouse.landing.json_text import Element, json_pairs
+from warehouse.landing.readers.columns import Rows
+from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.readers.json_text import Element, json_pairs
+from warehouse.landing.readers.statistics import agrees, mean, percentile
+from warehouse.landing.readers.text import Entry, Report
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.severity import disagreement
-from warehouse.landing.statistics import agrees, mean, percentile
-from warehouse.landing.text import Entry, Report
 
 from .bundles import RECORDS, SCRAPES, SERVER_METRICS, SERVER_METRICS_CSV, SLICES, run_id
 from .csv_text import csv_entries

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from warehouse.landing.json_records import Elements
-from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.records import Flag, Record, shown
-from warehouse.landing.text import Data, Report
+from warehouse.landing.readers.json_records import Elements
+from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.records import Flag, Record, shown
+from warehouse.landing.readers.text import Data, Report
 
 _SENT, _TIMES, _OUTPUTS = "timestamp", "response_timestamps", "response_outputs"
 

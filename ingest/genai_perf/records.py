@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from warehouse.landing.columns import Rows, as_column, never
-from warehouse.landing.json_lines import Lines, json_lines
-from warehouse.landing.json_records import Records
-from warehouse.landing.records import Record, shown
-from warehouse.landing.text import Data, Line, Report
+from warehouse.landing.readers.columns import Rows, as_column, never
+from warehouse.landing.readers.json_lines import Lines, json_lines
+from warehouse.landing.readers.json_records import Records
+from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.text import Data, Line, Report
 
 from .units import MILLISECONDS, milliseconds
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from warehouse.landing.contract import canonical_json
-from warehouse.landing.json_lines import json_lines
-from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.records import Record, shown
-from warehouse.landing.text import Data, Line, Report, clean, decoded, landed_text, lines, number_in
+from warehouse.landing.readers.json_lines import json_lines
+from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.text import Data, Line, Report, clean, decoded, landed_text, lines, number_in
 
 STATISTICS = ("avg", "min", "max", "total", "rate", "count", "sum")
 _HEADER = ["Endpoint", "Type", "Metric", "Unit"]

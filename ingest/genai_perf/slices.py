@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.records import Record, shown
-from warehouse.landing.text import Data, Report
+from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.text import Data, Report
 
 from .units import RATES, milliseconds
 

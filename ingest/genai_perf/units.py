@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from warehouse.landing.records import Record
+from warehouse.landing.readers.records import Record
 
 # As models/reference/serving_unit.sql has them.
 MILLISECONDS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1000.0, "sec": 1000.0, "seconds": 1000.0}

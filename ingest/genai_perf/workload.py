@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warehouse.landing.json_text import is_lost_number, json_number, json_text
-from warehouse.landing.records import ABSENT
-from warehouse.landing.text import Entry, Report, is_non_finite
+from warehouse.landing.readers.json_text import is_lost_number, json_number, json_text
+from warehouse.landing.readers.records import ABSENT
+from warehouse.landing.readers.text import Entry, Report, is_non_finite
 
 # Document key: where genai-perf, its later versions and AIPerf state it. The seed, hosts and folders are not in it. AIPerf
 # since 0.10 lists phases and datasets: `phase/` and `dataset/` are what the one that is measured states.

@@ -14,13 +14,13 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import MAX_DOCUMENT_BYTES, check_total, element_entry, landed_entries, numeric, possible
-from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.json_text import Element, json_pairs
+from warehouse.landing.readers.entries import MAX_DOCUMENT_BYTES, check_total, element_entry, landed_entries, numeric, possible
+from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.json_text import Element, json_pairs
+from warehouse.landing.readers.statistics import agrees, mean
+from warehouse.landing.readers.text import Data, Entry, Report
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.severity import disagreement
-from warehouse.landing.statistics import agrees, mean
-from warehouse.landing.text import Data, Entry, Report
 
 from .requests import Detail, request_rows
 from .strategy import Load, load_of

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.records import Record, shown
-from warehouse.landing.text import Report
+from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.text import Report
 
 STATUSES = ("successful", "errored", "incomplete")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from warehouse.landing.text import Entry, Report, is_non_finite
+from warehouse.landing.readers.text import Entry, Report, is_non_finite
 
 _OPEN_LOOP = frozenset({"constant", "poisson", "async"})
 

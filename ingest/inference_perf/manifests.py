@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from warehouse.landing.records import Flag, Record, shown
-from warehouse.landing.text import is_non_finite, landed_text
+from warehouse.landing.readers.records import Flag, Record, shown
+from warehouse.landing.readers.text import is_non_finite, landed_text
 
 _ACCELERATOR_SELECTORS = (
     "cloud.google.com/gke-accelerator", "nvidia.com/gpu.product", "amd.com/gpu.product-name",

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from warehouse.landing.columns import Row
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import check_total, document, element_entry, landed_entries, numeric, possible
-from warehouse.landing.json_text import Element, json_pairs
+from warehouse.landing.readers.columns import Row
+from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.readers.json_text import Element, json_pairs
+from warehouse.landing.readers.text import Entry, Report
+from warehouse.landing.readers.yaml_text import yaml_documents, yaml_pairs
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Entry, Report
-from warehouse.landing.yaml_text import yaml_documents, yaml_pairs
 
 from .bundles import adapter_of, report_of, run_id
 from .manifests import servers

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from warehouse.landing.columns import Row, Rows, as_column, counts, never, numbers
-from warehouse.landing.json_records import Records
-from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.json_text import json_number
-from warehouse.landing.records import Record, shown
-from warehouse.landing.text import Data, Report
+from warehouse.landing.readers.columns import Row, Rows, as_column, counts, never, numbers
+from warehouse.landing.readers.json_records import Records
+from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.json_text import json_number
+from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.text import Data, Report
 
 _TIMES = "output_token_times"
 

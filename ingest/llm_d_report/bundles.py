@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
 
 REPORT, RESTATEMENT = "report", "restatement"
 _SECTIONS = rb"(?:version|run|scenario|results|metrics)"

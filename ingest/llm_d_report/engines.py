@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warehouse.landing.json_text import Element, json_text
-from warehouse.landing.records import Flag, Record, shown
-from warehouse.landing.text import Report, clean, is_non_finite, landed_text
+from warehouse.landing.readers.json_text import Element, json_text
+from warehouse.landing.readers.records import Flag, Record, shown
+from warehouse.landing.readers.text import Report, clean, is_non_finite, landed_text
 
 
 def engines(found: Mapping[str, Element], report: Report) -> Iterator[tuple[Element, dict[str, Any]]]:

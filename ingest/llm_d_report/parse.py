@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import check_total, document, element_entry, landed_entries, numeric, possible
-from warehouse.landing.json_text import Element, json_number, json_pairs, json_text
+from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.readers.json_text import Element, json_number, json_pairs, json_text
+from warehouse.landing.readers.text import Entry, Report, clean
+from warehouse.landing.readers.yaml_text import yaml_pairs
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Entry, Report, clean
-from warehouse.landing.yaml_text import yaml_pairs
 
 from .bundles import REPORT
 from .engines import engines

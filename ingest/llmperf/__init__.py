@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, Tree
-from warehouse.landing.entries import ENTRY_FIELDS
+from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import landing_schema
 
 TABLES: Mapping[str, pa.Schema] = {

@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from warehouse.landing.columns import Row
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import check_total, document, element_entry, landed_entries, numeric, possible
-from warehouse.landing.json_text import json_pairs
+from warehouse.landing.readers.columns import Row
+from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.readers.json_text import json_pairs
+from warehouse.landing.readers.statistics import agrees, agrees_at_once, mean, percentile, standard_deviation
+from warehouse.landing.readers.text import Entry, Report
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.severity import disagreement
-from warehouse.landing.statistics import agrees, agrees_at_once, mean, percentile, standard_deviation
-from warehouse.landing.text import Entry, Report
 
 from .bundles import RESPONSES, SUMMARY, run_id
 from .requests import Detail, request_rows

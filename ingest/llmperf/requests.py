@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from warehouse.landing.columns import Row, Rows, as_column
-from warehouse.landing.json_records import Records
-from warehouse.landing.json_stream import JsonStream
-from warehouse.landing.records import Record, shown
-from warehouse.landing.text import Data, Report
+from warehouse.landing.readers.columns import Row, Rows, as_column
+from warehouse.landing.readers.json_records import Records
+from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.text import Data, Report
 
 _NUMBERS = (
     "ttft_s", "inter_token_latency_s", "end_to_end_latency_s", "request_output_throughput_token_per_s",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warehouse.landing.text import MAX_KEY_CHARACTERS, Data, Entry, Report, decoded, lines
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Entry, Report, decoded, lines
 
 from .text import text_entry
 

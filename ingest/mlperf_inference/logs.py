@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.landing.json_text import Json, is_lost_number, json_number, json_text
-from warehouse.landing.text import (
+from warehouse.landing.readers.json_text import Json, is_lost_number, json_number, json_text
+from warehouse.landing.readers.text import (
     MAX_KEY_CHARACTERS,
     Data,
     Entry,

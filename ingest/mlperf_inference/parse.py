@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.json_text import json_entries
+from warehouse.landing.readers.json_text import json_entries
+from warehouse.landing.readers.text import Data, Entry, Report
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.severity import ERROR, NOTE, WARNING, identity_issue
-from warehouse.landing.text import Data, Entry, Report
 
 from .bundles import run_id
 from .conf import conf_entries

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from warehouse.landing.columns import Rows
-from warehouse.landing.numbers_at import Ints
-from warehouse.landing.text import Data, Line, Piece, Report, clean, decoded, lines, pieces
+from warehouse.landing.readers.columns import Rows
+from warehouse.landing.readers.numbers_at import Ints
+from warehouse.landing.readers.text import Data, Line, Piece, Report, clean, decoded, lines, pieces
 
 from .power_alike import Samples, find_alike
 from .power_layout import COLUMNS, TIME, fields_of, layout_of, mark_of

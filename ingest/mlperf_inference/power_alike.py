@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from warehouse.landing.numbers_at import Bools, Bytes, Ints, is_at, is_digit, parts, texts_at
+from warehouse.landing.readers.numbers_at import Bools, Bytes, Ints, is_at, is_digit, parts, texts_at
+from warehouse.landing.readers.text import Piece
 from warehouse.landing.rows import coded
-from warehouse.landing.text import Piece
 
 from .power_layout import COLUMNS, TIME, Layout, fields_of, layout_of, mark_of
 

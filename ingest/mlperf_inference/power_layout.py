@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from warehouse.landing.readers.text import clean
 from warehouse.landing.rows import LINEAGE_FIELDS
-from warehouse.landing.text import clean
 
 from . import TABLES
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from warehouse.landing.readers.text import Entry
 from warehouse.landing.severity import ERROR, WARNING, disagreement
-from warehouse.landing.text import Entry
 
 Results = Mapping[tuple[str, str], Entry]  # by source and key
 

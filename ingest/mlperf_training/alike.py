@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from warehouse.landing.numbers_at import Bools, Ints, is_at, texts_at
+from warehouse.landing.readers.numbers_at import Bools, Ints, is_at, texts_at
+from warehouse.landing.readers.text import MAX_VALUE_CHARACTERS
 from warehouse.landing.rows import coded
-from warehouse.landing.text import MAX_VALUE_CHARACTERS
 
 from .lines import Lines
 from .mllog import NO_TIME, Event

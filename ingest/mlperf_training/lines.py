@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warehouse.landing.numbers_at import Bytes, Ints, places_where
-from warehouse.landing.text import MAX_LINE_BYTES, Data, Report
+from warehouse.landing.readers.numbers_at import Bytes, Ints, places_where
+from warehouse.landing.readers.text import MAX_LINE_BYTES, Data, Report
 
 MARKER = b":::MLLOG"
 _FIELD = b'"event_type":'  # every line that mlperf_logging writes has it

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import msgspec
 import msgspec.structs
 
-from warehouse.landing.json_text import Json, is_lost_number, json_number, json_text
-from warehouse.landing.records import Record, shown
-from warehouse.landing.text import MAX_KEY_CHARACTERS, MAX_VALUE_CHARACTERS, Line, Report, clean, decoded, landed_text
+from warehouse.landing.readers.json_text import Json, is_lost_number, json_number, json_text
+from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, MAX_VALUE_CHARACTERS, Line, Report, clean, decoded, landed_text
 
 from .lines import MARKER, Marked
 

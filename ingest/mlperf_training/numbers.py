@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from warehouse.landing.numbers_at import (
+from warehouse.landing.readers.numbers_at import (
     Bools,
     Bytes,
     Ints,

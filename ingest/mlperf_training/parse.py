@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.entries import element_entry
-from warehouse.landing.json_text import json_pairs
+from warehouse.landing.readers.entries import element_entry
+from warehouse.landing.readers.json_text import json_pairs
+from warehouse.landing.readers.text import Entry, Report
 from warehouse.landing.rows import RowBuffer, landing_batch, repeated
 from warehouse.landing.severity import identity_issue
-from warehouse.landing.text import Entry, Report
 
 from .alike import Alike, Templates, find_alike
 from .bundles import UNKNOWN, repeat_set, result_names

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warehouse.landing.json_text import Element, json_pairs
+from warehouse.landing.readers.json_text import Element, json_pairs
+from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report
 
 from .lines import Marked
 from .mllog import read_block

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, DraftFile, Tree
+from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer, landing_schema
-from warehouse.landing.text import Report
 
 from .rows import csv_rows, looks_like_prices, toml_rows, typed
 

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from warehouse.landing.contract import Tree
-from warehouse.landing.text import Data, Report, clean, decoded, landed_text, lines, number_in
+from warehouse.landing.readers.text import Data, Report, clean, decoded, landed_text, lines, number_in
 
 COLUMNS = (
     "accelerator", "instance", "provider", "region", "unit", "accelerators", "price_usd_per_hour", "effective_date", "source",

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.entries import document, is_count
-from warehouse.landing.json_text import Element, is_lost_number, json_number, json_pairs, json_text
+from warehouse.landing.readers.entries import document, is_count
+from warehouse.landing.readers.json_text import Element, is_lost_number, json_number, json_pairs, json_text
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Line, Report, clean, landed_text, lines
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import MAX_KEY_CHARACTERS, Line, Report, clean, landed_text, lines
 
 from .bundles import MONITOR, RESULTS, run_id
 

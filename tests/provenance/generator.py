@@ -13,7 +13,7 @@ from random import Random
 import duckdb
 from provenance.subject import Database
 
-from warehouse.claims import provenance
+from warehouse.claims.trace import provenance
 
 CATALOG = {
     "host": ["id", "name", "gpus", "zone"],

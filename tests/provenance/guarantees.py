@@ -1,7 +1,7 @@
 """The four guarantees of a why-set and its precision, decided by deleting rows and running the original again.
 
 G1 and G2 hold for every traced query. G3 and G4 are promised only where a publication would promise them
-(`claims.guarantees`), and are otherwise reported as what they are. Nothing here reads the text that the annotator wrote.
+(`claims.publish.guarantees`), and are otherwise reported as what they are. Nothing here reads the text that the annotator wrote.
 """
 
 from __future__ import annotations

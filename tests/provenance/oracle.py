@@ -14,7 +14,7 @@ import duckdb
 from provenance import guarantees
 from provenance.subject import Database, Row, Subject
 
-from warehouse.claims import provenance
+from warehouse.claims.trace import provenance
 
 HERE = Path(__file__).parent
 FIXTURE = (HERE / "fixture.sql").read_text()

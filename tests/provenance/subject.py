@@ -15,8 +15,8 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from warehouse.claims import provenance
-from warehouse.claims.provenance.writing import written
+from warehouse.claims.trace import provenance
+from warehouse.claims.trace.provenance.writing import written
 
 Keep = Mapping[int, Collection[int]]  # place of a table reference -> the tokens whose rows stay
 _MARK = "__at_"

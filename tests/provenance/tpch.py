@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 from provenance.subject import Database
 
-from warehouse.claims import provenance
+from warehouse.claims.trace import provenance
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "tpch.txt"

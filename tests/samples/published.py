@@ -7,8 +7,8 @@ from pathlib import Path
 from samples import mlperf_inference
 from samples.values import take_in
 
-from warehouse.claims.publish import publish
-from warehouse.claims.rollup import build
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
 from warehouse.project import Project
 from warehouse.project_making import init_project
 

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.packet import write_packet
+    from warehouse.claims.verify.packet import write_packet
     from warehouse.project import find_project
 
     verdict = write_packet(find_project(), args.number, args.output)

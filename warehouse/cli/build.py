@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from warehouse.project import Project
-    from warehouse.transform.build import BuildReport
+    from warehouse.transform.build.build import BuildReport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,11 +31,11 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def _watch(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.publishable import publishability
-    from warehouse.claims.rollup import check
+    from warehouse.claims.publish.publishable import publishability
+    from warehouse.claims.publish.rollup import check
     from warehouse.project import find_project
-    from warehouse.transform.builds import is_unfinished
-    from warehouse.transform.watch import checks
+    from warehouse.transform.build.builds import is_unfinished
+    from warehouse.transform.build.watch import checks
 
     is_retry = args.retry
     for found in checks(check):
@@ -59,9 +59,9 @@ def _watch(args: argparse.Namespace) -> ExitCode:
 
 
 def _build(args: argparse.Namespace, *, is_retry: bool) -> ExitCode:
-    from warehouse.claims.rollup import build
+    from warehouse.claims.publish.rollup import build
     from warehouse.project import find_project
-    from warehouse.transform.build import Progress
+    from warehouse.transform.build.build import Progress
 
     project = find_project()
     teller = BuildTeller()
@@ -83,7 +83,7 @@ def _build(args: argparse.Namespace, *, is_retry: bool) -> ExitCode:
 
 
 def _tell_doubts(report: "BuildReport") -> None:
-    from warehouse.claims.rollup import conflicted_runs, runs_without_detail
+    from warehouse.claims.publish.rollup import conflicted_runs, runs_without_detail
 
     for error in report.damaged:
         notice(str(error))
@@ -105,6 +105,6 @@ def _tell_doubts(report: "BuildReport") -> None:
 def _with_events(project: "Project", build: "Callable[[], BuildReport]") -> "BuildReport":
     if not (project.lineage_file or project.lineage_url):
         return build()
-    from warehouse.transform.lineage_delivery import build_with_events
+    from warehouse.transform.export.lineage_delivery import build_with_events
 
     return build_with_events(project, build, lambda error: notice(str(error)))

@@ -6,11 +6,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from warehouse.cli.output import NO_MODELS, notice, print_json, say, table
-from warehouse.transform.stopwatch import Stopwatch
+from warehouse.transform.build.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
-    from warehouse.transform.build import BuildReport
-    from warehouse.transform.session import ModelResult
+    from warehouse.transform.build.build import BuildReport
+    from warehouse.transform.build.session import ModelResult
 
 _DONE = {"build": "built", "update": "updated", "drop": "dropped", "keep": "kept"}
 _SHOWN_MODELS = 10

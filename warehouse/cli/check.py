@@ -11,7 +11,7 @@ from warehouse.cli.output import NO_MODELS, notice, print_json
 from warehouse.errors import ExitCode, WarehouseError
 
 if TYPE_CHECKING:
-    from warehouse.transform.check import Findings
+    from warehouse.transform.check.project_check import Findings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.publishable import publishability
-    from warehouse.claims.rollup import check
+    from warehouse.claims.publish.publishable import publishability
+    from warehouse.claims.publish.rollup import check
     from warehouse.project import find_project
 
     project = find_project()

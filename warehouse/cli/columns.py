@@ -10,8 +10,8 @@ from warehouse.cli.output import notice, print_json, say, table
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
-    from warehouse.transform.columns import ColumnGraph, Edge
-    from warehouse.transform.derived import ColumnRef
+    from warehouse.transform.lineage.columns import ColumnGraph, Edge
+    from warehouse.transform.lineage.derived import ColumnRef
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
-    from warehouse.transform.columns import project_columns
-    from warehouse.transform.derived import ROWS, ColumnRef
+    from warehouse.transform.lineage.columns import project_columns
+    from warehouse.transform.lineage.derived import ROWS, ColumnRef
 
     graph = project_columns(find_project())
     name, column = graph.find(args.name)
@@ -93,7 +93,7 @@ def _is_constant(graph: "ColumnGraph", column: "ColumnRef") -> bool:
 def column_tree(graph: "ColumnGraph", start: "ColumnRef", *, down: bool) -> list[str]:
     """One line an edge. What hangs on a column stands where the column occurs first; upwards nothing hangs on a
     condition, for what lies behind all conditions is listed at the end."""
-    from warehouse.transform.derived import ROWS
+    from warehouse.transform.lineage.derived import ROWS
 
     def shown(column: "ColumnRef") -> str:
         return printable(str(column)) + "  (constant)" * (not down and _is_constant(graph, column))

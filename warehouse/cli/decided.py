@@ -9,8 +9,8 @@ from warehouse.cli.output import notice, print_json, say
 from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
-    from warehouse.evidence.keys import SigningKey
-    from warehouse.evidence.ledger import Event
+    from warehouse.evidence.ledger.events import Event
+    from warehouse.evidence.signing.keys import SigningKey
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def signing_key(args: argparse.Namespace) -> "SigningKey | None":
-    from warehouse.evidence.keys import load_signing_key
+    from warehouse.evidence.signing.keys import load_signing_key
 
     return load_signing_key(args.sign) if args.sign else None
 

@@ -15,8 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
-    from warehouse.transform.describe import describe_project, with_current_build
-    from warehouse.transform.docs.site import write_site
+    from warehouse.transform.export.describe import describe_project, with_current_build
+    from warehouse.transform.export.docs.site import write_site
 
     project = find_project()
     description = with_current_build(project, describe_project(project))

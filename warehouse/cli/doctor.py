@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.evidence.examination import BROKEN, examine
-    from warehouse.evidence.location import open_store
+    from warehouse.evidence.objects.location import open_store
     from warehouse.project import find_project
 
     objects = open_store(find_project()).objects

@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.fsck import Scope, check_store
     from warehouse.evidence.finding import worst
+    from warehouse.maintenance.fsck import Scope, check_store
     from warehouse.project import find_project
 
     if args.resume and (args.sample or args.since or args.seed is not None):

@@ -21,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.evidence.leftovers import find_leftovers, remove_leftovers
-    from warehouse.evidence.location import open_store
+    from warehouse.evidence.objects.location import open_store
+    from warehouse.maintenance.leftovers import find_leftovers, remove_leftovers
     from warehouse.project import find_project
 
     store = open_store(find_project())

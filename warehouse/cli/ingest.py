@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.evidence.keys import load_signing_key
-    from warehouse.evidence.location import open_store
+    from warehouse.evidence.objects.location import open_store
+    from warehouse.evidence.signing.keys import load_signing_key
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import check_name, find_ingestors
     from warehouse.project import find_project

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.store is None:
         project = init_project(args.dir, bare=args.bare)
     else:
-        from warehouse.evidence.location import prove_store
+        from warehouse.evidence.objects.location import prove_store
 
         def try_store(project: Project) -> None:
             if refuted := prove_store(project):

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.evidence.keys import PRIVATE_SUFFIX, key_folder, make_key
+    from warehouse.evidence.signing.keys import PRIVATE_SUFFIX, key_folder, make_key
     from warehouse.project import find_project
     from warehouse.project_making import trust_key
 

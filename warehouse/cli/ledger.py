@@ -9,7 +9,7 @@ from warehouse.cli.output import notice, print_json_line, say
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
-    from warehouse.claims.deciding import LedgerLine
+    from warehouse.claims.numbers.deciding import LedgerLine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.deciding import ledger_lines
+    from warehouse.claims.numbers.deciding import ledger_lines
     from warehouse.project import find_project
 
     damaged: list[WarehouseError] = []

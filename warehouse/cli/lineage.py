@@ -12,8 +12,8 @@ from warehouse.cli.signatures import signings_document, signings_text
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
-    from warehouse.claims.lineage import Lineage
-    from warehouse.claims.raw_bytes import OpenedFile
+    from warehouse.claims.numbers.lineage import Lineage
+    from warehouse.claims.trace.raw_bytes import OpenedFile
 
 _LISTED = 12
 _GUARANTEES = {
@@ -36,9 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.lineage import lineage
-    from warehouse.claims.raw_bytes import open_file
-    from warehouse.claims.recorded import own_models
+    from warehouse.claims.numbers.lineage import lineage
+    from warehouse.claims.trace.raw_bytes import open_file
+    from warehouse.claims.verify.recorded import own_models
     from warehouse.cli.excluded_part import excluded_part
     from warehouse.cli.lineage_parts import columns_part, opened_document, rows_part
     from warehouse.project import find_project

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.deciding import note
+    from warehouse.claims.numbers.deciding import note
     from warehouse.project import find_project
 
     event = note(find_project(), args.run_id, args.text, signing_key(args))

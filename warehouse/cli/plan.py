@@ -11,7 +11,7 @@ from warehouse.cli.output import NO_MODELS, notice, parsing_bar, print_json, say
 from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
-    from warehouse.transform.preview import PlannedModel, Preview
+    from warehouse.transform.build.preview import PlannedModel, Preview
 
 _PLANNED = {"build": "to build", "update": "to update", "drop": "to drop", "maybe": "maybe", "keep": "kept"}
 _SHOWN_TESTS = 5
@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
-    from warehouse.transform.build import Progress
-    from warehouse.transform.preview import preview
+    from warehouse.transform.build.build import Progress
+    from warehouse.transform.build.preview import preview
 
     with parsing_bar() as parsed:
         found = preview(find_project(), args.select, Progress(parsed=parsed))

@@ -15,8 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.publish import publish
-    from warehouse.evidence.keys import load_signing_key
+    from warehouse.claims.publish.publish import publish
+    from warehouse.evidence.signing.keys import load_signing_key
     from warehouse.project import find_project
 
     key = load_signing_key(args.sign) if args.sign else None

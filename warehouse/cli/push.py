@@ -35,8 +35,8 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def move(args: argparse.Namespace, *, is_pull: bool) -> ExitCode:
     """Bring what is asked for from the project's store to the other one, or with `is_pull` from there."""
-    from warehouse.claims.transfer import select, transfer
-    from warehouse.evidence.location import open_store
+    from warehouse.evidence.objects.location import open_store
+    from warehouse.maintenance.transfer import select, transfer
     from warehouse.project import find_project, project_of_place
     from warehouse.project_file import PROJECT_FILE
 
@@ -66,8 +66,8 @@ def move(args: argparse.Namespace, *, is_pull: bool) -> ExitCode:
                 notice(f"{_summary(new, total, there)}; {1 + len(error.also)} failed")
             raise
     if args.build is not None:
-        from warehouse.transform.build_exchange import pull_build, push_build
-        from warehouse.transform.builds import current_build, find_build
+        from warehouse.transform.build.builds import current_build, find_build
+        from warehouse.transform.build.exchange import pull_build, push_build
 
         if is_pull:
             build = pull_build(project, other.objects, args.build)

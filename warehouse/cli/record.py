@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     for redaction in recorded.redactions:
         notice(f"not in the evidence: {redaction.what}, argv[{redaction.argument}]")
     # Only now the heavy libraries: what the recorder had in memory shows in its children's peak memory.
-    from warehouse.evidence.location import open_store
+    from warehouse.evidence.objects.location import open_store
     from warehouse.landing.declaration.placing import is_named_as_declaration
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import load_ingestors

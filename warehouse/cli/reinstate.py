@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.deciding import reinstate
+    from warehouse.claims.numbers.deciding import reinstate
     from warehouse.project import find_project
 
     event = reinstate(find_project(), args.run_id, args.reason, signing_key(args))

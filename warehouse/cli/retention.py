@@ -10,7 +10,7 @@ from warehouse.cli.output import notice, print_json_line, say
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
-    from warehouse.claims.detail_retention import DetailPlan
+    from warehouse.maintenance.detail_retention import DetailPlan
     from warehouse.project import Project
 
 
@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.detail_retention import plan_detail
-    from warehouse.claims.retention import DUE, NEEDED, UNFINISHED, apply_retention, plan_retention
+    from warehouse.maintenance.detail_retention import plan_detail
+    from warehouse.maintenance.retention import DUE, NEEDED, UNFINISHED, apply_retention, plan_retention
     from warehouse.project import find_project
 
     project = find_project()
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def _tell_detail(project: "Project", found: "DetailPlan", *, as_json: bool) -> None:
-    from warehouse.claims.detail_retention import LEAVES
+    from warehouse.maintenance.detail_retention import LEAVES
 
     for aged in found.aged:
         if as_json:

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.deciding import retract
+    from warehouse.claims.numbers.deciding import retract
     from warehouse.project import find_project
 
     event = retract(find_project(), args.run_id, args.reason, args.superseded_by, signing_key(args))

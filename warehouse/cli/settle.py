@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.deciding import settle
+    from warehouse.claims.numbers.deciding import settle
     from warehouse.project import find_project
 
     event = settle(find_project(), args.run_id, args.bundle, args.reason, signing_key(args))

@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.signing import sign_all, sign_targets, trusted_keys
-    from warehouse.evidence.keys import load_signing_key
+    from warehouse.claims.publish.signing import sign_all, sign_targets, trusted_keys
+    from warehouse.evidence.signing.keys import load_signing_key
     from warehouse.project import find_project
 
     if args.all == bool(args.targets):

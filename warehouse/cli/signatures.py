@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from warehouse.claims.signing import Signings
-    from warehouse.evidence.signatures import Signing
+    from warehouse.claims.publish.signing import Signings
+    from warehouse.evidence.signing.signatures import Signing
 
 
 def signings_text(signings: "Signings | None") -> str | None:

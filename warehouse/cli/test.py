@@ -11,8 +11,8 @@ from warehouse.cli.output import notice, print_json, say, table
 from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
-    from warehouse.transform.run_tests import TestResult
-    from warehouse.transform.unit_tests import UnitResult
+    from warehouse.transform.testing.run_tests import TestResult
+    from warehouse.transform.testing.unit_tests import UnitResult
 
 _ENDED = {"pass": "passed", "warn": "warned", "fail": "failed"}
 
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def _data_tests(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
-    from warehouse.transform.project_tests import rerun_data_tests
+    from warehouse.transform.testing.project_tests import rerun_data_tests
 
     results = rerun_data_tests(find_project(), args.names, _tell)
     if args.json:
@@ -47,7 +47,7 @@ def _data_tests(args: argparse.Namespace) -> ExitCode:
 
 def _unit_tests(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
-    from warehouse.transform.project_tests import run_unit_tests
+    from warehouse.transform.testing.project_tests import run_unit_tests
 
     results = run_unit_tests(find_project(), args.names, _tell)
     if args.json:
@@ -59,9 +59,9 @@ def _unit_tests(args: argparse.Namespace) -> ExitCode:
 
 
 def _equivalence(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.rollup import write_rollup
+    from warehouse.claims.publish.rollup import write_rollup
     from warehouse.project import find_project
-    from warehouse.transform.equivalence import check_equivalence, refuse_differences
+    from warehouse.transform.incremental.equivalence import check_equivalence, refuse_differences
 
     if args.names:
         notice("--equivalence compares all tables: give no names")

@@ -15,7 +15,7 @@ from warehouse.cli.signatures import signings_document, signings_text
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
-    from warehouse.claims.verdict import Verdict
+    from warehouse.claims.verify.verdict import Verdict
     from warehouse.project import Project
 
 
@@ -51,7 +51,7 @@ def _seconds(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.verdict import VERIFIED, exit_code
+    from warehouse.claims.verify.verdict import VERIFIED, exit_code
 
     counts, problems = Counter[str](), set[str]()
     is_one = not args.all and _digest(args.target) is None
@@ -71,9 +71,9 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
-    from warehouse.claims.packet import is_packet, verify_packet
-    from warehouse.claims.publication import publication_with
-    from warehouse.claims.verification import verify_all, verify_number, verify_publication
+    from warehouse.claims.publish.publication import publication_with
+    from warehouse.claims.verify.packet import is_packet, verify_packet
+    from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
     from warehouse.project import find_project
 
     trusted = _given_keys(args.trust)
@@ -94,7 +94,7 @@ def _verdicts(args: argparse.Namespace) -> "Iterable[Verdict]":
 
 def _given_keys(files: list[Path] | None) -> dict[str, str] | None:
     """The public keys that were given, by file; None when none was."""
-    from warehouse.evidence.keys import read_public_key
+    from warehouse.evidence.signing.keys import read_public_key
 
     return {str(file): read_public_key(file).text for file in files} if files else None
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import unique_name
-from warehouse.evidence.objects import Objects
+from warehouse.evidence.objects.base import Objects
 
 PROVEN = "proven"
 BROKEN = "broken"

@@ -13,8 +13,8 @@ from warehouse.digest import CHUNK_BYTES, file_hasher
 from warehouse.errors import WarehouseError, printable
 from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import write_new, write_synced
-from warehouse.evidence.local_objects import open_plain
-from warehouse.evidence.objects import Staged
+from warehouse.evidence.objects.base import Staged
+from warehouse.evidence.objects.local import open_plain
 
 _COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
 _HELD_FILE_BYTES = 1 << 20  # of the largest file that is held in memory until it is sent

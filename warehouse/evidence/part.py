@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NoReturn
 
-from warehouse.evidence.objects import Entry, Objects, Removal, Staged
+from warehouse.evidence.objects.base import Entry, Objects, Removal, Staged
 from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.ledger import Event, Ledger
+from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key
 
 

@@ -18,9 +18,9 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import scratch_folder
 from warehouse.evidence.incoming import Incoming, unwritable
-from warehouse.evidence.local_objects import LocalObjects
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
-from warehouse.evidence.objects import UNREACHABLE, NotAnObject, Objects, Removal, Staged
+from warehouse.evidence.objects.base import UNREACHABLE, NotAnObject, Objects, Removal, Staged
+from warehouse.evidence.objects.local import LocalObjects
 
 _FETCHED_BYTES = 8 << 20
 _THREADS = 8  # a bucket's answers are waited for together

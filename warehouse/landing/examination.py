@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.contract import ISSUE_TABLE, Bundle
-from warehouse.landing.parsing import BYTES_A_BATCH, parse
+from warehouse.landing.parse.parsing import BYTES_A_BATCH, parse
+from warehouse.landing.parse.writer import BundleWriter
 from warehouse.landing.severity import SEVERITIES
-from warehouse.landing.writer import BundleWriter
 
 if TYPE_CHECKING:
     from warehouse.landing.registry import Found

@@ -17,11 +17,11 @@ from pathlib import Path
 from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.incoming import Incoming
-from warehouse.evidence.keys import SigningKey
-from warehouse.evidence.ledger import History, Ledger
+from warehouse.evidence.ledger.events import History, Ledger
 from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, parse_manifest
-from warehouse.evidence.objects import UNREACHABLE, Staged
-from warehouse.evidence.signatures import evidence_subject, sign
+from warehouse.evidence.objects.base import UNREACHABLE, Staged
+from warehouse.evidence.signing.keys import SigningKey
+from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.evidence.store import MADE, WAS_THERE, EvidenceStore
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed

@@ -75,7 +75,7 @@ DECLARATION_SCHEMA = landing_schema(
     pa.field("completion_distribution", pa.string()),
 )
 
-# Not evidence: what its signatures were found to be (`landing.signing`).
+# Not evidence: what its signatures were found to be (`landing.engine_tables.signing_rows`).
 SIGNING_SCHEMA = landing_schema(
     pa.field("signing_state", pa.string(), nullable=False),  # unsigned, valid, untrusted key or invalid
     pa.field("key_id", pa.string()),  # of the signature that decides
@@ -83,7 +83,7 @@ SIGNING_SCHEMA = landing_schema(
     pa.field("reason", pa.string()),  # of every signature
 )
 
-# Not evidence either: what was decided of runs (`landing.decisions`). The lineage columns lead to the ledger's event:
+# Not evidence either: what was decided of runs (`landing.engine_tables.decision_rows`). The lineage columns lead to the ledger's event:
 # its sha256, its key in the store, all of its bytes.
 DECISION_SCHEMA = landing_schema(
     pa.field("run_id", pa.string(), nullable=False),

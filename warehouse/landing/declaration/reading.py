@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from warehouse.landing.declaration.part import Faults, Part
-from warehouse.landing.text import clean
-from warehouse.landing.yaml_text import Node, yaml_tree
+from warehouse.landing.readers.text import clean
+from warehouse.landing.readers.yaml_text import Node, yaml_tree
 
 MAX_BYTES = 1 << 20  # declarations are written by hand: the longest of the templates has 6 kB
 _TYPED = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")}

@@ -8,16 +8,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
-from warehouse.landing.batches import DECLARATION_TABLE
 from warehouse.landing.contract import Bundle
 from warehouse.landing.declaration.judged import Declaration, judged
 from warehouse.landing.declaration.part import Fault
 from warehouse.landing.declaration.placing import ROLE, is_named_as_declaration, kind_by_name
 from warehouse.landing.declaration.terms import BENCHMARK_RUN, PUBLICATION, REALISM, WORKLOAD_SPEC, Terms
 from warehouse.landing.declaration.workload_spec import NO_GUARANTEES
-from warehouse.landing.entries import document
+from warehouse.landing.parse.batches import DECLARATION_TABLE
+from warehouse.landing.readers.entries import document
+from warehouse.landing.readers.text import Report, landed_text
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.text import Report, landed_text
 
 _GRADE = "run_metadata.benchmark_grade"
 _NOTHING = Terms()

@@ -1,0 +1,1 @@
+"""Numbers as people ask for them: ids, search, lineage and impact."""

@@ -1,0 +1,75 @@
+"""`wh impact`: which published numbers rest on a run, a bundle, a raw file or a model. Read from the publications alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warehouse.claims.numbers.search import FoundCell
+from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
+from warehouse.claims.publish.specification import read_specification
+from warehouse.claims.verify.verification import bundles_of
+from warehouse.digest import file_digest
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.project import Project
+
+# Whether a cell rests on what was asked about.
+_Rests = Callable[[PublishedRow, PublishedCell], bool]
+
+
+@dataclass(frozen=True)
+class Impact:
+    """A published number that rests on it, and as what: run, bundle, file or model."""
+
+    number_id: str
+    key: str
+    value: Any
+    publication: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Impacts:
+    """The published numbers that rest on it; and which publications are damaged (WH307), so that nobody can tell of theirs."""
+
+    numbers: tuple[Impact, ...]
+    damaged: tuple[WarehouseError, ...]
+
+
+def impact(project: Project, asked: str) -> Impacts:
+    """The numbers that rest on what a person named: a run id, the digest of a manifest (or its beginning), a raw file by its
+    path in the bundle, its sha256 or a copy of it on disk, or a model. Raises WH304 when no whole publication knows of it."""
+    numbers: list[Impact] = []
+    whole, damaged = whole_publications(publications(project))
+    for publication in whole:
+        try:
+            numbers += _resting(project, publication, asked)
+        except WarehouseError as error:  # its spec, or a row that says what `publish` never wrote
+            damaged.append(error)
+    if not numbers:
+        raise WarehouseError(
+            "WH304", "no published number rests on a run, bundle, file or model of this name", asked,
+            "name a run_id, a manifest's digest, a raw path or file, or a model", ExitCode.NOT_FOUND, tuple(damaged),
+        )
+    return Impacts(tuple(numbers), tuple(damaged))
+
+
+def _resting(project: Project, publication: PublishedRollup, asked: str) -> list[Impact]:
+    sha256 = file_digest(Path(asked)) if Path(asked).is_file() else asked
+    ways: dict[str, _Rests] = {
+        "run": lambda row, cell: any(run["run_id"] == asked for run in cell.runs),
+        "bundle": lambda row, cell: len(asked) >= 8 and any(digest.startswith(asked) for digest in bundles_of(row, cell)),
+        "file": lambda row, cell: any(asked == file["raw_path"] or sha256 == file["sha256"] for file in cell.evidence),
+    }
+    models = read_specification(project, publication).models
+    is_model = any(asked in (name, name.partition(".")[2]) for name, _ in models)
+    found = []
+    for row in publication.rows():
+        for cell in row.cells.values():
+            kind = "model" if is_model else next((kind for kind, rests in ways.items() if rests(row, cell)), None)
+            if cell.number_id and kind:
+                key = FoundCell(str(publication.record["query"]), row, cell, publication, None).key
+                found.append(Impact(cell.number_id, key, cell.value, publication.digest, kind))
+    return found

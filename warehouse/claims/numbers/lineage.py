@@ -1,0 +1,178 @@
+"""The lineage of one number: its row, its query and models, its runs, its raw bytes.
+
+For a published number the record is the publication's own, frozen when it was made. For a number that was only built
+the same trace is made now, in the build that holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from warehouse.claims.numbers.number import parse_argument
+from warehouse.claims.numbers.search import FoundCell, current_cell, find_cell
+from warehouse.claims.publish.determinism import Determinism, recorded
+from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
+from warehouse.claims.publish.specification import declared_units, read_specification
+from warehouse.evidence.ledger.events import Event, Ledger
+from warehouse.evidence.ledger.run_decisions import Decision, standing
+from warehouse.evidence.objects.base import Objects
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.removal import removed_bundles
+from warehouse.evidence.store import proof_key
+from warehouse.project import Project
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """A raw file that the value was read from: where it is, which byte ranges (offset, length), its sha256."""
+
+    artifact_manifest_digest: str
+    raw_path: str
+    uri: str
+    sha256: str
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """The four steps of a number. `publication` is None for a number that was not published, and then so are the digest of its
+    why-set, its guarantees (`claims.publish.guarantees`) and how exactly its evidence gives it; `now` is what the cell holds in the
+    current build when that is another number, `is_gone` that it holds none."""
+
+    number_id: str | None
+    query: str
+    column: str
+    value: Any
+    grain: Mapping[str, Any]
+    key: str
+    publication: str | None
+    query_spec_digest: str
+    models: tuple[tuple[str, str], ...]
+    runs: tuple[Mapping[str, Any], ...]
+    raw_files: tuple[RawFile, ...]
+    now: tuple[str | None, Any] | None
+    is_gone: bool
+    why_digest: str | None = None
+    guarantees: Mapping[str, Any] | None = None
+    determinism: Determinism | None = None
+    signings: Signings | None = None  # of its bundles and its publication, checked now
+    removals: Mapping[str, Event] = field(default_factory=dict)  # of bundles that policy removed: the ledger's words
+    decisions: Mapping[str, Decision] = field(default_factory=dict)  # on those of its runs that are not admitted now
+    settlements: Mapping[str, Decision] = field(default_factory=dict)  # on those of its runs whose evidence was settled
+    unit: str | None = None  # that its column declares
+    description: str | None = None  # of its column, in the current build
+    published: Event | None = None  # when, by whom and where it was published: the ledger's event
+    software: Mapping[str, str] = field(default_factory=dict)  # what published or built it: `wh`, and the engine
+
+
+def lineage(project: Project, argument: str) -> Lineage:
+    """The lineage of what a person typed: a number id, `query[key=value,...].column`, or a number as printed. Raises
+    WH304 (no such number), WH305 (several), WH306 (its SQL cannot be traced), WH307 (its publication is damaged)."""
+    return lineage_of(project, find_cell(project, parse_argument(argument)))
+
+
+def lineage_of(project: Project, found: FoundCell) -> Lineage:
+    """The lineage of a cell that was found. Raises WH306, WH307."""
+    return _of_published(project, found) if found.publication else _of_built(project, found)
+
+
+def _of_published(project: Project, found: FoundCell) -> Lineage:
+    publication = found.publication
+    assert publication
+    publication.check()
+    specification = read_specification(project, publication)
+    specification.check_number(found.row, found.cell)
+    now = current_cell(project, found.query, found.row.grain, found.cell.column)
+    is_other = now is not None and now.cell.number_id != found.cell.number_id
+    number = _lineage(
+        project, found, publication.digest, specification.digest, list(specification.models), found.cell.runs, found.cell.evidence,
+        (now.cell.number_id, now.cell.value) if now and is_other else None, now is None,
+    )
+    engine = publication.record.get("engine", {})
+    return replace(
+        number, unit=declared_units(specification.document).get(found.cell.column), published=publication_event(project, publication.digest),
+        software={"wh": str(publication.record.get("wh")), "engine": f"{engine.get('name')} {engine.get('version')}"},
+    )
+
+
+def _of_built(project: Project, found: FoundCell) -> Lineage:
+    from warehouse.claims.publish.freezing import Facts
+    from warehouse.claims.trace.catalog import open_trace_session
+    from warehouse.claims.trace.tracing import trace
+    from warehouse.transform.build.builds import current_build
+
+    assert found.rowid is not None
+    con, catalog = open_trace_session(current_build(project), project.store_root)
+    try:
+        traced = trace(con, catalog, found.query, [found.cell.column], [found.rowid])
+        facts, row = Facts(con, catalog, traced), traced.row(found.rowid)
+        runs = facts.runs_of(row.runs_of(found.cell.column))
+        evidence = tuple(facts.evidence(row, found.cell.column))
+    finally:
+        con.close()
+    spec = catalog.models[f"rollup.{found.query}"]
+    models = [(model.qualified, model.digest) for model in catalog.under(spec.qualified)]
+    return _lineage(project, found, None, spec.digest, models, runs, evidence, None, False)
+
+
+def _lineage(
+    project: Project,
+    found: FoundCell,
+    publication: str | None,
+    query_spec_digest: str,
+    models: list[tuple[str, str]],
+    runs: tuple[Mapping[str, Any], ...],
+    evidence: tuple[Mapping[str, Any], ...],
+    now: tuple[str | None, Any] | None,
+    is_gone: bool,
+) -> Lineage:
+    store = open_store(project)
+    raw_files = tuple(
+        RawFile(
+            file["artifact_manifest_digest"], file["raw_path"],
+            store.objects.uri(proof_key(file["artifact_manifest_digest"], file["raw_path"], file["sha256"])), file["sha256"],
+            tuple((offset, length) for offset, length in file["ranges"]),
+        )
+        for file in evidence
+    )
+    bundles = {str(run["artifact_manifest_digest"]) for run in runs if run.get("artifact_manifest_digest")}
+    bundles |= {file.artifact_manifest_digest for file in raw_files}
+    promised = found.publication.record["guarantees"] if found.publication else None
+    return Lineage(
+        found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
+        query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
+        recorded(found.publication.record, found.cell.column, found.cell.is_exact) if found.publication else None,
+        check_number_signatures(project, bundles, found.publication), removed_bundles(store, bundles),
+        *_decisions(store.objects, runs), *_declared(project, found),
+    )
+
+
+def _declared(project: Project, found: FoundCell) -> tuple[str | None, str | None]:
+    """The unit and description that the current build's query declares for a cell's column; None for what it does not declare."""
+    from warehouse.transform.build.builds import find_current
+    from warehouse.transform.project.header import read_header
+    from warehouse.transform.query import open_build
+
+    if (build := find_current(project)) is None:
+        return None, None
+    con = open_build(build.path)
+    try:
+        texts = con.execute("select sql from catalog.model where schema_name = 'rollup' and name = ?", [found.query]).fetchall()
+    finally:
+        con.close()
+    if not texts:
+        return None, None
+    header = read_header(texts[0][0], found.query)
+    declared = header.mapping("columns").get(found.cell.column, {})
+    return declared.get("unit"), declared.get("description")
+
+
+def _decisions(objects: Objects, runs: tuple[Mapping[str, Any], ...]) -> tuple[dict[str, Decision], dict[str, Decision]]:
+    """The decisions that stand now on some runs, and on their evidence. An event that cannot be read is for `wh ledger` to
+    tell of."""
+    now = standing(Ledger(objects).decisions())
+    run_ids = {str(run["run_id"]) for run in runs}
+    not_admitted, settled = ({run: on[run] for run in sorted(run_ids & on.keys())} for on in (now.not_admitted, now.settled))
+    return not_admitted, settled

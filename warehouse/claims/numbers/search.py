@@ -1,0 +1,285 @@
+"""Finding the cell that a person means: by number id, by key, or by a number as printed somewhere.
+
+Looks in the store's publications, the last one first, and in the current build's rollups. A cell found in both is one.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, exact, inexact
+from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
+from warehouse.claims.publish.specification import declared_units, stored_specification
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.project import Project
+from warehouse.transform.build.builds import check_current, find_current
+
+if TYPE_CHECKING:
+    import duckdb
+
+_LISTED = 20
+_NEAREST = 6  # numbers; one that is published and built counts twice
+
+
+@dataclass(frozen=True)
+class FoundCell:
+    """A cell and where it was found: in a publication, or as a row of the current build's rollup."""
+
+    query: str
+    row: PublishedRow
+    cell: PublishedCell
+    publication: PublishedRollup | None
+    rowid: int | None
+
+    @property
+    def key(self) -> str:
+        """The cell as it can be typed."""
+        grain = ",".join(f"{name}={_typed(value)}" for name, value in self.row.grain.items())
+        return f"{self.query}[{grain}].{self.cell.column}"
+
+
+def _typed(value: Any) -> str:
+    text = "NULL" if value is None else str(value)
+    is_text = value is not None and text.lower() == "null"
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' if is_text or set(text) & set(',]"=') or text != text.strip() else text
+
+
+def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
+    """The one cell that is meant. Raises WH304 when there is none, WH305, listing them, when there are several, and WH307
+    when it may stand in a publication that is damaged, and stands in none that is whole, WH218 when the build is altered."""
+    published = publications(project)
+    match argument:
+        case IdArgument(number_id):
+            found = _by_id(project, published, number_id)
+        case CellArgument():
+            found = _by_key(project, published, argument)
+        case LiteralArgument():
+            found = _by_literal(project, published, argument)
+    if not found:
+        damaged = whole_publications(published)[1]
+        if damaged:
+            raise WarehouseError(
+                "WH307", f"no whole publication and no build carries it, and {len(damaged)} cannot be read", _shown(argument),
+                exit_code=damaged[0].exit_code, also=tuple(damaged),
+            )
+        check_current(project)  # of a build that is altered nothing is read
+        raise WarehouseError(
+            "WH304", "no published or built cell carries it", _shown(argument),
+            isinstance(argument, LiteralArgument) and _nearest(project, published, argument) or _known(project, argument),
+            ExitCode.NOT_FOUND,
+        )
+    if len(found) > 1:
+        listed = "\n".join(f"  {cell.cell.number_id}  {cell.cell.value}  {cell.key}" for cell in found[:_LISTED])
+        more = f"\n  and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        raise WarehouseError(
+            "WH305", f"{len(found)} cells carry it:\n{listed}{more}", _shown(argument), "name one of them", ExitCode.AMBIGUOUS
+        )
+    if found[0].publication is None:
+        for publication in published:
+            if publication.query in (None, found[0].query):  # only when these are whole is it known not to be published
+                publication.check()
+    return found[0]
+
+
+def _known(project: Project, argument: NumberArgument) -> str:
+    """What there is instead: query specs, or the columns of the one that was named."""
+    rows = {query: row for query, row, _ in _built_rows(project)}
+    if isinstance(argument, CellArgument) and argument.query in rows:
+        row = rows[argument.query]
+        return f"keys: {', '.join(row.grain)}; columns: {', '.join(row.cells)}"
+    return f"queries with rows: {', '.join(rows) or 'none'}"
+
+
+def current_cell(project: Project, query: str, grain: Mapping[str, Any], column: str) -> FoundCell | None:
+    """What the cell holds in the current build; None when there is no build or no such row any more."""
+    wanted = _stated(grain)
+    for _, row, rowid in _built_rows(project, query, lambda found: _stated(found) == wanted):
+        if column in row.cells:
+            return FoundCell(query, row, row.cells[column], None, rowid)
+    return None
+
+
+def _stated(grain: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in grain.items() if value is not None}
+
+
+def current_numbers(project: Project, query: str) -> frozenset[str]:
+    """The number ids that the current build's rollup of a query has; none when there is no build."""
+    from warehouse.transform.query import open_build
+    from warehouse.transform.sql.duck import quote
+
+    build = find_current(project)
+    if build is None:
+        return frozenset()
+    con = open_build(build.path)
+    try:
+        numbers = set[str]()
+        if not con.execute("select 1 from catalog.model where schema_name = 'rollup' and name = ?", [query]).fetchall():
+            return frozenset()
+        found = con.execute(f"select number_ids from rollup.{quote(query)}")
+        while rows := found.fetchmany(1000):
+            numbers.update(number for (ids,) in rows for number in ids.values() if number)
+        return frozenset(numbers)
+    finally:
+        con.close()
+
+
+def _shown(argument: NumberArgument) -> str:
+    match argument:
+        case IdArgument(number_id):
+            return number_id
+        case LiteralArgument():
+            return argument.text
+        case CellArgument(query, grain, column):
+            return f"{query}[{','.join(f'{k}={_typed(v)}' for k, v in grain.items())}].{column}"
+
+
+def _by_id(project: Project, published: Sequence[PublishedRollup], number_id: str) -> list[FoundCell]:
+    cell = _published(published, number_id)
+    if cell:
+        return [cell]
+    return [
+        FoundCell(query, row, cell, None, rowid)
+        for query, row, rowid in _built_rows(project)
+        for cell in row.cells.values()
+        if cell.number_id == number_id
+    ][:1]
+
+
+def _published(published: Sequence[PublishedRollup], number_id: str) -> FoundCell | None:
+    """The number in the first of the publications that holds it and is whole."""
+    for publication in published:
+        with suppress(WarehouseError):
+            publication.check()
+            for row in publication.rows(carrying=number_id):
+                for cell in row.cells.values():
+                    if cell.number_id == number_id:
+                        return FoundCell(str(publication.record["query"]), row, cell, publication, None)
+    return None
+
+
+def _by_key(project: Project, published: Sequence[PublishedRollup], argument: CellArgument) -> list[FoundCell]:
+    """In the current build; where that has no such cell, in the last whole publication of the query."""
+
+    def means(row: PublishedRow) -> bool:
+        return argument.column in row.cells and all(_is(row, name, value) for name, value in argument.grain.items())
+
+    found = [
+        FoundCell(query, row, row.cells[argument.column], None, rowid)
+        for query, row, rowid in _built_rows(project, argument.query)
+        if means(row)
+    ]
+    if found:
+        return [_published(published, cell.cell.number_id) or cell if cell.cell.number_id else cell for cell in found[: _LISTED + 1]]
+    for publication in whole_publications(each for each in published if each.query == argument.query)[0]:
+        return [
+            FoundCell(argument.query, row, row.cells[argument.column], publication, None)
+            for row in publication.rows() if means(row)
+        ]
+    return []
+
+
+def _is(row: PublishedRow, name: str, typed: str | None) -> bool:
+    """Whether a row's column, of its grain or another, reads as typed; None is no value."""
+    if name not in row.grain and name not in row.cells:
+        return False
+    value = row.grain[name] if name in row.grain else row.cells[name].value
+    if value is None or typed is None:
+        return value is typed
+    return str(value).lower() == typed.lower() if isinstance(value, bool) else str(value) == typed
+
+
+def _by_literal(project: Project, published: Sequence[PublishedRollup], argument: LiteralArgument) -> list[FoundCell]:
+    """In every whole publication, and in the current build: the cells that hold just this number, or else those that read as it."""
+    found: dict[str | None, FoundCell] = {}
+    for each, unit in _numbers(project, published):
+        if argument.carried_by(each.cell.value, unit):
+            found.setdefault(each.cell.number_id, each)
+    exactly = [each for each in found.values() if each.cell.value == argument.value and not argument.unit]
+    return exactly or list(found.values())
+
+
+def _nearest(project: Project, published: Sequence[PublishedRollup], argument: LiteralArgument) -> str:
+    """The cells whose values are nearest to a number that none carries, as a hint."""
+    by_distance = (
+        (distance, found) for found, unit in _numbers(project, published)
+        if (distance := argument.distance(found.cell.value, unit)) is not None
+    )
+    nearest = heapq.nsmallest(_NEAREST, by_distance, key=lambda pair: pair[0])
+    listed = dict.fromkeys(f"\n  {found.cell.number_id}  {found.cell.value}  {found.key}" for _, found in nearest)
+    return f"the nearest are:{''.join(listed)}" if listed else ""
+
+
+def _numbers(project: Project, published: Sequence[PublishedRollup]) -> Iterator[tuple[FoundCell, str | None]]:
+    """Every number of the whole publications and of the current build, with the unit that its column declares."""
+    for publication in whole_publications(published)[0]:
+        units = declared_units(stored_specification(project, str(publication.record["query_spec_digest"])).document)
+        for row in publication.rows():
+            for cell in row.cells.values():
+                if cell.number_id:
+                    yield FoundCell(str(publication.record["query"]), row, cell, publication, None), units.get(cell.column)
+    units_of = _built_units(project)
+    for query, row, rowid in _built_rows(project):
+        for cell in row.cells.values():
+            if cell.number_id:
+                yield FoundCell(query, row, cell, None, rowid), units_of[query].get(cell.column)
+
+
+def _built_units(project: Project) -> dict[str, dict[str, str]]:
+    """The units of the current build's rollups, by query and column."""
+    from warehouse.transform.query import open_build
+
+    if (build := find_current(project)) is None:
+        return {}
+    con = open_build(build.path)
+    try:
+        found = con.execute("select name, specification from catalog.model where schema_name = 'rollup'").fetchall()
+        return {name: declared_units(json.loads(specification)) for name, specification in found}
+    finally:
+        con.close()
+
+
+def _built_rows(
+    project: Project, query: str | None = None, is_wanted: Callable[[Mapping[str, Any]], bool] = lambda grain: True
+) -> Iterator[tuple[str, PublishedRow, int]]:
+    """The rows of the current build's rollups whose grain is wanted, untraced: (query, row, row id)."""
+    from warehouse.transform.query import open_build
+
+    build = find_current(project)
+    if build is None:
+        return
+    con = open_build(build.path)
+    try:
+        rollups = con.execute("select name, grain from catalog.model where schema_name = 'rollup' order by rowid").fetchall()
+        for name, grain in rollups:
+            if query in (None, name):
+                yield from _rollup_rows(con, name, tuple(grain), is_wanted)
+    finally:
+        con.close()
+
+
+def _rollup_rows(
+    con: "duckdb.DuckDBPyConnection", query: str, grain: tuple[str, ...], is_wanted: Callable[[Mapping[str, Any]], bool]
+) -> Iterator[tuple[str, PublishedRow, int]]:
+    from warehouse.transform.sql.duck import quote
+
+    result = con.execute(f"select rowid, * exclude (query_spec_digest) from rollup.{quote(query)} order by rowid")
+    columns = [column[0] for column in result.description]
+    for row in result.fetchall():
+        values = dict(zip(columns, row, strict=True))
+        rowid, ids = values.pop("rowid"), values.pop("number_ids")
+        forms = {name: exact(values[name]) for name in grain}
+        found = {name: inexact(form) for name, form in forms.items()}
+        if not is_wanted(found):
+            continue
+        cells = {
+            name: PublishedCell(name, inexact(exact(value)), ids[name], (), exact(value))
+            for name, value in values.items()
+            if name not in grain
+        }
+        yield query, PublishedRow(found, cells, forms), rowid

@@ -1,0 +1,1 @@
+"""Publishing: rollups, their guarantees, the record that is frozen, and decisions that keep runs out."""

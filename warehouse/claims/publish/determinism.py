@@ -1,0 +1,46 @@
+"""How exactly a published value is determined by its evidence: to the last bit (E), or within a tolerance (T).
+
+A float sum is (a + b) + c or a + (b + c): its last bits hang on the order of adding, which the engine does not promise across
+plans, threads and machines. All else is exact: integers, decimals, minima, quantiles, counts, arithmetic on one row. What
+is determined by neither (a sample, an approximation, a tie) is refused. `claims.publish.operations` tells which is which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+EXACT = "E"
+TOLERANT = "T"
+# Relative to the larger of two values.
+DEFAULT_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Determinism:
+    """Of one column: EXACT or TOLERANT; by how much, relative to the larger, a replayed value may differ, None: not at all
+    (of what is made of a sum of floats but is none, too); and what it hangs on, as `avg in main.energy`."""
+
+    determinism: str
+    tolerance: float | None = None
+    why: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As a publication keeps it."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        """As it is told: `class T, sum in main.energy`."""
+        return f"class {self.determinism}" + (f", {self.why}" if self.why else "")
+
+
+# Of a number that was never published nothing is recorded: any float may be a sum.
+UNRECORDED = Determinism(TOLERANT, DEFAULT_TOLERANCE)
+
+
+def recorded(publication: Mapping[str, Any], column: str, is_exact: bool) -> Determinism:
+    """What the record of a publication says of a cell: of its column, but for one that `is_exact` by its own path."""
+    if is_exact:
+        return Determinism(EXACT)
+    return Determinism(**publication["columns"][column]) if column in publication.get("columns", {}) else UNRECORDED

@@ -1,0 +1,60 @@
+"""What a publication may say of its why-sets: guarantees G1 to G4 of the design, each with how it was established.
+
+- G1, result identity: the query run again gives the published values, and so does each annotated query.
+- G2, occurrence sufficiency: each occurrence of a table that the query reads, views written out, restricted to its own rows in
+  the why-set, the query still gives the number. Whether the models under it still give these rows is a matter of G3.
+- G3, sufficiency: nothing but the why-set's evidence is needed. G4, stability: and nothing else can be retracted so that the
+  number changes. Both hold where no clause lets the *absence* of a row bring another one in. Where some clause does, no one
+  knows from the SQL alone: `wh verify` finds G3 out for a number by replaying it.
+
+G2 is claimed where it is proven (`claims.trace.sufficiency`), G3 and G4 of monotone queries (`claims.trace.monotony`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from warehouse.claims.trace.inlined_views import expanded
+from warehouse.claims.trace.monotony import absences, shown
+from warehouse.claims.trace.parse_cache import parsed
+from warehouse.transform.sql.text import body
+
+if TYPE_CHECKING:
+    from warehouse.claims.trace.catalog import BuiltModel, Catalog
+
+YES, UNKNOWN = "yes", "unknown"
+CHECKED, BY_CONSTRUCTION, NOT_ESTABLISHED = "checked", "by construction", "not established"
+
+
+def guarantees(catalog: "Catalog", spec: "BuiltModel") -> dict[str, Any]:
+    """The four guarantees of a query's why-sets as a document; `clauses` are those for which G3 and G4 are not known. Of G2 its
+    own `clauses` are told, where there are any."""
+    models = (spec, *catalog.under(spec.qualified))
+    clauses = [
+        f"{model.qualified}: {clause}" for model in models for clause in absences(body(model.sql), is_outermost=model is spec)
+    ]
+    insufficient = [f"{spec.qualified}: {clause}" for clause in _unproven(catalog, spec)]
+    return {
+        "G1": {"holds": YES, "established": CHECKED},
+        "G2": _promised(insufficient) | ({"clauses": insufficient} if insufficient else {}),
+        "G3": _promised(clauses),
+        "G4": _promised(clauses),
+        "clauses": clauses,
+    }
+
+
+def _promised(clauses: list[str]) -> dict[str, Any]:
+    return {"holds": UNKNOWN, "established": NOT_ESTABLISHED} if clauses else {"holds": YES, "established": BY_CONSTRUCTION}
+
+
+def _unproven(catalog: "Catalog", spec: "BuiltModel") -> list[str]:
+    """The clauses of a query, and of the views in it, for which G2 is not proven."""
+    from warehouse.claims.trace.sufficiency import Tables, unproven
+
+    def key_of(name: str) -> tuple[str, ...]:
+        found = catalog.models.get(catalog.resolve(name))
+        return found.grain if found is not None else ()
+
+    columns = catalog.by_any_name
+    tree = parsed(expanded(spec, catalog).text)
+    return list(dict.fromkeys(map(shown, unproven(tree, Tables(key_of, columns.get)))))

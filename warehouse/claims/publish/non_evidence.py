@@ -1,0 +1,55 @@
+"""A published number is a function of evidence alone. Who signed a bundle and when it arrived are not evidence: no replay has them, so no
+claim may use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from warehouse.errors import WarehouseError
+from warehouse.landing.parse.batches import BUNDLE_TABLE
+
+if TYPE_CHECKING:
+    from warehouse.transform.lineage.columns import ColumnGraph
+
+SIGNING_TABLE = "evidence_signing"
+BESIDE_EVIDENCE = {  # of landing tables, and what to do instead
+    SIGNING_TABLE: (
+        frozenset(("signing_state", "key_id", "key_name", "reason")),
+        "to publish signed evidence only, set [publication] require_signatures = true",
+    ),
+    BUNDLE_TABLE: (frozenset(("arrived_at",)), "use a time that the evidence states: started_at of benchmark_run_fact"),
+}
+
+
+def refuse_beside_evidence(
+    query: str, specification: Mapping[str, Any], landing_types: Mapping[str, Mapping[str, str]], place: str
+) -> None:
+    """Raise WH306 where a query's values or rows depend on signatures or on when evidence arrived; a model under it that merely
+    shows it is no harm. Costs nothing where no model reads these."""
+    documents = [specification["document"], *specification["models"].values()]
+    if not any(leaf["table"] in BESIDE_EVIDENCE for document in documents for leaf in document["landing"]):
+        return
+    from warehouse.claims.verify.recorded import sound_project
+    from warehouse.transform.lineage.columns import column_graph
+
+    fault = beside_evidence_fault(query, column_graph(sound_project(specification, landing_types), landing_types), place)
+    if fault:
+        raise fault
+
+
+def beside_evidence_fault(query: str, graph: "ColumnGraph", place: str) -> WarehouseError | None:
+    """The WH306 of a query whose values or rows depend on what is no evidence; None where they do not."""
+    from warehouse.transform.lineage.derived import ROWS, ColumnRef
+
+    table = f"rollup.{query}"
+    for column in (*graph.columns[table], ROWS):
+        for edge in graph.walk(ColumnRef(table, column)):
+            columns, way_out = BESIDE_EVIDENCE.get(edge.source.table, (frozenset(), ""))
+            if edge.source.column in columns:
+                what = "which rows it has" if column == ROWS else column
+                return WarehouseError(
+                    "WH306", f"{what} depends on {edge.source}, which is no evidence: no replay could give it", place,
+                    way_out,
+                )
+    return None

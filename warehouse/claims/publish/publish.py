@@ -1,0 +1,247 @@
+"""`wh publish`: freeze a rollup in the store. What is frozen was run again, traced to its bytes, and the bytes re-hashed.
+
+Nothing in the store is ever overwritten. The same rollup of the same evidence has the same digest, whenever made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warehouse import __version__
+from warehouse.claims.numbers.number import exact
+from warehouse.claims.publish.admissibility import check_admitted
+from warehouse.claims.publish.freezing import Facts, FrozenRows, freeze
+from warehouse.claims.publish.guarantees import guarantees
+from warehouse.claims.publish.non_evidence import refuse_beside_evidence
+from warehouse.claims.publish.publication import CONTENT, PUBLICATION_DOMAIN, PUBLICATION_VERSION, RECORD, publication_key, spec_key
+from warehouse.claims.publish.signing import check_evidence_signatures, publication_subject, sign_publication
+from warehouse.digest import bytes_digest, canonical_json, domain_digest
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.ledger.events import PUBLICATION as PUBLISHED
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects.base import Objects
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.signing.signatures import VALID
+from warehouse.landing.parse.batches import BUNDLE_TABLE
+from warehouse.project import Project
+from warehouse.transform.build.builds import current_build
+from warehouse.transform.sql.text import canonical
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.claims.publish.determinism import Determinism
+    from warehouse.claims.trace.catalog import Catalog
+    from warehouse.evidence.signing.keys import SigningKey
+    from warehouse.transform.build.builds import Build
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A frozen rollup: its digest, query, `query_spec_digest`, and whether this call made it."""
+
+    digest: str
+    query: str
+    query_spec_digest: str
+    rows: int
+    numbers: int
+    is_new: bool
+    columns: "Mapping[str, Determinism]"  # how exactly each value is determined by its evidence
+    unseen: int = 0  # bundles that arrived after the build it is made from
+
+
+def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Publication:
+    """Freeze the current build's rollup of a query spec, and sign it with `key`.
+
+    No clause of it or of a table under it may give another answer each time, no tie may decide, and nothing may depend on
+    who signed what (WH306). No run that it rests on may be retracted or superseded, and the build must be of the decisions on
+    runs that the ledger has (WH313). The untouched query is run again on the build and must give the rollup's rows (WH303); its
+    rows are traced to their runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are
+    re-hashed (WH105, WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made,
+    WH307 when a publication or spec that is there already is damaged, WH107 when an event of the ledger is, WH113 when a signature
+    of its evidence does not hold, WH312 when the project requires signatures and some evidence has none by a trusted key, WH109,
+    WH211.
+    """
+    with open_store(project).keeping():  # or what is checked may be gone when it is published
+        return _publish(project, query, key)
+
+
+def _publish(project: Project, query: str, key: "SigningKey | None") -> Publication:
+    from warehouse.claims.publish.operations import determinism_of
+    from warehouse.claims.publish.publishable import refuse_untraceable
+    from warehouse.claims.publish.tie_probe import check_ties
+    from warehouse.claims.trace.catalog import open_trace_session, rollup_columns
+    from warehouse.claims.trace.tracing import trace
+
+    build = current_build(project)
+    con, catalog = open_trace_session(build, project.store_root)
+    try:
+        spec = catalog.models.get(f"rollup.{query}")
+        if spec is None:
+            raise _unknown(query, catalog)
+        refuse_untraceable(project, catalog, query)  # before anything that takes long
+        _refuse_without_evidence(con)
+        recorded = con.execute(
+            "select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]
+        ).fetchall()[0][0]
+        specification = json.loads(recorded)
+        refuse_beside_evidence(query, specification, catalog.landing_types, spec.place)
+        columns = rollup_columns(catalog, spec)
+        values = [name for name in columns if name not in spec.grain]
+        determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}), values)
+        tried = check_ties(con, catalog, query)
+        _check_same_result(con, spec.qualified, spec.sql, columns)
+        traced = trace(con, catalog, query, values, traces_rows=True)
+        frozen = freeze(con, spec, columns, traced, Facts(con, catalog, traced))
+        _check_evidence(project, spec.place, frozen)
+        # Last of all: what is decided meanwhile counts.
+        decisions = check_admitted(project, build, specification, frozen.runs, spec.place)
+        for digest in frozen.bundles:
+            open_store(project).objects.check_kept(digest)
+        about = {
+            "wh": __version__,
+            "engine": _engine(con),
+            "guarantees": guarantees(catalog, spec),
+            "ties_tried": tried,
+            "columns": {name: column.document() for name, column in determined.items()},
+            **({"decisions": decisions} if decisions else {}),
+        }
+    finally:
+        con.close()
+    return _store(project, query, specification, frozen, about, determined, build, key)
+
+
+def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
+    known = sorted(model.name for model in catalog.models.values() if model.schema == "rollup")
+    return WarehouseError(
+        "WH301", f"no query spec {query!r} in this build", hint=f"known: {', '.join(known) or 'none'}",
+        exit_code=ExitCode.NOT_FOUND,
+    )
+
+
+def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
+    """A build that had to do without evidence that was altered or is gone is no ground for a publication."""
+    lost = con.execute("select code, place from catalog.damaged where code in ('WH105', 'WH106') order by place").fetchall()
+    if lost:
+        code, place = lost[0]
+        raise WarehouseError(
+            code, f"the build was made without {len(lost)} bundle{'s' * (len(lost) > 1)} that were altered or are gone", place,
+            "restore the store from a copy, or ingest the evidence again; then run: wh build",
+            ExitCode.TAMPERED if code == "WH105" else ExitCode.MISSING,
+        )
+
+
+def _check_evidence(project: Project, place: str, frozen: FrozenRows) -> None:
+    """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308, WH105,
+    WH106, WH107, WH113, WH312."""
+    if not frozen.is_evident:
+        raise WarehouseError(
+            "WH308", "a row rests on no run and no raw file", place, "publish only what is computed from evidence"
+        )
+    store = open_store(project)
+    for digest in sorted(frozen.bundles):
+        for problem in store.check_bundle(digest):
+            raise problem
+        signing = check_evidence_signatures(project, digest)
+        if invalid := signing.problem(f"signatures/{digest[:12]}"):
+            raise invalid
+        if project.requires_signatures and signing.state != VALID:
+            raise WarehouseError(
+                "WH312", f"bundle {digest[:12]} is {signing.state}, and publication.require_signatures is true", place,
+                f"run: wh sign {digest[:12]} --key KEY, with a key that the project trusts",
+            )
+
+
+def _engine(con: "duckdb.DuckDBPyConnection") -> dict[str, Any]:
+    """The engine that the query was run on, to its build, and the settings that every build is made with."""
+    from warehouse.transform.sql.duck import PINNED_SETTINGS
+
+    version, source = con.execute("select library_version, source_id from pragma_version()").fetchall()[0]
+    return {"name": "duckdb", "version": version.removeprefix("v"), "build": source, "settings": dict(PINNED_SETTINGS)}
+
+
+def _names(columns: list[str]) -> str:
+    from warehouse.transform.sql.duck import quote
+
+    return ", ".join(map(quote, columns))
+
+
+def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, columns: list[str]) -> None:
+    """The published values are those of the untouched query, here and now, to the last bit; and those of its canonical text,
+    by which it is recorded and replayed."""
+
+    def forms(query: str) -> list[str]:
+        return sorted(repr(list(map(exact, row))) for row in con.execute(query).fetchall())
+
+    built = forms(f"select {_names(columns)} from {table}")
+    for name, text in (("the query run again", sql), ("its canonical text", canonical(sql))):
+        fresh = forms(text)
+        if fresh != built:
+            different = sum(a != b for a, b in zip(fresh, built, strict=False)) + abs(len(fresh) - len(built))
+            raise WarehouseError(
+                "WH303", f"{different} rows differ between the build's rollup and {name}", table,
+                "the query is not deterministic: order its aggregates and windows totally",
+            )
+
+
+def _store(
+    project: Project, query: str, specification: Mapping[str, Any], frozen: FrozenRows, about: Mapping[str, Any],
+    determined: "Mapping[str, Determinism]", build: "Build", key: "SigningKey | None",
+) -> Publication:
+    record = {
+        "publication_version": PUBLICATION_VERSION,
+        "query": query,
+        "query_spec_digest": specification["query_spec_digest"],
+        **about,
+        "rows": frozen.rows,
+        "numbers": frozen.numbers,
+        "sha256": {name: bytes_digest(data) for name, data in frozen.content.items()},
+    }
+    digest = domain_digest(PUBLICATION_DOMAIN, record)
+    objects = open_store(project).objects
+    try:
+        _create_or_same(objects, spec_key(specification["query_spec_digest"]), canonical_json(dict(specification)))
+        for name in CONTENT:
+            _create_or_same(objects, publication_key(digest, name), frozen.content[name])
+        is_new = _create_or_same(objects, publication_key(digest, RECORD), canonical_json(record))
+    except OSError as error:
+        place = f"{objects.url}/publications/{digest}"
+        raise WarehouseError("WH109", f"cannot be written: {error.strerror}", place) from error
+    ledger, unseen = Ledger(objects), _unseen(project, build)
+    if is_new or not _is_last(ledger, query, digest):
+        ledger.published(digest, query, build.digest, unseen)
+    if key:
+        sign_publication(project, ledger, publication_subject(digest, record), key)
+    return Publication(
+        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen)
+    )
+
+
+def _unseen(project: Project, build: "Build") -> frozenset[str]:
+    """The bundles of the store that the build does not hold: they arrived after it."""
+    from warehouse.transform.build.landing_tables import built_rows
+
+    store = open_store(project)
+    rows = built_rows(build.landing, store.landing, BUNDLE_TABLE, ("artifact_manifest_digest",))
+    return frozenset(store.digests()) - {row["artifact_manifest_digest"] for row in rows}
+
+
+def _is_last(ledger: Ledger, query: str, digest: str) -> bool:
+    """Whether the ledger has this publication as the query's last: going back to an earlier one is news too."""
+    said = [event.subject for event in ledger.events() if event.kind == PUBLISHED and event.detail.get("query") == query]
+    return bool(said) and said[-1] == digest
+
+
+def _create_or_same(objects: Objects, key: str, data: bytes) -> bool:
+    """Create an object, or find it there with the same bytes; whether it was created. Raises WH307 when others are there."""
+    if objects.create(key, data):
+        return True
+    if objects.read(key) != data:
+        raise WarehouseError(
+            "WH307", "what was published before has been altered", f"{objects.url}/{key}", "restore the store from a copy",
+            ExitCode.TAMPERED,
+        )
+    return False

@@ -1,0 +1,114 @@
+"""The spec of a published query as the store keeps it: read whole, checked against its digest down to the leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, spec_key
+from warehouse.digest import canonical_document, number_id
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.objects.location import open_store
+from warehouse.project import Project
+from warehouse.transform.project.digests import document_digest, is_query_spec, parents_of
+
+
+@dataclass(frozen=True)
+class Specification:
+    """A query's spec: its digest, the document of `transform.project.digests.specification`, and the (name, digest) of every model
+    under it, nearest first."""
+
+    digest: str
+    document: Mapping[str, Any]
+    models: tuple[tuple[str, str], ...]
+    place: str
+
+    def check_number(self, row: PublishedRow, cell: PublishedCell) -> None:
+        """A number id commits to its cell and value, and a cell without a value has none: one that does otherwise was not made
+        by `publish`. Raises WH307."""
+        query = str(self.document["document"]["name"]).partition(".")[2]
+        try:
+            grain = [row.grain_forms[name] for name in self.document["document"]["contract"]["grain"]]
+        except KeyError as error:
+            raise self._torn(f"a row has no {error}") from error
+        sql = self.document["document"]["sql"]
+        committed = None if cell.form is None else number_id(query, sql, grain, cell.column, cell.form)
+        if committed != cell.number_id:
+            raise self._torn(f"{cell.number_id} does not commit to the value {cell.value!r} that stands beside it")
+
+    def _torn(self, message: str) -> WarehouseError:
+        return _torn(message, self.place)
+
+
+def read_specification(project: Project, publication: PublishedRollup) -> Specification:
+    """The spec that a publication names. Raises WH307 when it is missing, is not what its digest is of, or is another query's."""
+    specification = stored_specification(project, str(publication.record["query_spec_digest"]))
+    made = specification.document["document"]
+    if f"rollup.{publication.query}" != made["name"]:
+        raise _torn(f"it is of {publication.query!r}, and its spec of {made['name']!r}", specification.place)
+    engine = publication.record.get("engine", {})
+    if any(engine.get(part) != said for part, said in made["engine"].items()):
+        raise _torn("it was made on another engine than its spec", specification.place)
+    return specification
+
+
+def stored_specification(project: Project, digest: str) -> Specification:
+    """A spec that was published, by its digest. Raises WH307."""
+    objects = open_store(project).objects
+    place = f"{objects.url}/{spec_key(digest)}"
+    try:
+        return parse_specification(objects.read(spec_key(digest)), digest, place)
+    except FileNotFoundError as error:
+        raise WarehouseError(
+            "WH307", "the query's spec is missing", place, "publish the query again, or restore the store from a copy",
+            ExitCode.MISSING,
+        ) from error
+    except OSError as error:
+        raise _torn(str(error), place) from error
+
+
+def declared_units(specification: Mapping[str, Any]) -> dict[str, str]:
+    """The units that a query spec declares, by column."""
+    return {str(name): str(unit) for name, _, unit in specification["document"]["contract"]["columns"] if unit}
+
+
+@lru_cache(maxsize=8)  # a number's spec is asked for by several; who gets it does not change it
+def parse_specification(data: bytes, digest: str, place: str) -> Specification:
+    """The spec in `data`, of which its digest covers every byte. Raises WH307 for any other bytes."""
+    try:
+        document = canonical_document(data)
+        models = tuple(_models(document, digest))
+        if document != {"query_spec_digest": digest, "document": document["document"], "models": document["models"]}:
+            raise ValueError("it has more than a spec has")
+        if document["models"].keys() != {model for _, model in models}:
+            raise ValueError("it has models that the query does not read")
+        return Specification(digest, document, models, place)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _torn(str(error), place) from error
+
+
+def _torn(message: str, place: str) -> WarehouseError:
+    return WarehouseError(
+        "WH307", f"the publication and its spec do not hold together: {message}", place, exit_code=ExitCode.TAMPERED
+    )
+
+
+def _models(specification: dict[str, Any], digest: str) -> list[tuple[str, str]]:
+    if not document_digest(specification["document"]) == digest == specification["query_spec_digest"]:
+        raise ValueError("the document differs from its digest")
+    if not is_query_spec(specification["document"]):
+        raise ValueError("the document is a model's, not a query spec's")
+    listed: dict[str, str] = {}
+    pending = parents_of(specification["document"])
+    while pending:
+        parent = pending.pop(0)
+        document = specification["models"][parent["digest"]]
+        if document_digest(document) != parent["digest"]:
+            raise ValueError(f"model {parent['name']} differs from its digest")
+        if parent["name"] not in listed:
+            listed[parent["name"]] = parent["digest"]
+            pending += parents_of(document)
+    return list(listed.items())
+

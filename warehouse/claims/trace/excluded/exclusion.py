@@ -1,0 +1,144 @@
+"""The excluded-by set of one number, in the current build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warehouse.claims.numbers.search import current_cell
+from warehouse.errors import WarehouseError
+from warehouse.landing.parse.batches import DECISION_TABLE
+from warehouse.project import Project
+
+if TYPE_CHECKING:
+    import duckdb
+    from sqlglot import exp
+
+    from warehouse.claims.numbers.lineage import Lineage
+    from warehouse.claims.trace.catalog import BuiltModel, Catalog
+    from warehouse.claims.trace.excluded.clauses import Clause
+    from warehouse.claims.trace.excluded.survival import Loss
+
+NOT_DETERMINED = "not determined"
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """A run that did not contribute, for one reason; a query that reads it in two ways can have two.
+
+    `reason` is the kind of the clause (`where`, `inner join`, `anti join`, `qualify`, ...), or `not determined`. `clause` is
+    its text and `place` its file and line. `is_null`: the condition was NULL for the run, not false. `witnesses` are the runs
+    whose rows stood against it, or were taken in its stead. `is_of_row`: whether it would have been in this number's row by
+    its grain; None where that cannot be told. `decision` is why it is not admitted, None where it is.
+    """
+
+    run_id: str
+    reason: str
+    clause: str
+    place: str
+    is_null: bool
+    witnesses: tuple[str, ...]
+    is_of_row: bool | None
+    decision: str | None
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A run that belongs to other rows of the result: the grain of the first of them, and how many there are."""
+
+    run_id: str
+    grain: Mapping[str, Any]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """The population of a number and what of it did not contribute. `tables` are those whose runs it is, `own` how many of
+    them contributed."""
+
+    build: str
+    tables: tuple[str, ...]
+    population: int
+    own: int
+    excluded: tuple[Excluded, ...]
+    elsewhere: tuple[Elsewhere, ...]
+
+
+def excluded_by(project: Project, number: "Lineage") -> Exclusion:
+    """The runs that did not contribute to a number, with the reason for each. Raises WH311 when the current build does not
+    hold the number any more, WH218 and WH123 for a build or landing that is not what was made."""
+    from warehouse.claims.trace.catalog import open_trace_session
+    from warehouse.claims.trace.excluded.readings import readings
+    from warehouse.claims.trace.excluded.survival import Survival
+    from warehouse.claims.trace.excluded.tree import expanded
+    from warehouse.transform.build.builds import find_current
+
+    build = find_current(project)
+    now = current_cell(project, number.query, number.grain, number.column)
+    if build is None or now is None or now.rowid is None or now.cell.number_id != number.number_id:
+        raise WarehouseError(
+            "WH311", "the current build does not hold this number any more", number.key,
+            "build from the same evidence and files again, or ask for the number that the build holds now",
+        )
+    con, catalog = open_trace_session(build, project.store_root)
+    try:
+        query = catalog.models[f"rollup.{number.query}"]
+        tree = expanded(query, catalog, _is_read_through)
+        survival = Survival(con, catalog, query.qualified, query.grain, now.rowid)
+        own = {str(run["run_id"]) for run in number.runs}
+        ways = readings(tree, lambda table: _table_of_runs(table, catalog))
+        tables = tuple(dict.fromkeys(way.table for way in ways))
+        population = set[str]().union(*map(survival.population, tables))
+        losses: list[Loss] = []
+        rows: dict[str, set[int]] = {}
+        for way in ways:
+            lost, kept = survival.follow(way)
+            losses += lost
+            for run, found in kept.items():
+                rows.setdefault(run, set()).update(found)
+        own |= {run for run, found in rows.items() if now.rowid in found}
+        grains = survival.grains()
+        decisions = _decisions(con, catalog)
+    finally:
+        con.close()
+    elsewhere = {run: found for run, found in sorted(rows.items()) if run not in own}
+    return Exclusion(
+        build.digest, tables, len(population), len(own & population), _excluded(losses, own | rows.keys(), decisions),
+        tuple(Elsewhere(run, grains[min(found)], len(found)) for run, found in elsewhere.items()),
+    )
+
+
+def _is_read_through(model: "BuiltModel") -> bool:
+    """A view has no rows of its own, and what a mart leaves out of the facts its queries leave out."""
+    return not model.has_rows or model.schema == "mart"
+
+
+def _table_of_runs(table: "exp.Table", catalog: "Catalog") -> str | None:
+    name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
+    return name if "run_id" in catalog.columns.get(name, ()) else None
+
+
+def _decisions(con: "duckdb.DuckDBPyConnection", catalog: "Catalog") -> dict[str, str]:
+    """Why runs are not admitted, as the build has it."""
+    if DECISION_TABLE not in catalog.landing_types:  # a build of an earlier version
+        return {}
+    stand_in = "coalesce(' by ' || superseded_by, '')"
+    return dict(con.execute(f"select run_id, state || {stand_in} || ': ' || reason from {DECISION_TABLE}").fetchall())
+
+
+def _excluded(losses: "list[Loss]", contributing: set[str], decisions: Mapping[str, str]) -> tuple[Excluded, ...]:
+    """The losses of runs that no reading kept, each reason once, those of the number's own row first. What two readings say
+    differently of one reason is told as the one that is nearer to the row does."""
+    order = {True: 0, None: 1, False: 2}
+    found: dict[tuple[str, Clause, bool], Loss] = {}
+    for loss in sorted(losses, key=lambda loss: order[loss.is_of_row]):
+        if loss.run_id not in contributing:
+            found.setdefault((loss.run_id, loss.clause, loss.is_determined), loss)
+    return tuple(
+        Excluded(
+            loss.run_id, loss.clause.kind if loss.is_determined else NOT_DETERMINED, loss.clause.text, loss.clause.place,
+            loss.is_null, loss.witnesses, loss.is_of_row, decisions.get(loss.run_id),
+        )
+        for loss in found.values()
+    )

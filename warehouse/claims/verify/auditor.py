@@ -1,0 +1,255 @@
+"""Judges numbers of one query: their files are hashed again, their signatures checked, and the query is replayed from them.
+
+A replay has first the evidence of the number's own why-set and nothing else. That gives the number wherever removing other
+runs cannot change it (guarantee G3 of the design). Otherwise there is added what its row's being there rests on, then the
+evidence of its whole publication, and at last all that was there then, which may have kept rows away; and the verdict says
+so. A replay of what was published is traced too, and must rest on what the publication states (`claims.verify.retrace`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from math import isclose
+from typing import TYPE_CHECKING, Any
+
+from warehouse.claims.numbers.number import inexact
+from warehouse.claims.publish.admissibility import made_with
+from warehouse.claims.publish.completeness import evidence_then
+from warehouse.claims.publish.determinism import UNRECORDED, Determinism
+from warehouse.claims.publish.guarantees import YES
+from warehouse.claims.publish.publication import PublishedRollup
+from warehouse.claims.publish.signing import (
+    Signings,
+    check_checkpoint,
+    check_decision_signatures,
+    check_evidence_signatures,
+    check_publication_signatures,
+    publication_event,
+    trusted_keys,
+)
+from warehouse.claims.verify.retrace import Doubt, row_key
+from warehouse.claims.verify.verdict import (
+    EXPIRED,
+    NOT_REPRODUCED,
+    REFUSED,
+    RETRACTED,
+    STALE,
+    STALE_BECAUSE,
+    TAMPERED,
+    VERIFIED,
+    Claim,
+    Verdict,
+    state_of,
+)
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, standing_now
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.removal import expired, removed_bundles
+from warehouse.evidence.signing.signatures import VALID, Signing
+from warehouse.project import Project
+
+if TYPE_CHECKING:
+    from warehouse.claims.verify.replay import Replayed, Replayer
+
+
+class Auditor:
+    """Verdicts on numbers of one query, in `publication` if they are published, of the columns `traced` on what is stated of
+    them beside. A bundle is hashed once, its signatures are checked once, the same evidence is replayed once, and what the
+    query's SQL establishes is found once."""
+
+    def __init__(
+        self, project: Project, specification: Mapping[str, Any], traced: Collection[str], publication: PublishedRollup | None
+    ) -> None:
+        self._project = project
+        self._publication = publication
+        self._published = check_publication_signatures(project, publication) if publication else None
+        self._checkpoint = check_checkpoint(project, publication_event(project, publication.digest)) if publication else None
+        self._decisions, self._undecided = named_decisions(open_store(project).objects, made_with(project, publication))
+        self._decided = check_decision_signatures(project, self._decisions)
+        self._trusted = tuple(trusted_keys(project).values())
+        self._traced = traced
+        self._store = open_store(project)
+        self._specification = specification
+        self._found_replayer: Replayer | None = None
+        self._problems: dict[str, tuple[WarehouseError, ...]] = {}
+        self._signings: dict[str, Signing] = {}
+        self._files: dict[str, int] = {}
+        self._replays: dict[frozenset[str], Replayed] = {}
+        self._found_damaged: dict[frozenset[str], dict[str, tuple[WarehouseError, ...]]] = {}
+
+    def verdict(self, claim: Claim, evidence: Iterable[frozenset[str]]) -> Verdict:
+        """The state of one number, replayed from each set of bundles in turn until one gives it."""
+        value, files = inexact(claim.form), 0
+
+        def told(state: str, reason: str, *problems: WarehouseError) -> Verdict:
+            evidence_signings = {digest: self._signings[digest] for digest in sorted(claim.bundles)}
+            signings = Signings(evidence_signings, self._published, self._trusted, self._decided, self._checkpoint)
+            return Verdict(claim.number_id, claim.key, value, state, reason, files, problems, signings=signings)
+
+        problems = [problem for digest in sorted(claim.bundles) for problem in self.check(digest)]
+        for signing, what in ((self._published, "the publication's signature"), (self._checkpoint, "the ledger's signature")):
+            if signing and (problem := signing.problem(what)):
+                problems.append(problem)
+        decided = (signing.problem(f"the signature of the decision {sha256[:12]}") for sha256, signing in self._decided.items())
+        problems += [*self._undecided, *(problem for problem in decided if problem)]
+        if problems:
+            state, count = state_of(problems), len(problems)
+            reason = problems[0].message if state == EXPIRED else f"{count} problem{'s' * (count > 1)}"
+            return told(state, reason, *problems)
+        files = sum(self._files[digest] for digest in claim.bundles)
+        if not claim.bundles:
+            return told(REFUSED, "it rests on no evidence")
+        try:
+            self._replayer().check_versions(claim.bundles)
+        except WarehouseError as error:  # on any evidence, there or not
+            return told(REFUSED, error.message, error)
+        gave: list[Any] = []
+        doubts: list[Doubt] = []
+        failed: dict[frozenset[str], WarehouseError] = {}
+        lost: dict[str, tuple[WarehouseError, ...]] = {}
+        tried: set[frozenset[str]] = set()
+        for bundles in evidence:
+            if bundles in tried:
+                continue
+            tried.add(bundles)
+            damaged = self._damaged(bundles)
+            lost |= damaged
+            if damaged:
+                continue
+            try:
+                replayed = self.replayed(bundles, tuple(claim.grain_forms))
+            except WarehouseError as error:  # over so few rows the SQL may fail where it did not
+                failed[bundles] = error
+                continue
+            row = replayed.rows.get(row_key(claim.grain_forms))
+            gave.append(row[claim.column] if row else None)
+            if (how := equals(gave[-1], claim.form, claim.determinism)) is not None:
+                if row and claim.record and replayed.retraced:
+                    if doubt := replayed.retraced.doubt(claim.record, claim.grain_forms, claim.column):
+                        doubts.append(doubt)
+                        continue
+                reason = f"{files} raw files hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
+                reason += "" if claim.is_read else "; no file states it, the query does"
+                if not claim.is_current:
+                    reason += STALE_BECAUSE
+                if problem := self._unsigned(claim):
+                    return told(state_of([problem]) if problem.exit_code == ExitCode.MISSING else REFUSED, problem.message, problem)
+                needed = bundles if claim.bundles <= bundles else bundles | claim.bundles
+                state = VERIFIED if claim.is_current else STALE
+                if withdrawn := [str(self._not_admitted[run]) for run in claim.runs if run in self._not_admitted]:
+                    more = f", and {len(withdrawn) - 1} more of its runs" * (len(withdrawn) > 1)
+                    state, reason = RETRACTED, f"{withdrawn[0]}{more}; {reason}"
+                return replace(told(state, reason), evidence=needed)
+        if doubts:
+            return told(TAMPERED if doubts[-1].is_certain else REFUSED, doubts[-1].message)
+        if lost:
+            problems = [problem for found in lost.values() for problem in found]
+            reason = "its own evidence does not give it alone, and other of its publication is not whole"
+            return told(state_of(problems), reason, *problems)
+        if failed and (not gave or max(tried, key=len) in failed):  # less evidence than that may well give another value
+            return told(REFUSED, list(failed.values())[-1].message, *failed.values())
+        values = " or ".join(dict.fromkeys(str(inexact(form)) for form in gave))
+        return told(NOT_REPRODUCED, f"replayed it is {values}")
+
+    def _unsigned(self, claim: Claim) -> WarehouseError | None:
+        """WH312 where the project requires signatures and a trusted key's is lacking under a number."""
+        if not self._project.requires_signatures:
+            return None
+        signings = {f"bundle {digest[:12]}": (digest, self._signings[digest]) for digest in sorted(claim.bundles)}
+        if self._publication and self._published:
+            signings = {"the publication": (self._publication.digest, self._published), **signings}
+        for name, (digest, signing) in signings.items():
+            if signing.state != VALID:
+                is_gone = not signing.signatures and any(signed == digest for signed, _ in Ledger(self._store.objects).signatures)
+                return WarehouseError(
+                    "WH312", f"{name} is {signing.state}{', but the ledger says that it was signed' * is_gone};"
+                    " publication.require_signatures is true", claim.key,
+                    exit_code=ExitCode.MISSING if is_gone else ExitCode.FAILED,
+                )
+        return None
+
+    @cached_property
+    def _not_admitted(self) -> Mapping[str, Decision]:
+        """The decisions that stand now on runs that are not admitted any more."""
+        return standing_now(self._store.objects).not_admitted
+
+    def _damaged(self, bundles: frozenset[str]) -> dict[str, tuple[WarehouseError, ...]]:
+        """What is wrong with which of these bundles; found once for the same ones, as all numbers of a publication have."""
+        if bundles not in self._found_damaged:
+            self._found_damaged[bundles] = {digest: self.check(digest) for digest in sorted(bundles) if self.check(digest)}
+        return self._found_damaged[bundles]
+
+    @cached_property
+    def published_bundles(self) -> frozenset[str]:
+        """What the publication rests on; nothing, where there is none. Reads all of its rows."""
+        return self._publication.bundles() if self._publication else frozenset()
+
+    def bundles_then(self) -> Iterator[frozenset[str]]:
+        """All bundles that were there when the publication was made, where its query lets the absence of a row bring another one
+        in: what kept that one away is in no why-set. First those that are whole: what is damaged may have had no part in it."""
+        if self._publication and self._publication.record.get("guarantees", {}).get("G3", {}).get("holds") != YES:
+            yield frozenset(digest for digest in self._then if not self.check(digest))
+            yield self._then
+
+    @cached_property
+    def _then(self) -> frozenset[str]:
+        return evidence_then(self._project, self._publication) if self._publication else frozenset()
+
+    def check(self, digest: str) -> tuple[WarehouseError, ...]:
+        """What is wrong with a bundle."""
+        if digest not in self._problems:
+            found = list(self._store.check_bundle(digest))
+            removals = removed_bundles(self._store, [digest])
+            self._signings[digest] = check_evidence_signatures(self._project, digest)
+            invalid = self._signings[digest].problem(f"signatures/{digest[:12]}")
+            if not found:
+                self._files[digest] = len(self._store.manifest(digest).files)
+            lost = [expired(removal) for removal in removals.values()] or found
+            self._problems[digest] = (*lost, *([invalid] if invalid else ()))
+        return self._problems[digest]
+
+    def replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> Replayed:
+        """The query over these bundles. Raises what `Replayer.replay` raises."""
+        if bundles not in self._replays:
+            for problem in self._undecided:
+                raise problem
+            self._replays[bundles] = self._replayer().replay(bundles, grain, self._traced)
+        return self._replays[bundles]
+
+    def _shown(self, bundles: frozenset[str], own: frozenset[str]) -> str:
+        count = f"{len(bundles)} bundle{'s' * (len(bundles) != 1)}"
+        if bundles == own:
+            return f"its own {count}"
+        is_published = bundles is self.published_bundles or bundles <= self.published_bundles
+        return f"{count} of its publication" if is_published else f"{count} that were there when it was published"
+
+    def _replayer(self) -> "Replayer":
+        """The query to be replayed. Raises WH309 when it cannot be here, on whatever evidence."""
+        from warehouse.claims.verify.replay import Replayer
+
+        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, self._decisions)
+        return self._found_replayer
+
+
+def equals(form: Any, claimed: Any, determinism: Determinism) -> str | None:
+    """How a replayed value equals the one claimed; None when it does not."""
+    known = "" if determinism is UNRECORDED else f" ({determinism})"
+    if form == claimed:
+        return f"equal{known}"
+    if determinism.tolerance and _is_within(form, claimed, determinism.tolerance):
+        return f"equal within {determinism.tolerance:g}, {inexact(form)!r}{known}"
+    return None
+
+
+def _is_within(form: Any, claimed: Any, tolerance: float) -> bool:
+    """Whether floats, or lists of them, differ by no more than the tolerance allows."""
+    if not form or not claimed or form[0] != claimed[0] or len(form) != len(claimed):
+        return bool(form == claimed)
+    if form[0] == "list":
+        return all(_is_within(one, other, tolerance) for one, other in zip(form[1:], claimed[1:], strict=True))
+    if form[0] != "double":
+        return bool(form == claimed)
+    return isclose(inexact(form), inexact(claimed), rel_tol=tolerance)

@@ -1,0 +1,171 @@
+"""Replay: a query run again from nothing but raw files, by the SQL and the versions that its spec recorded.
+
+Only the bundles that are given are parsed, into an empty store; every model under the query is made by its recorded SQL in
+an empty database; then the query runs. Nothing of the project's builds, landing or models is read, and nothing of the spec
+that its digest does not cover.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from warehouse.claims.numbers.number import exact
+from warehouse.claims.publish.rollup import RESERVED_COLUMNS
+from warehouse.claims.trace.catalog import Catalog, trace_in_memory
+from warehouse.claims.trace.static_facts import Established, establish
+from warehouse.claims.verify.recorded import recorded_landing, refused, sound_project
+from warehouse.claims.verify.retrace import Retraced, retrace, row_key
+from warehouse.errors import WarehouseError
+from warehouse.evidence.ledger.run_decisions import Decision
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.part import part_of
+from warehouse.landing.parse.batches import refresh
+from warehouse.landing.registry import find_ingestors
+from warehouse.project import Project
+from warehouse.transform.build.landing_tables import LandingTables, landing_tables
+from warehouse.transform.build.material import Material, landing_inputs
+from warehouse.transform.build.recorded import recorded_envelopes
+from warehouse.transform.build.state import Inputs, logics
+from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.project.digests import engine_leaf, recorded_model
+from warehouse.transform.project.model import Model
+from warehouse.transform.sql.duck import quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+_ROWS_AT_ONCE = 1000
+
+# One row: every column's exact form (`claims.numbers.number.exact`).
+Row = Mapping[str, Any]
+
+
+class Rows(Mapping[str, Row]):
+    """Rows by `row_key`, kept as text: a publication may have very many."""
+
+    def __init__(self, rows: Iterable[Row], grain: Collection[str]) -> None:
+        self._texts = {row_key({name: row[name] for name in grain}): json.dumps(row) for row in rows}
+        self._read = lru_cache(maxsize=1)(lambda key: json.loads(self._texts[key]))  # the cells of a row are asked for in turn
+
+    def __getitem__(self, key: str) -> Row:
+        row: Row = self._read(key)
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The rows of a query over some evidence, and where that was asked for what its publication must say of them."""
+
+    rows: Rows
+    retraced: Retraced | None
+
+
+class Replayer:
+    """One recorded query, checked once, to be run on any evidence under the `decisions` on runs that it was run under. Raises
+    WH309 when it cannot be run here as it was, for instance with another version of the engine."""
+
+    def __init__(self, project: Project, specification: Mapping[str, Any], decisions: Collection[Decision] = ()) -> None:
+        self._decisions = decisions
+        self._established: Established | None = None
+        self._families: dict[str, str] = {}  # by bundle
+        self._sound_families = set[frozenset[str]]()  # whose ingestors are those that the spec recorded
+        self._store = open_store(project)
+        self._ingestors = find_ingestors(project)
+        self._specification = specification
+        self._query = recorded_model(specification["document"]).name
+        self._tolerances = specification["document"]["contract"].get("tolerances", {})
+        _refuse_another_engine(self._query, specification)
+        with TemporaryDirectory(prefix="wh-replay-") as empty:
+            self._without_evidence = self._parse(Path(empty), ())
+        self._types = self._as_recorded(self._without_evidence, ()).types
+        self._made = recorded_envelopes(specification)
+        self._checked = sound_project(specification, self._types)
+
+    def check_versions(self, bundles: Iterable[str]) -> None:
+        """Raises WH309 when the ingestors of these bundles are not those that parsed them then."""
+        families = self._families_of(bundles)
+        if families not in self._sound_families:
+            recorded_landing(self._specification, self._without_evidence, families)
+            self._sound_families.add(families)
+
+    def replay(self, bundles: Collection[str], grain: Collection[str], traced: Collection[str] = ()) -> Replayed:
+        """The query over these bundles, by manifest digest, its rows by their `grain`; the value columns `traced` also traced.
+        Raises what reading them raises (WH105, WH106, WH107), WH309 when other ingestors read them now or the recorded SQL fails on
+        them, and WH306 when it cannot be traced there."""
+        with TemporaryDirectory(prefix="wh-replay-") as scratch:
+            root = Path(scratch)
+            landing = self._parse(root, bundles)
+            for problem in landing.damaged:
+                raise problem
+            landing = self._as_recorded(landing, bundles)
+            landing = _as_far_as_read(landing, self._checked)
+            inputs = Inputs(landing_inputs(landing), {})
+            material = Material(self._checked, self._made, logics(self._checked, self._made), landing, inputs, root)
+            with ExitStack() as stack:
+                try:
+                    con, catalog = stack.enter_context(trace_in_memory(material))
+                except WarehouseError as error:
+                    raise refused(self._query, f"the recorded SQL fails: {error}") from error
+
+                def established(catalog: Catalog) -> Established:
+                    return self._establish(catalog, traced)
+
+                rows = Rows(_rows(con, self._checked.models[self._query]), grain)
+                return Replayed(rows, retrace(con, catalog, self._query, traced, established) if traced else None)
+
+    def _establish(self, catalog: Catalog, columns: Collection[str]) -> Established:
+        if self._established is None or not self._established.columns.keys() >= set(columns):
+            self._established = establish(catalog, self._query, self._tolerances, columns)
+        return self._established
+
+    def _as_recorded(self, landing: LandingTables, bundles: Iterable[str]) -> LandingTables:
+        return recorded_landing(self._specification, landing, self._families_of(bundles))
+
+    def _families_of(self, bundles: Iterable[str]) -> frozenset[str]:
+        found = set[str]()
+        for digest in bundles:
+            if digest not in self._families:
+                self._families[digest] = self._store.manifest(digest).family
+            found.add(self._families[digest])
+        return frozenset(found)
+
+    def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
+        landing = refresh(part_of(self._store, bundles, root / "store"), self._ingestors, decisions=self._decisions)
+        if "pyarrow" in sys.modules:  # of what was parsed nothing is needed any more: 150 MB after 10,000 bundles
+            sys.modules["pyarrow"].default_memory_pool().release_unused()
+        return landing_tables(landing)
+
+
+def _as_far_as_read(landing: LandingTables, checked: CheckedProject) -> LandingTables:
+    """The landing tables that have rows, or that a model reads."""
+    read = frozenset().union(*checked.graph.landing.values())
+    found = {name: table for name, table in landing.tables.items() if name in read or any(file.rows for file in table.files)}
+    return replace(landing, tables=found)
+
+
+def _refuse_another_engine(query: str, specification: Mapping[str, Any]) -> None:
+    then, now = specification["document"]["engine"], engine_leaf()
+    if then != now:
+        versions = [f"{engine['name']} {engine['version']}" for engine in (then, now)]
+        raise refused(query, f"it was made with {versions[0]} and its settings; this is {versions[1]}")
+
+
+def _rows(con: "duckdb.DuckDBPyConnection", query: Model) -> Iterator[Row]:
+    found = con.execute(f"select * exclude ({', '.join(RESERVED_COLUMNS)}) from {quoted(query.qualified)}")
+    names = [column[0] for column in found.description]
+    while rows := found.fetchmany(_ROWS_AT_ONCE):
+        yield from (dict(zip(names, map(exact, row), strict=True)) for row in rows)

@@ -1,0 +1,97 @@
+"""A replayed query traced again: what its publication must say of runs, bytes, guarantees and exactness.
+
+A publication's digest shows that nobody changed it by accident. Whoever can write into the store can make another one that
+holds together, over the same numbers and other runs: only what the raw evidence itself says finds that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from warehouse import __version__
+from warehouse.claims.publish.freezing import Facts, frozen_rows
+from warehouse.claims.publish.guarantees import UNKNOWN
+from warehouse.claims.publish.publication import read_row
+from warehouse.claims.publish.why_sets import Run, WhySets, WhySetWriter
+from warehouse.claims.trace.catalog import Catalog, rollup_columns
+from warehouse.claims.trace.static_facts import Established
+from warehouse.claims.trace.tracing import trace
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """What a publication says of one cell beside its value: the digest of its why-set, the ids of the runs in it, sorted, and
+    its evidence, as `claims.publish.freezing` writes them, the guarantees, the column's exactness, the clauses that were tried for
+    ties, and the version of wh that established all of it."""
+
+    why_digest: str | None
+    run_ids: tuple[str, ...]
+    evidence: list[Any]
+    guarantees: Any
+    determinism: Any
+    ties_tried: Any
+    wh: str | None
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a record is not what its evidence gives. `is_certain`: nothing but another record explains it."""
+
+    message: str
+    is_certain: bool
+
+
+class Retraced:
+    """What a publication of the replayed rows would say: what its SQL establishes, and its rows (by `row_key`). These are kept as
+    the lines that they would be published as, for there may be many."""
+
+    def __init__(self, established: Established, lines: Mapping[str, bytes], why_sets: Mapping[str, tuple[Run, ...]]) -> None:
+        self.established = established
+        self._read = lru_cache(maxsize=1)(lambda key: read_row(lines[key], why_sets))  # the cells of a row are asked for in turn
+
+    def doubt(self, record: CellRecord, grain_forms: Mapping[str, Any], column: str) -> Doubt | None:
+        """What a record says of a cell that the replay says otherwise; None when nothing."""
+        cell = self._read(row_key(grain_forms)).cells[column]
+        rests_on = {"runs": (record.why_digest, cell.why_digest), "bytes": (record.evidence, list(cell.evidence))}
+        follows = {
+            "guarantees": (record.guarantees, self.established.guarantees),
+            "exactness": (record.determinism, {**self.established.columns[column], "is_exact": cell.is_exact}),
+            "clauses tried for ties": (record.ties_tried, self.established.ties_tried),
+        }
+        others = [what for what, (said, found) in (rests_on | follows).items() if said != found]
+        if not others:
+            return None
+        message = f"its value is right, but its publication states other {' and '.join(others)} than its evidence gives"
+        if record.wh != __version__:
+            return Doubt(f"{message}; that was by wh {record.wh or 'of an unknown version'}, this is {__version__}", False)
+        if others == ["runs"] and record.run_ids == tuple(run["run_id"] for run in cell.runs):
+            # The table of runs may rest on more than these runs; and an older spec does not hold it.
+            what = "its publication says other things of its runs, though they are the same"
+            return Doubt(f"its value is right, but {what}; what the table of runs is made of may be why", False)
+        if self.established.guarantees["G3"]["holds"] == UNKNOWN and not follows.keys() & set(others):
+            return Doubt(f"{message}; evidence that its publication does not name may be why (G3 is not known)", False)
+        return Doubt(message, True)
+
+
+def row_key(grain_forms: Mapping[str, Any]) -> str:
+    """What tells a row apart, of the exact forms of its grain in any order."""
+    return repr(sorted(grain_forms.items()))
+
+
+def retrace(
+    con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str, columns: Collection[str], establish: Callable[[Catalog], Established]
+) -> Retraced:
+    """Trace value columns of all rows of a query in the session of its replay (`catalog.trace_in_memory`). Raises WH306."""
+    spec = catalog.models[f"rollup.{query}"]
+    names = rollup_columns(catalog, spec)
+    traced = trace(con, catalog, query, [name for name in names if name in columns])
+    facts = Facts(con, catalog, traced)
+    why_sets = WhySetWriter(facts.runs)
+    lines = {row_key(row.grain): row.line for row in frozen_rows(con, spec, names, traced, facts, why_sets)}
+    return Retraced(establish(catalog), lines, WhySets(*why_sets.encoded()))

@@ -1,0 +1,1 @@
+"""The ledger: append-only, chained events, and what they say about runs."""

@@ -1,0 +1,297 @@
+"""The ledger: append-only events, one JSON file each: what arrived, was signed, published, removed or decided of runs, when, by
+whom, from where.
+
+An event's name has the sha256 of its bytes, so that a change of any of them is found, and it names the events that it follows
+(`evidence.ledger.chain`), so that one that is removed, or put in afterwards, is found too. Events of before these rules are read, and nothing
+protects them.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+import socket
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from warehouse.digest import bytes_digest, canonical_json
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.objects.base import UNREACHABLE, Objects
+
+ARRIVAL = "arrival"
+PUBLICATION = "publication"
+REMOVAL = "removed"
+BROUGHT = "brought"  # events were copied from another store's ledger: its subject is that store's URL
+SIGNATURE = "signed"
+WITNESS = "decided"  # that there is a decision: its subject is the sha256 of the decision's event
+LAST_ARRIVAL = "last_arrived_at"  # of a removal's detail: the last arrival that it knew
+AFTER = "after"  # of a decision's detail: the sha256 of the event that it follows, whatever their times
+WITHOUT = "without"  # of a publication's detail: bundles that had arrived, and that its build had not seen
+_DECIDED = ".decision.json"
+_RECENT = 256  # events, by name, among which the ends of the chain are sought: more than are written in a second
+_LOOK_AGAIN_S = 1.0  # a process that writes for long looks for events of others as often, and follows them
+_NAME = re.compile(r"[0-9A-Z]{26}(?:-(?P<sha256>[0-9a-f]{64}))?(?:\.decision)?\.json")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of history. `subject` is the digest it is about (a manifest's, a publication's), or the run; `at` is UTC with
+    microseconds; `detail` depends on the kind; `follows` are the sha256 of the events that it follows, None in those of earlier
+    versions; `key`, `sha256` and `bytes` are those of its file in the store."""
+
+    kind: str
+    subject: str
+    at: str
+    detail: Mapping[str, Any]
+    by: str = ""  # user and host, as the machine says
+    key: str = ""
+    sha256: str = ""
+    bytes: int = 0
+    follows: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class History:
+    """What the ledger says of bundles, by digest: when those that should be here arrived (UTC), the event by which
+    policy removed those that should not, and when each arrived last, be it here or not."""
+
+    arrivals: dict[str, str] = field(default_factory=dict)
+    removals: dict[str, Event] = field(default_factory=dict)
+    last_arrivals: dict[str, str] = field(default_factory=dict)
+
+    def add(self, event: Event) -> None:
+        """Take the next event in. The name of one that removes a bundle may be younger than that of the bundle's next arrival, where
+        machines' clocks differ: a removal ends the arrivals that it knew, and no other."""
+        digest = event.subject
+        if event.kind == ARRIVAL:
+            self.arrivals.setdefault(digest, event.at)
+            self.removals.pop(digest, None)
+            self.last_arrivals[digest] = max(event.at, self.last_arrivals.get(digest, event.at), key=datetime.fromisoformat)
+        elif event.kind == REMOVAL:
+            last, known = self.last_arrivals.get(digest), event.detail.get(LAST_ARRIVAL)
+            if last and known and datetime.fromisoformat(str(known)) < datetime.fromisoformat(last):
+                self.arrivals[digest] = last
+            else:
+                self.removals[digest] = event
+                self.arrivals.pop(digest, None)
+
+
+class Ledger:
+    """The events under `<store>/ledger/<yyyy>/<mm>/<dd>/<ulid>-<sha256>.json`; those of runs end in `.decision.json`, so that the
+    few of them are found without reading the others."""
+
+    def __init__(self, objects: Objects) -> None:
+        self.objects = objects
+        self.damaged: list[WarehouseError] = []  # events that the last reading could not read
+        self._ends: set[str] | None = None  # of the chain, as far as this process knows
+        self._read_keys: set[str] = set()  # of the events that it knows the ends of the chain from
+        self._looked_at = 0.0
+
+    def arrived(self, digest: str, family: str, source: str) -> None:
+        """Record that a bundle arrived now, from a place as the user named it. Raises WH109."""
+        self._append(ARRIVAL, digest, {"family": family, "from": printable(source)})
+
+    def published(self, digest: str, query: str, build_digest: str, without: Iterable[str] = ()) -> Event:
+        """Record that a rollup was frozen now, from which build, and the bundles that had arrived `without` being in it. Raises WH109."""
+        return self._append(PUBLICATION, digest, {"query": query, "build_digest": build_digest, WITHOUT: sorted(without)})
+
+    def brought(self, url: str, events: Iterable[str]) -> None:
+        """Record that events, by sha256, were copied from another store's ledger: those that they follow may not be here. Raises WH109."""
+        self._append(BROUGHT, url, {"events": sorted(events)})
+
+    def removed(self, digest: str, policy: Mapping[str, Any]) -> None:
+        """Record that a bundle is removed by a retention policy: written before a byte of it goes. Raises WH109."""
+        self._append(REMOVAL, digest, dict(policy))
+
+    def signed(self, digest: str, key_id: str, sha256: str) -> None:
+        """Record that a bundle or publication is signed by a key, and the sha256 of its envelope: written before that lies
+        there. Raises WH109."""
+        self._append(SIGNATURE, digest, {"key_id": key_id, "sha256": sha256})
+        if "signatures" in vars(self):  # or the ledger would be read for it
+            self.signatures[digest, key_id] = sha256
+
+    def events(self) -> Iterator[Event]:
+        """All events that can be read, oldest first; one that cannot (WH107) or is not what its name says (WH105) goes to
+        `damaged` and stops nobody. Raises WH114."""
+        return (event for _, event in self.keyed_events())
+
+    def keyed_events(self) -> Iterator[tuple[str, Event]]:
+        """Likewise, each with its key."""
+        return self._read(self.keys())
+
+    def decided(self, kind: str, run_id: str, detail: Mapping[str, Any]) -> Event:
+        """Record what was decided of a run now (`evidence.ledger.run_decisions`). The event says which one it follows, of whatever run: the order
+        hangs on nobody's clock. A second event tells of it, so that also the last decision is missed when it is taken away: written
+        after it, for a crash between the two must not leave word of a decision that never was. Raises WH109, WH114."""
+        earlier = self.decisions()
+        follows = {AFTER: earlier[-1].sha256} if earlier else {}
+        event = self._append(kind, run_id, {**detail, **follows}, _DECIDED)
+        self._append(WITNESS, event.sha256, {"event": event.key})
+        return event
+
+    def decision_keys(self) -> list[str]:
+        """The keys of the events of runs, the oldest first; nothing is read."""
+        return self._keys(f"ledger/*/*/*/*{_DECIDED}")
+
+    def decisions(self) -> list[Event]:
+        """The events of runs, read as `events` does, in the order in which they were decided; of those within one millisecond the
+        names do not tell which came first, their times do."""
+        found = {event.sha256: event for _, event in self._read(self.decision_keys())}
+        moments = _moments(found)
+        return sorted(found.values(), key=lambda event: moments[event.sha256])
+
+    def _read(self, keys: Iterable[str]) -> Iterator[tuple[str, Event]]:
+        self.damaged = []
+        for key in keys:
+            try:
+                event = self.event(key)
+            except WarehouseError as error:
+                if error.code == UNREACHABLE:
+                    raise
+                self.damaged.append(error)
+                continue
+            yield key, event
+
+    def keys(self) -> list[str]:
+        """The keys of all events, the oldest first."""
+        return self._keys("ledger/*/*/*/*.json")
+
+    def _keys(self, pattern: str) -> list[str]:
+        return sorted(self.objects.matching(pattern), key=lambda key: key.rpartition("/")[2])
+
+    def event(self, key: str) -> Event:
+        """The event under a key. Raises WH107 where it cannot be read, WH105 where it is not what its name says, WH114."""
+        try:
+            data = self.objects.read(key)
+            if name_digest(key) not in (None, bytes_digest(data)):
+                message = "a ledger event differs from the digest in its name"
+                raise WarehouseError("WH105", message, f"{self.objects.url}/{key}", "restore the store from a copy", ExitCode.TAMPERED)
+            return parse_event(key, data)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise WarehouseError("WH107", f"a ledger event cannot be read: {error}", f"{self.objects.url}/{key}") from error
+
+    @cached_property
+    def signatures(self) -> dict[tuple[str, str], str]:
+        """The sha256 of each envelope that the ledger knows, by what it signs and the key's id; as of the first asking."""
+        return {
+            (event.subject, str(event.detail.get("key_id"))): str(event.detail.get("sha256"))
+            for event in self.events() if event.kind == SIGNATURE
+        }
+
+    def new_events(self, seen: set[str]) -> Iterator[Event]:
+        """The events, the oldest first, under keys that are not among those `seen`; these are then. Read as `events` does."""
+        keys = [key for key in self.keys() if key not in seen]
+        seen.update(keys)
+        return (event for _, event in self._read(keys))
+
+    def arrivals(self) -> Mapping[str, str]:
+        """When each bundle first arrived: digest to UTC time. One that policy removed has not, until it arrives again."""
+        return self.history().arrivals
+
+    def history(self) -> History:
+        """Arrivals and removals, each bundle's last word."""
+        history = History()
+        for event in self.events():
+            history.add(event)
+        return history
+
+    def _append(self, kind: str, digest: str, detail: dict[str, Any], suffix: str = ".json") -> Event:
+        from ulid import ULID
+
+        now = datetime.now(UTC)
+        identity = ULID.from_datetime(now)
+        document = {
+            "kind": kind,
+            "subject": digest,
+            "at": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            "by": f"{_user()}@{socket.gethostname()}",
+            "detail": detail,
+            "follows": sorted(self._chain_ends()),
+        }
+        data = canonical_json(document)
+        key = f"{event_folder(now)}/{identity}-{bytes_digest(data)}{suffix}"
+        try:
+            self.objects.create(key, data)
+        except OSError as error:
+            raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", f"{self.objects.url}/{key}") from error
+        event = parse_event(key, data)
+        self._ends = {event.sha256}
+        self._read_keys.add(key)
+        return event
+
+    def _chain_ends(self) -> set[str]:
+        """The sha256 of the newest events that none follows yet. Where no event names any that it follows, the chain begins, with all
+        events that there are."""
+        if self._ends is not None and time.monotonic() - self._looked_at < _LOOK_AGAIN_S:
+            return self._ends
+        if self._ends is None:
+            keys = self.keys()
+            recent = [event for _, event in self._read(keys[-_RECENT:])]
+            if recent and all(event.follows is None for event in recent):
+                recent = [event for _, event in self._read(keys)]
+        else:  # what others have written since is of today, or of yesterday's last minutes
+            now = datetime.now(UTC)
+            keys = [key for day in (now - timedelta(days=1), now) for key in self._keys(f"{event_folder(day)}/*.json")]
+            recent = [event for _, event in self._read(key for key in keys[-_RECENT:] if key not in self._read_keys)]
+        self._looked_at = time.monotonic()
+        self._read_keys.update(keys[-_RECENT:])
+        followed = {sha256 for event in recent for sha256 in event.follows or ()}
+        self._ends = {*(self._ends or ()), *(event.sha256 for event in recent)} - followed
+        return self._ends
+
+
+def event_folder(at: datetime) -> str:
+    """What the keys of a day's events begin with."""
+    return f"ledger/{at:%Y/%m/%d}"
+
+
+def is_event_name(name: str) -> bool:
+    """Whether an event's file can have this name."""
+    return _NAME.fullmatch(name) is not None
+
+
+def name_digest(key: str) -> str | None:
+    """The sha256 that an event's name commits to; None for one that commits to nothing."""
+    found = _NAME.fullmatch(key.rpartition("/")[2])
+    return found["sha256"] if found else None
+
+
+def parse_event(key: str, data: bytes) -> Event:
+    """The event in the file `key` of these bytes. Raises ValueError, KeyError, TypeError or RecursionError for none."""
+    document = json.loads(data)
+    event = Event(
+        document["kind"], document["subject"], document["at"], document["detail"], str(document.get("by", "")),
+        key, bytes_digest(data), len(data), tuple(map(str, document["follows"])) if "follows" in document else None,
+    )
+    if not all(isinstance(value, str) for value in (event.kind, event.subject)) or not isinstance(event.detail, dict):
+        raise ValueError("its kind, subject or detail is none")
+    if datetime.fromisoformat(event.at).tzinfo is None:
+        raise ValueError(f"{event.at!r} states no zone")
+    return event
+
+
+def _moments(events: Mapping[str, Event]) -> dict[str, tuple[datetime, int]]:
+    """When each event was, by sha256, and the how manieth of that time: not before the one that it says it follows."""
+    found: dict[str, tuple[datetime, int]] = {}
+    for sha256 in events:
+        chain, before = [], sha256
+        while before in events and before not in found:  # it ends: no event has the sha256 of a later one
+            chain.append(before)
+            before = str(events[before].detail.get(AFTER))
+        moment = found.get(before, (datetime.min.replace(tzinfo=UTC), 0))
+        for each in reversed(chain):
+            moment = found[each] = max((datetime.fromisoformat(events[each].at), 0), (moment[0], moment[1] + 1))
+    return found
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user has no name; OSError from Python 3.13 on
+        return str(os.getuid())

@@ -1,0 +1,89 @@
+"""What the ledger says, read once and whole, with what is wrong with its events: what a check holds the store against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from warehouse.errors import WarehouseError, printable
+from warehouse.evidence.finding import ALTERED, MISSING, RESTORE, UNLEDGERED, UNPROTECTED, Finding
+from warehouse.evidence.ledger.chain import chain_findings
+from warehouse.evidence.ledger.events import (
+    AFTER,
+    BROUGHT,
+    PUBLICATION,
+    REMOVAL,
+    SIGNATURE,
+    WITNESS,
+    Event,
+    History,
+    Ledger,
+    event_folder,
+    name_digest,
+)
+from warehouse.evidence.ledger.run_decisions import is_of_run
+from warehouse.evidence.objects.base import UNREACHABLE, Objects
+
+
+@dataclass(frozen=True)
+class Ledgered:
+    """The last word on bundles (digest to when they arrived, UTC; those that policy removed), on publications, and on
+    signatures (subject and key id to the envelope's sha256); and by their sha256 the events of runs, and those of publications, which
+    checkpoints of the ledger are signed of. A few hundred bytes of memory an event."""
+
+    arrivals: Mapping[str, str]
+    removed: frozenset[str]
+    published: frozenset[str]
+    signatures: Mapping[tuple[str, str], str]
+    decisions: Mapping[str, Event] = field(default_factory=dict)
+    checkpoints: Mapping[str, Event] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = field(default=())
+
+
+def read_ledgered(objects: Objects) -> Ledgered:
+    """Read and check every event. Raises WH114."""
+    ledger = Ledger(objects)
+    history = History()
+    published: set[str] = set()
+    signatures: dict[tuple[str, str], str] = {}
+    decisions: dict[str, Event] = {}
+    checkpoints: dict[str, Event] = {}
+    witnesses: dict[str, Event] = {}
+    findings: list[Finding] = []
+    keys, events = ledger.keys(), []
+    for key in keys:
+        try:
+            event = ledger.event(key)
+        except WarehouseError as error:
+            if error.code == UNREACHABLE:
+                raise
+            findings.append(Finding(ALTERED, key, error.message, RESTORE))
+            continue
+        if name_digest(key) is None:
+            findings.append(Finding(UNPROTECTED, key, "an event of an earlier version: its name commits to nothing"))
+        if key.rpartition("/")[0] != event_folder(datetime.fromisoformat(event.at)):
+            findings.append(Finding(ALTERED, key, f"it lies under another day than that of its event, {event.at}", RESTORE))
+        history.add(event)
+        events.append(replace(event, detail=event.detail if event.kind == BROUGHT else {}))
+        if event.kind == REMOVAL and event.subject not in history.last_arrivals:
+            findings.append(Finding(UNLEDGERED, key, "what it says is removed has never arrived: an event is gone", RESTORE))
+        elif event.kind == PUBLICATION:
+            published.add(event.subject)
+            checkpoints[event.sha256] = event
+        elif event.kind == SIGNATURE:
+            signatures[event.subject, str(event.detail.get("key_id"))] = str(event.detail.get("sha256"))
+        elif event.kind == WITNESS:
+            witnesses[event.subject] = event
+        elif is_of_run(event):
+            decisions[event.sha256] = event
+    named = {name_digest(key) for key in keys} | decisions.keys()
+    findings += chain_findings(events, {*filter(None, named), *(event.sha256 for event in events)})
+    for event in decisions.values():
+        if (before := event.detail.get(AFTER)) is not None and before not in named:
+            findings.append(Finding(MISSING, event.key, f"the decision that it follows is gone: {printable(str(before))}", RESTORE))
+        if event.sha256 not in witnesses:
+            findings.append(Finding(UNPROTECTED, event.key, "no event tells that this was decided: an earlier version wrote none, or it is gone"))
+    for sha256 in witnesses.keys() - named:
+        findings.append(Finding(MISSING, str(witnesses[sha256].detail.get("event")), "the ledger says that this was decided", RESTORE))
+    return Ledgered(history.arrivals, frozenset(history.removals), frozenset(published), signatures, decisions, checkpoints, tuple(findings))

@@ -1,0 +1,1 @@
+"""Write-once objects in a folder, in S3 or behind an fsspec URL."""

@@ -1,0 +1,193 @@
+"""Objects in a local folder: a file each, linked to its name when its bytes are durable."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import BinaryIO
+
+from warehouse.digest import CHUNK_BYTES
+from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, make_folder, scratch_folder, unique_name
+from warehouse.evidence.objects.base import Entry, Item, NotAnObject, Staged
+
+_REMOVAL_LOCK = ".removal.lock"
+WORK_NAMES = frozenset({_REMOVAL_LOCK, "incoming", "landing"})  # what a store's folder has beside its objects
+
+
+class LocalObjects:
+    """`Objects` under a folder. Opening it creates nothing."""
+
+    links_files = True
+    is_read_only = False
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @property
+    def url(self) -> str:
+        return str(self.root)
+
+    def path(self, key: str) -> Path:
+        """Where an object lies, there or not."""
+        return self.root / key
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    def read(self, key: str) -> bytes:
+        with self._opened(key) as stream:
+            return stream.read()
+
+    def chunks(self, key: str) -> Iterator[bytes]:
+        with self._opened(key) as stream:
+            while chunk := stream.read(CHUNK_BYTES):
+                yield chunk
+
+    def _opened(self, key: str) -> BinaryIO:
+        path = self.path(key)
+        try:
+            # Not blocking: a pipe put in the file's place would be waited for without end.
+            stream = open(path, "rb", opener=open_plain)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise NotAnObject(errno.ELOOP, "it is a link now", str(path)) from error
+            raise
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            stream.close()
+            raise NotAnObject(errno.EINVAL, "it is no file any more", str(path))
+        return stream
+
+    def exists(self, key: str) -> bool:
+        return os.path.lexists(self.path(key))
+
+    def size(self, key: str) -> int:
+        return self.path(key).stat().st_size
+
+    def local_copy(self, key: str, sha256: str) -> Path:
+        return self.path(key)
+
+    def fetch(self, wanted: Mapping[str, str]) -> None:
+        pass
+
+    def matching(self, pattern: str) -> list[str]:
+        *folders, name = pattern.split("/")
+        found = [""]
+        for part in folders:
+            found = [f"{above}{below}/" for above in found for below in self._folders(above, part)]
+        return sorted(f"{above}{below}" for above in found for below in self._files(above, name))
+
+    def _folders(self, above: str, part: str) -> list[str]:
+        if "*" not in part:
+            return [part]
+        return [entry.name for entry in self._listed(above) if entry.is_dir(follow_symlinks=False) and fnmatchcase(entry.name, part)]
+
+    def _files(self, above: str, name: str) -> list[str]:
+        if "*" not in name:
+            return [name] if os.path.exists(self.root / above / name) else []
+        found = (entry for entry in self._listed(above) if not entry.is_dir(follow_symlinks=False))
+        return [entry.name for entry in found if fnmatchcase(entry.name, name)]
+
+    def _listed(self, folder: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self.root / folder) as entries:
+                return list(entries)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def entries(self, prefix: str) -> Iterator[Entry]:
+        folder = f"{prefix}/" if prefix else ""
+        # A folder's name counts with the `/` after it, as it stands in the keys below it.
+        pending = [self._in_order(folder)]
+        while pending:
+            entry = next(pending[-1], None)
+            if entry is None:
+                pending.pop()
+                continue
+            key = os.path.relpath(entry.path, self.root)
+            if entry.is_dir(follow_symlinks=False):
+                pending.append(self._in_order(f"{key}/"))
+                continue
+            with suppress(FileNotFoundError):  # removed since it was listed
+                info = entry.stat(follow_symlinks=False)
+                modified_at = datetime.fromtimestamp(info.st_mtime, UTC)
+                yield Entry(key, info.st_size, modified_at, f"{info.st_size} {info.st_mtime_ns} {info.st_ino}")
+
+    def _in_order(self, folder: str) -> Iterator[os.DirEntry[str]]:
+        def name(entry: os.DirEntry[str]) -> bytes:
+            return os.fsencode(entry.name) + (b"/" if entry.is_dir(follow_symlinks=False) else b"")
+
+        return iter(sorted(self._listed(folder), key=name))
+
+    def uri(self, key: str) -> str:
+        return self.path(key).resolve().as_uri()
+
+    def protections(self) -> Mapping[str, str]:
+        owner = self.root.stat()
+        mode = f"folder of user {owner.st_uid}, mode {stat.S_IMODE(owner.st_mode):04o}: who may write there may change anything"
+        return {"object lock": "none: a folder has none", "permissions": mode}
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    def create(self, key: str, data: bytes) -> bool:
+        with scratch_folder(self.root / "incoming") as scratch:
+            return create_if_absent(self.path(key), data, scratch / "object")
+
+    def create_files(self, files: Mapping[str, Staged]) -> set[str]:
+        made, folders = set(), set()
+        for key, staged in files.items():
+            assert isinstance(staged.content, Path), key
+            target = self.path(key)
+            if target.parent not in folders:
+                make_folder(target.parent)
+                folders |= {target.parent, target.parent.parent}
+            with suppress(FileExistsError):
+                os.link(staged.content, target)
+                made.add(key)
+        for folder in folders:  # once each, however many files it has
+            fsync_folder(folder)
+        return made
+
+    def move_aside(self, key: str) -> None:
+        path = self.path(key)
+        with suppress(FileNotFoundError):  # another was first
+            path.rename(path.with_name(f"{path.name}.damaged-{unique_name()}"))
+
+    def remove(self, key: str) -> None:
+        os.unlink(self.path(key))
+        fsync_folder(self.path(key).parent)
+
+    def remove_below(self, prefix: str) -> None:
+        shutil.rmtree(self.path(prefix))
+        fsync_folder(self.path(prefix).parent)
+
+    def keeping(self) -> AbstractContextManager[None]:
+        return lock(self.root / _REMOVAL_LOCK, alone=False)
+
+    def check_kept(self, digest: str) -> None:
+        pass  # nobody is in `removing`
+
+    @contextmanager
+    def removing(self) -> Iterator["_Alone"]:
+        with lock(self.root / _REMOVAL_LOCK, alone=True):
+            yield _Alone()
+
+
+class _Alone:
+    """Nobody is in `keeping`: nothing has to be agreed on."""
+
+    def agreed(self, find: Callable[[], Sequence[Item]], bundle_of: Callable[[Item], str | None]) -> Sequence[Item]:
+        return find()
+
+    def done(self, digest: str) -> None:
+        pass
+
+
+def open_plain(path: str, flags: int) -> int:
+    """An opener for what should be a regular file: a link put in its place is not followed, a pipe not waited for."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

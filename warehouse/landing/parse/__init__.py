@@ -1,0 +1,1 @@
+"""Parsing of bundles into landing batches, in one process or several."""

@@ -1,0 +1,74 @@
+"""Typed columns out of decoded JSON records, many values at a time: what `Record` gives of each of them, or None where one is
+to be looked at by itself, because it is of another kind than tools write or would be told of.
+
+The values must be of standard JSON: a float that is NaN stands for none. Of None for all of them None is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from warehouse.landing.readers.records import Record
+
+_NUMBERS = frozenset({float, int, type(None)})
+_COUNTS = frozenset({int, type(None)})
+_TEXTS = frozenset({str, int, type(None)})
+
+
+class Row(NamedTuple):
+    """One request: the place of its bytes, and its columns."""
+
+    offset: int
+    length: int
+    columns: Mapping[str, Any]
+
+
+class Rows(NamedTuple):
+    """Requests that follow one another: the same, of each."""
+
+    offsets: NDArray[np.int64] | list[int]
+    lengths: NDArray[np.int64] | list[int]
+    columns: Mapping[str, Any]
+
+
+def numbers(values: Sequence[Any] | None) -> NDArray[np.float64] | None:
+    """`Record.number` of each; NaN where nothing is stated."""
+    if values is None or not _NUMBERS.issuperset(map(type, values)):
+        return None
+    try:
+        return np.array(values, np.float64)
+    except OverflowError:
+        return None
+
+
+def counts(values: Sequence[Any] | None) -> pa.Array | None:
+    """`Record.count` of each, where all are integers."""
+    if values is None or not _COUNTS.issuperset(map(type, values)):
+        return None
+    try:
+        return pa.array(values, pa.int64())
+    except OverflowError:
+        return None
+
+
+def texts(values: Sequence[Any] | None) -> list[str | None] | None:
+    """`Record.text` of each."""
+    if values is None or not _TEXTS.issuperset(map(type, values)):
+        return None
+    read = {value: Record({"text": value}, never).text("text") for value in set(values)}
+    return [read[value] for value in values]
+
+
+def as_column(found: NDArray[np.float64]) -> pa.Array:
+    """`numbers` as Arrow: NULL where nothing is stated."""
+    return pa.array(found, from_pandas=True)
+
+
+def never(code: str, message: str) -> None:
+    """For a `Record` of which nothing can be told: what it states was looked at before."""
+    raise AssertionError(f"{code}: {message}")

@@ -1,0 +1,1 @@
+"""Care of a store: checks, removal by policy or of leftovers, and transfer between stores."""

@@ -1,0 +1,175 @@
+"""`wh fsck`: checks every object of a store against its name, its manifest, its batch and the ledger, and the project's builds
+against their digests. It changes nothing.
+
+Two listings of the store and one reading of each object; memory is a few hundred bytes a bundle, and one chunk a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import partial
+from heapq import nsmallest
+from itertools import groupby
+from pathlib import Path
+
+from warehouse.digest import bytes_digest
+from warehouse.evidence.durable import dead_folders
+from warehouse.evidence.finding import AWAY, LEFTOVER, ORPHANED, Finding
+from warehouse.evidence.ledger.summary import Ledgered, read_ledgered
+from warehouse.evidence.objects.base import Entry
+from warehouse.evidence.objects.holds import FOLDER as HOLDS
+from warehouse.evidence.objects.holds import inspect_holds
+from warehouse.evidence.objects.local import WORK_NAMES
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.objects.proof import FOLDER as PROOFS
+from warehouse.evidence.objects.proof import inspect_proofs
+from warehouse.evidence.store import EvidenceStore, bundle_key
+from warehouse.maintenance.bundles import bundle_of, inspect_bundle, inspect_event_names, missing_bundles
+from warehouse.maintenance.check_note import CheckNote, read_note
+from warehouse.maintenance.landing import batch_keys, inspect_batch, inspect_other_files
+from warehouse.maintenance.published import ClaimInspector
+from warehouse.project import Project
+from warehouse.transform.build.builds import find_current, inspect_kept
+from warehouse.transform.build.exchange import inspect_builds
+from warehouse.transform.build.landing_tables import from_json
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which bundles are looked at: all; `sample` of them, the same ones for the same `seed`; those that arrived at `since`
+    (ISO, UTC) or later, and those of unknown age. The ledger, publications and specs are looked at whole."""
+
+    sample: int | None = None
+    seed: int = 0
+    since: str | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check: what it is of, the URL of a store that has neither evidence nor word of any, how much of it was done before,
+    and its findings as they come."""
+
+    scope: Scope
+    empty: str | None
+    resumed: int
+    findings: Generator[Finding, None, None]
+
+
+def check_store(project: Project, scope: Scope, *, is_resumed: bool = False, on_bundle: Progress = lambda done, all: None) -> Check:
+    """Check a project's store. A check that is interrupted leaves a note, with which it goes on when `is_resumed`, of the
+    scope that it had. `on_bundle` is told how many bundles of how many are done. Raises WH127 when there is none to resume,
+    WH114."""
+    path = project.root / ".wh" / "fsck.jsonl"
+    store = open_store(project)
+    if is_resumed:
+        note = read_note(path)
+        scope = Scope(**note.scope)
+    else:
+        note = CheckNote(path, asdict(scope), {})
+    return Check(scope, store.objects.url if store.is_empty() else None, len(note.done), _checked(project, store, scope, note, on_bundle))
+
+
+def _checked(
+    project: Project, store: EvidenceStore, scope: Scope, note: CheckNote, on_bundle: Progress
+) -> Generator[Finding, None, None]:
+    ledgered = read_ledgered(store.objects)
+    chosen = _chooser(store, scope, ledgered)
+    claims = ClaimInspector(store.objects, ledgered, chosen)
+    seen: set[str] = set()
+    with note:
+        yield from ledgered.findings
+        # In the order of keys, publications come before the specs and signatures that are theirs.
+        for top, entries in groupby(store.objects.entries(""), lambda entry: entry.key.partition("/")[0]):
+            if top == "raw":
+                yield from _bundles(store, entries, ledgered, chosen, note, seen, on_bundle)
+            elif top == "ledger":
+                yield from inspect_event_names(entries)
+            elif top == "publications":
+                yield from claims.publications(entries)
+            elif top == "specs":
+                yield from claims.specs(entries)
+            elif top == "signatures":
+                yield from claims.signatures(entries)
+            elif top == HOLDS:
+                yield from inspect_holds(entries)
+            elif top == PROOFS:
+                yield from inspect_proofs(store.objects, entries)
+            elif top == "builds":
+                yield from inspect_builds(store.objects, entries)
+            else:
+                yield from _others(store, entries)
+        yield from missing_bundles(ledgered, seen, chosen)
+        yield from claims.missing()
+        yield from _unfinished(store)
+        for key in batch_keys(store.landing):
+            yield from _once(note, key, partial(inspect_batch, store.landing, key, ledgered, chosen))
+        yield from inspect_other_files(store.landing, _in_use(project, store))
+        yield from inspect_kept(project)
+    note.finish()
+
+
+def _chooser(store: EvidenceStore, scope: Scope, ledgered: Ledgered) -> Callable[[str], bool]:
+    """Whether a bundle is looked at."""
+    if scope.sample is None and scope.since is None:
+        return lambda digest: True
+    known = {*ledgered.arrivals, *store.digests()}
+    if scope.since is not None:
+        since = datetime.fromisoformat(scope.since)
+        known = {each for each in known if each not in ledgered.arrivals or datetime.fromisoformat(ledgered.arrivals[each]) >= since}
+    if scope.sample is not None:
+        # By a digest of their own, so that a resumed check chooses alike although others have arrived since.
+        known = set(nsmallest(scope.sample, known, key=lambda digest: bytes_digest(f"{scope.seed} {digest}".encode())))
+    return known.__contains__
+
+
+def _bundles(
+    store: EvidenceStore, entries: Iterator[Entry], ledgered: Ledgered, chosen: Callable[[str], bool], note: CheckNote,
+    seen: set[str], on_bundle: Progress,
+) -> Iterator[Finding]:
+    """What is wrong with objects under `raw/`; the bundles that they are of go into `seen`."""
+    total, done = sum(map(chosen, ledgered.arrivals)), 0
+    for digest, group in groupby(entries, lambda entry: bundle_of(entry.key)):
+        if digest is None:
+            yield from (Finding(ORPHANED, entry.key, "it lies with no bundle", AWAY) for entry in group)
+            continue
+        seen.add(digest)
+        if chosen(digest):
+            yield from _once(note, bundle_key(digest), partial(inspect_bundle, store, digest, group, ledgered))
+            done += 1
+            on_bundle(done, max(done, total))
+
+
+def _once(note: CheckNote, key: str, inspect: Callable[[], Iterator[Finding]]) -> tuple[Finding, ...]:
+    """What is found of a bundle or batch, now or by the check that is gone on with."""
+    if key in note.done:
+        return note.done[key]
+    findings = tuple(inspect())
+    note.add(key, findings)
+    return findings
+
+
+def _others(store: EvidenceStore, entries: Iterator[Entry]) -> Iterator[Finding]:
+    """Objects that are none of the store's; a folder has the work on it beside them."""
+    for entry in entries:
+        top = entry.key.partition("/")[0]
+        if top == "probes":
+            yield Finding(LEFTOVER, entry.key, "a probe of wh doctor or wh init", AWAY)
+        elif not (store.objects.links_files and top in WORK_NAMES):
+            yield Finding(ORPHANED, entry.key, "nothing of this name belongs in a store", AWAY)
+
+
+def _unfinished(store: EvidenceStore) -> Iterator[Finding]:
+    """What dead processes have left of their work."""
+    for folder in dead_folders(store.scratch):
+        yield Finding(LEFTOVER, f"incoming/{folder.name}", "the work of a process that has died", "the next ingest removes it, or wh gc --apply")
+
+
+def _in_use(project: Project, store: EvidenceStore) -> set[Path]:
+    """The landing files that the current build rests on."""
+    build = find_current(project)
+    tables = from_json(build.landing, store.landing).tables.values() if build else ()
+    return {file.path for table in tables for file in table.files}

@@ -1,0 +1,280 @@
+"""`wh build`: parse new evidence, check, bring every table up to date in a shadow file, test, switch the pointer.
+
+A failed build leaves the last good one untouched. The same inputs give the same build digest, and then nothing is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse import __version__
+from warehouse.digest import bytes_digest, domain_digest
+from warehouse.errors import WarehouseError
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.signing.signatures import signature_stamps
+from warehouse.evidence.store import EvidenceStore
+from warehouse.project import KINDS, Project
+from warehouse.project_file import PROJECT_FILE
+from warehouse.transform.build.builds import (
+    FORM,
+    Build,
+    build_path,
+    builder_lock,
+    find_current,
+    finished_build,
+    open_shadow,
+    publish_build,
+    remove_leftovers,
+    switch_to,
+)
+from warehouse.transform.project.current_folder import inside
+from warehouse.transform.project.sources import FileSet, file_set, file_stamp
+
+if TYPE_CHECKING:
+    from warehouse.transform.build.landing_tables import LandingTables
+    from warehouse.transform.build.material import Material
+    from warehouse.transform.build.session import ModelResult, RollupWriter
+    from warehouse.transform.testing.run_tests import TestResult
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build did. `models` is empty when nothing was built: nothing had changed, or with `is_restored` an earlier
+    build of the same digest is current again. `damaged` are bundles that could not be parsed."""
+
+    build: Build
+    is_new: bool
+    is_restored: bool = False
+    models: "tuple[ModelResult, ...]" = ()
+    damaged: tuple[WarehouseError, ...] = ()
+    tests: tuple["TestResult", ...] = ()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a build tells how far it is: which part of it begins (`look`, `parse`, `check`, `copy`, `models`, `tests`,
+    `write`), how many bundles are parsed, and each model that is done."""
+
+    began: Callable[[str], None] = lambda part: None
+    parsed: Callable[[int, int], None] = lambda done, total: None
+    built: "Callable[[ModelResult], None]" = lambda result: None
+
+
+def build(
+    project: Project, write_rollup: "RollupWriter", progress: Progress = Progress(), *, is_retry: bool = False,
+    now: datetime | None = None,
+) -> BuildReport:
+    """Bring the warehouse up to date with its evidence, files and models; with `is_retry`, from where the last build
+    failed or was interrupted. Detail has the age that it has `now` (UTC), when the build begins. Raises WH2xx; then the last
+    build stays current."""
+    now = now or datetime.now(UTC)
+    with builder_lock(project):
+        progress.began("look")
+        store = open_store(project)
+        # Taken before anything is read: what arrives meanwhile is for the next build.
+        evidence = _evidence_fingerprint(project, store)
+        texts = _texts_fingerprint(project, evidence)
+        current = find_current(project)
+        if current and current.stands_at(now) and current.fingerprint == _fingerprint(texts, _files_now(project, current)):
+            if _has_landing(store, current):
+                remove_leftovers(project)
+                if current.stamp != file_stamp(current.path):  # moved, and checked: the next reader need not
+                    current = switch_to(project, current)
+                return BuildReport(current, is_new=False)
+        return _build(project, store, evidence, texts, current, write_rollup, progress, is_retry, now)
+
+
+def gather_material(project: Project, progress: Progress = Progress(), now: datetime | None = None) -> "Material":
+    """What a build of the project as it is `now` (UTC) would be made from."""
+    store = open_store(project)
+    evidence = _evidence_fingerprint(project, store)
+    return _gather(project, store, evidence, find_current(project), progress, now or datetime.now(UTC))
+
+
+def texts_fingerprint(project: Project) -> str:
+    """A digest of the project's texts and its evidence, cheap to take: all that a build reads but for the files that its
+    SQL names."""
+    return _texts_fingerprint(project, _evidence_fingerprint(project, open_store(project)))
+
+
+def _files_now(project: Project, current: Build | None) -> tuple[FileSet, ...]:
+    """The file sources of the current build as they are now."""
+    if current is None:
+        return ()
+    known = {file.path: file for found in current.files for file in found.files}
+    return tuple(file_set(found.patterns, project.root.resolve(), known) for found in current.files)
+
+
+def _evidence_fingerprint(project: Project, store: EvidenceStore) -> str:
+    """A digest of which evidence, signatures and decisions on runs there are, of what parses the first and the keys that check
+    the second, cheap to take: nothing heavy is imported and no evidence is read."""
+    from importlib.metadata import version
+
+    versions = {"wh": __version__, "form": FORM, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
+    signing = [signature_stamps(store.objects), dict(project.trusted_keys)]
+    decisions = Ledger(store.objects).decision_keys()
+    return domain_digest("wh/evidence/3", [_digests(project, "ingest", ".py"), store.digests(), signing, decisions, versions])
+
+
+def _texts_fingerprint(project: Project, evidence: str) -> str:
+    """A digest of the project's texts and its evidence."""
+    texts = [_digests(project, kind, ".sql") for kind in KINDS if kind != "ingest"]
+    return domain_digest("wh/texts/1", [texts, bytes_digest((project.root / PROJECT_FILE).read_bytes()), evidence])
+
+
+def _digests(project: Project, kind: str, suffix: str) -> dict[str, str]:
+    return {project.shown(path): bytes_digest(path.read_bytes()) for path in project.files(kind, suffix)}
+
+
+def _fingerprint(texts: str, files: Iterable[FileSet]) -> str:
+    """A digest of everything a build reads. Which files are read follows from the texts, so those that the last build read
+    are the right ones as long as the texts are the same."""
+    return domain_digest("wh/inputs/2", [texts, [[list(found.patterns), found.content] for found in files]])
+
+
+def _has_landing(store: EvidenceStore, build: Build) -> bool:
+    """Whether what the build was made from is still there: to trace its numbers needs it."""
+    files = [path for table in build.landing.values() for path, *_ in table["files"]]
+    return all((store.landing / path).exists() for path in files)
+
+
+def _gather(
+    project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress, now: datetime
+) -> "Material":
+    from warehouse.transform.build.material import gather
+
+    known = {file.path: file for found in (current.files if current else ()) for file in found.files}
+    progress.began("parse")
+    landing = _landing(project, store, evidence, current, progress)
+    progress.began("check")
+    return gather(project, landing, known, now)
+
+
+def _landing(
+    project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress
+) -> "LandingTables":
+    from warehouse.evidence.ledger.run_decisions import standing
+    from warehouse.evidence.signing.keys import public_keys
+    from warehouse.landing.parse.batches import refresh
+    from warehouse.landing.registry import find_ingestors
+    from warehouse.transform.build.landing_tables import from_json, landing_tables, no_evidence
+
+    if current and current.evidence == evidence and _has_landing(store, current):
+        return from_json(current.landing, store.landing)
+    found = find_ingestors(project)
+    if not found and store.is_empty():
+        return no_evidence()
+    decisions = standing(Ledger(store.objects).decisions()).all()  # of one that cannot be read the refresh tells
+    return landing_tables(refresh(store, found, progress.parsed, public_keys(project.trusted_keys), decisions))
+
+
+def _build(
+    project: Project, store: EvidenceStore, evidence: str, texts: str, current: Build | None, write_rollup: "RollupWriter",
+    progress: Progress, is_retry: bool, now: datetime,
+) -> BuildReport:
+    material = _gather(project, store, evidence, current, progress, now)
+    damaged = material.landing.damaged
+    files = tuple(material.inputs.files[call] for call in sorted(material.inputs.files))
+    build = Build(
+        material.digest, build_path(project, material.digest),
+        # Damaged evidence is asked for again at the next build, so its fingerprint must not look finished.
+        "" if damaged else _fingerprint(texts, files), files=files,
+        evidence="" if damaged else evidence, landing=material.landing.as_json(store.landing),
+    )
+    finished = finished_build(project, build.digest)
+    if finished:
+        build = switch_to(project, replace(build, sha256=finished.sha256, stands_until=finished.stands_until))
+        remove_leftovers(project)
+        is_restored = current is None or current.digest != build.digest
+        return BuildReport(build, is_new=False, is_restored=is_restored, damaged=damaged)
+    from warehouse.transform.testing.run_tests import keep_failures, refuse_failures
+
+    progress.began("copy")
+    shadow = open_shadow(project, current, is_retry=is_retry)
+    try:
+        done = bring_up_to_date(shadow, material, write_rollup, progress)
+    except WarehouseError:
+        material.check_unchanged()  # a file that changed while it was read is told as that, not as a model's fault
+        raise
+    progress.began("write")
+    keep_failures(project.builds, done.tests)
+    refuse_failures(done.tests, len(material.checked.tests))
+    material.check_unchanged()
+    build = publish_build(project, shadow, replace(build, stands_until=done.stands_until))
+    return BuildReport(build, is_new=True, models=done.models, damaged=damaged, tests=done.tests)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What bringing a database up to date came to: every model, the tests that had to be run, and until when (UTC) it holds
+    what its inputs give ("": for ever)."""
+
+    models: "tuple[ModelResult, ...]"
+    tests: "tuple[TestResult, ...]"
+    stands_until: str
+
+
+def bring_up_to_date(
+    database: Path, material: "Material", write_rollup: "RollupWriter", progress: Progress = Progress()
+) -> Done:
+    """Bring a database up to date, or fill a new one, and test it; a test that passed on the same rows is not run again.
+    What is good in it stays there when something fails."""
+    # The engine looks for a path without a pattern in the current folder first.
+    with inside(material.root):
+        return _bring_up_to_date(database.resolve(), material, write_rollup, progress)
+
+
+def _bring_up_to_date(
+    database: Path, material: "Material", write_rollup: "RollupWriter", progress: Progress
+) -> Done:
+    import duckdb
+
+    from warehouse.transform.build.catalog import write_catalog
+    from warehouse.transform.build.session import Session
+    from warehouse.transform.build.state import read_passed, read_states, record_passed, tests_to_run
+    from warehouse.transform.incremental.detail_rows import bundles_present
+    from warehouse.transform.sql.duck import connect
+    from warehouse.transform.sql.engine_faults import message_of
+    from warehouse.transform.testing.run_tests import run_tests
+
+    progress.began("models")
+    is_there = database.exists()
+    try:
+        con = connect(database, files_root=material.root)
+    except duckdb.Error as error:
+        raise WarehouseError("WH218", "what the last build left cannot be opened", str(database), "run: wh build") from error
+    try:
+        states = read_states(con)
+        if is_there and not states:  # made by another engine: nothing in it can be kept
+            con.close()
+            database.unlink()
+            con = connect(database, files_root=material.root)
+        # One checkpoint, at the end: those that each commit would make write every table's metadata again.
+        con.execute("set checkpoint_threshold = '1 TB'")
+        con.execute("checkpoint")  # of what an interrupted build left
+        # The models of a build read the same files one after another: a third of what a small file takes is its footer.
+        con.execute("set parquet_metadata_cache = true")
+        session = Session(con, material, states, write_rollup, progress.built)
+        models = session.run()
+        progress.began("tests")
+        asked = material.checked.tests
+        # Outside a transaction: a test that cannot run would end it.
+        tests = run_tests(con, tests_to_run(read_passed(con), asked, session.contents, session.unique))
+        progress.began("write")
+        broken = {result.name for result in tests if result.status != "pass"}
+        con.execute("begin")
+        record_passed(con, [test for test in asked if test.name not in broken], session.contents)
+        write_catalog(con, material, models, tests)
+        con.execute("commit")
+        until = material.tier.stands_until(bundles_present(con, material.tier)) if material.tier else None
+        con.execute("checkpoint")
+    except duckdb.Error as error:
+        raise WarehouseError("WH209", message_of(error), str(database), "is there room on the disk?") from error
+    finally:
+        con.close()
+    return Done(tuple(models), tests, until.isoformat() if until else "")

@@ -1,0 +1,105 @@
+"""What a build is made of and how making it went, written inside it: a number's lineage needs no project, only the build
+and the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from warehouse import __version__
+from warehouse.digest import canonical_json
+from warehouse.transform.build.material import Material
+from warehouse.transform.build.session import ModelResult
+from warehouse.transform.incremental.aged_out import write_away
+from warehouse.transform.project.digests import specification
+from warehouse.transform.sql.duck import PINNED_SETTINGS, engine_version, quote
+from warehouse.transform.testing.run_tests import TestResult
+
+if TYPE_CHECKING:
+    import duckdb
+
+_TABLES: Mapping[str, Mapping[str, Any]] = {
+    "build": dict.fromkeys(("build_digest", "wh_version", "engine", "settings", "warm_horizon"), "VARCHAR") | {"warm_days": "BIGINT"},
+    "model": {
+        **dict.fromkeys(
+            ("name", "schema_name", "materialized", "digest", "place", "description", "sql"), "VARCHAR"
+        ),
+        "grain": ["VARCHAR"], "reads": ["VARCHAR"], "specification": "VARCHAR",
+    },
+    "landing_column": {"table_name": "VARCHAR", "position": "BIGINT", "column_name": "VARCHAR", "type": "VARCHAR"},
+    # Tables whose rows leave past the horizon, unless something needs them (`warm_tier`); `state.away` has the runs that left.
+    "detail_table": {"name": "VARCHAR", "needed_by": ["VARCHAR"], "read_by": ["VARCHAR"]},
+    # Paths from the landing folder: a project that was moved still finds them, and its build is the same.
+    "landing_file": {"table_name": "VARCHAR", "path": "VARCHAR", "sha256": "VARCHAR", "rows": "BIGINT"},
+    "damaged": {"code": "VARCHAR", "place": "VARCHAR", "message": "VARCHAR"},
+    "model_result": {
+        "model": "VARCHAR", "action": "VARCHAR", "reason": "VARCHAR", "rows": "BIGINT", "keys": "BIGINT",
+        "seconds": "DOUBLE",
+    },
+    "test_result": {"test": "VARCHAR", "status": "VARCHAR", "failing_rows": "BIGINT", "seconds": "DOUBLE"},
+}
+
+
+def write_catalog(
+    con: "duckdb.DuckDBPyConnection", material: Material, models: Sequence[ModelResult], tests: Sequence[TestResult]
+) -> None:
+    """Write the catalog of a session's database anew. Of `tests` only those that were run are known; the others passed
+    before on the same rows."""
+    con.execute("drop schema if exists catalog cascade")
+    con.execute("create schema catalog")
+    landing = material.landing.tables.values()
+    tables = [*material.tier.tables.values()] if material.tier else []
+    ran = {found.name: found for found in tests}
+    rows: dict[str, Iterable[Sequence[Any]]] = {
+        "build": [(
+            material.digest, __version__, f"duckdb {engine_version()}", canonical_json(dict(PINNED_SETTINGS)).decode(),
+            material.tier.horizon.isoformat() if material.tier else None, material.tier.days if material.tier else None,
+        )],
+        "model": [_model(name, material) for name in material.checked.graph.order],
+        "detail_table": [(table.qualified, list(table.needed_by), list(table.read_by)) for table in tables],
+        "landing_column": [
+            (table.name, place, *item) for table in landing for place, item in enumerate(table.types.items())
+        ],
+        "landing_file": [
+            (file.table, f"{file.path.parent.name}/{file.path.name}", file.sha256, file.rows)
+            for table in landing for file in table.files
+        ],
+        "damaged": [(error.code, error.place, error.message) for error in material.landing.damaged],
+        "model_result": [
+            (found.name, found.action, found.reason, found.rows, found.keys, found.seconds) for found in models
+        ],
+        "test_result": [_test(test.name, ran.get(test.name)) for test in material.checked.tests],
+    }
+    for table, columns in _TABLES.items():
+        _write(con, table, columns, [dict(zip(columns, row, strict=True)) for row in rows[table]])
+    write_away(con, tables)
+
+
+def _model(name: str, material: Material) -> tuple[Any, ...]:
+    checked, made = material.checked, material.made
+    model = checked.models[name]
+    whole = canonical_json(specification(name, checked, made)).decode() if model.schema == "rollup" else None
+    return (
+        model.name, model.schema, model.materialized, made[name].digest, model.place, model.description, model.text,
+        list(model.grain), checked.reads(name), whole,
+    )
+
+
+def _test(name: str, found: TestResult | None) -> tuple[Any, ...]:
+    return (name, found.status, found.failing_rows, found.seconds) if found else (name, "pass", 0, 0.0)
+
+
+def _write(
+    con: "duckdb.DuckDBPyConnection", table: str, columns: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    listed = ", ".join(
+        f"{quote(name)} {kind if isinstance(kind, str) else f'{kind[0]}[]'}" for name, kind in columns.items()
+    )
+    con.execute(f"create table catalog.{table} ({listed})")
+    if rows:
+        # One statement: a thousand inserts take a second.
+        form = json.dumps([columns])
+        con.execute(
+            f"insert into catalog.{table} select unnest(from_json(?, ?), recursive := true)", [json.dumps(rows), form]
+        )

@@ -1,0 +1,299 @@
+"""One build's work in one database: every model brought up to date in order, each with its state in the same transaction.
+
+The database is a shadow that no reader sees, so it is written in groups of models: what was finished before a failure or a
+kill is there to go on from.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from warehouse.digest import memo_digest
+from warehouse.errors import WarehouseError
+from warehouse.transform.build.content import EMPTY, Content, content_of
+from warehouse.transform.build.material import Material
+from warehouse.transform.build.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
+from warehouse.transform.build.readers import Leaf, Readers
+from warehouse.transform.build.state import TableState, create_state_table, has_passed, view_content
+from warehouse.transform.build.stored_view import create_view
+from warehouse.transform.build.tables_made import TablesMade
+from warehouse.transform.check.project_check import create_schemas
+from warehouse.transform.incremental import detail_rows, incremental
+from warehouse.transform.incremental.aged_out import create_away_table
+from warehouse.transform.incremental.changed_keys import KeyPlan
+from warehouse.transform.incremental.row_delta import keep_delta, set_aside
+from warehouse.transform.incremental.row_order import GROWN, PATCHED, order_of
+from warehouse.transform.incremental.warm_tier import age_of
+from warehouse.transform.project.digests import Envelope
+from warehouse.transform.sql.duck import execute, quote, quoted
+from warehouse.transform.sql.emptiness import Emptiness
+from warehouse.transform.sql.engine_faults import translated_elsewhere
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.transform.project.model import Model
+
+# Writes one query spec's table: (session, model, envelope). Given by the layer above, which knows number ids.
+RollupWriter = Callable[["duckdb.DuckDBPyConnection", "Model", Envelope], None]
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """What became of one model: its qualified name, action (`build`, `update`, `keep`, `drop`), why, its rows (None for a
+    view), how many keys changed where it was updated, and seconds."""
+
+    name: str
+    action: str
+    reason: str
+    rows: int | None = None
+    keys: int | None = None
+    seconds: float = 0.0
+
+
+class Session:
+    """The build of one database. `run` does the work; tables already there are taken to be in the states given."""
+
+    def __init__(
+        self, con: "duckdb.DuckDBPyConnection", material: Material, states: Mapping[str, TableState], write_rollup: RollupWriter,
+        on_model: Callable[[ModelResult], None] = lambda result: None, content_of: Callable[..., Content] = content_of,
+    ) -> None:
+        self._con = con
+        self._material = material
+        self._checked = material.checked
+        self._write_rollup, self._on_model, self._content_of = write_rollup, on_model, content_of
+        self._tables = TablesMade(con, states, material.inputs.content_ids())
+        self._before, self._now, self.contents = self._tables.before, self._tables.now, self._tables.contents
+        self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
+        self._emptiness = Emptiness(material.checked, material.landing, self._now)
+        self._readers = Readers(con, material)
+        self._recorded: dict[str, str] = {}  # keys of files that stand in a table (`record_keys`)
+        self._deltas: set[str] = set()  # tables whose changed rows are at hand
+
+    def run(self) -> list[ModelResult]:
+        """Bring every model up to date. Raises WH209 at the place of what failed; what was built before it is kept."""
+        order = self._checked.graph.order
+        self._tables.begin()
+        create_state_table(self._con)
+        create_away_table(self._con)
+        create_schemas(self._con)
+        results = [self._drop(name) for name in sorted(self._before.keys() - set(order))]
+        self._tables.commit()
+        self._tables.begin()
+        for name in order:
+            results.append(self._timed(name))
+            self._on_model(results[-1])
+            self._tables.commit_if_due()
+        for name in order:
+            if not self._checked.is_stored(name):
+                self._con.execute(f"drop view if exists {quoted(self._checked.models[name].qualified)}")
+        self._tables.commit()
+        return results
+
+    def _timed(self, name: str) -> ModelResult:
+        started, kept = time.monotonic(), set(self._deltas)
+        try:
+            result = self._bring_up_to_date(name)
+        except WarehouseError:
+            self._save_unsaved(kept)
+            raise
+        return replace(result, seconds=time.monotonic() - started)
+
+    def _save_unsaved(self, deltas: set[str]) -> None:
+        """A failed statement takes its whole transaction with it: make again what was good in it, so that `--retry` need not. It
+        took no longer than a group does."""
+        again = self._tables.roll_back()
+        incremental.as_ever(self._con)
+        self._deltas = deltas - set(again)
+        self._readers.forget()
+        self._recorded.clear()
+        for name in sorted(again, key=self._checked.place_of):
+            # One that was brought up to date and saved before it was only written again: a reader will ask anew.
+            if name not in self._now or self._now[name] is self._before.get(name):
+                self._bring_up_to_date(name)
+        self._tables.commit()
+
+    # --- one model ----------------------------------------------------------------------------------------------
+
+    def _bring_up_to_date(self, name: str) -> ModelResult:
+        model = self._checked.models[name]
+        step = decide(
+            name, self._checked, self._material.logic[name], self.contents, self._material.inputs, self._before.get(name)
+        )
+        if model.materialized == "view":
+            self._keep_view(name, step)
+            return ModelResult(model.qualified, step.action, step.reason)
+        if step.action == KEEP:
+            state, keys = self._before[name], None
+            self.contents[name] = state.content_id
+        else:
+            keys = self._update(name) if step.action == UPDATE else None
+            if keys is None:
+                self._build(name)
+            state = self._now[name]
+        action = step.action if step.action == KEEP else BUILD if keys is None else UPDATE
+        return ModelResult(model.qualified, action, step.reason, state.content.rows if state.content else None, keys)
+
+    def _keep_view(self, name: str, step: Step) -> None:
+        model, inputs = self._checked.models[name], self._inputs(name)
+        if step.action == BUILD:
+            self._remove(name)
+            if self._checked.is_stored(name):
+                create_view(self._con, model, self._checked.graph.trees[name], self._checked.models)
+        self._tables.made(name, TableState(
+            model.qualified, "view", self._material.logic[name], inputs, view_content(self._material.logic[name], inputs)
+        ))
+
+    def _build(self, name: str) -> None:
+        """Make a table from nothing."""
+        model, types = self._checked.models[name], self._checked.columns[name]
+        plan = self._checked.key_plans.get(name)
+        is_empty = model.schema != "rollup" and not plan and self._emptiness.of_model(name)
+        if not is_empty:
+            self._open_inputs(name)
+        former = self._set_aside(name)
+        self._remove(name)
+        left_out = detail_rows.left_out(self._con, name, self._material.tier)
+        if is_empty:
+            columns = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())
+            self._con.execute(f"create table {quoted(model.qualified)} ({columns})")
+        elif model.schema == "rollup":
+            self._write_rollup(self._con, model, self._material.made[name])
+        elif plan:
+            sees_layout = self._checked.sees_layout(name)
+            if incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out):
+                self.unique.add(name)
+            files = {path.leaf for path in plan.paths} - self._checked.models.keys()
+            leaves = {leaf: self._readers.leaf(leaf, None) for leaf in files}
+            if leaves:
+                incremental.record_keys(self._con, model, plan, leaves, self._recorded)
+        else:
+            within, rest = ("select * from (", f") where not {left_out}") if left_out else ("", "")
+            execute(self._con, model, f"create table {quoted(model.qualified)} as {within}", rest)
+        if model.retention_tier:
+            detail_rows.record_away(self._con, model, "" if is_empty else left_out)
+        content = EMPTY if is_empty else self._content_of(self._con, model.qualified, types, is_ordered=not plan)
+        self._tables.made(name, TableState(
+            model.qualified, "table", self._material.logic[name], self._inputs(name),
+            content.id(types, order_of(model, types) if plan else ()), content, self._files_of(name),
+        ))
+        if former and keep_delta(self._con, model.qualified, former, types):
+            self._deltas.add(name)
+
+    def _update(self, name: str) -> int | None:
+        """Bring a table up to date by the keys that changed, or where it has none by the rows that leave it, and return how many
+        keys those were; None where that cannot be, or is more work than a build."""
+        model, types, plan = self._checked.models[name], self._checked.columns[name], self._checked.key_plans.get(name)
+        before, content, layout, keys = self._before[name], self._before[name].content, self._now[name].layout, 0
+        left_out = detail_rows.left_out(self._con, name, self._material.tier)
+        returning = detail_rows.returning(self._con, model, left_out) if model.retention_tier else ""
+        leaves = self._changed_leaves(plan, before) if plan else {}
+        if leaves is None or content is None or (returning and not (plan and plan.can_narrow)):
+            return None
+        if plan and (leaves or returning):
+            updated = self._updated(name, plan, content, leaves, returning)
+            if updated is None:
+                return None
+            self._deltas.add(name)
+            if updated.is_unique and self._is_tested(name):
+                self.unique.add(name)
+            content, layout, keys = updated.content, _layout_after(layout, updated), updated.keys
+        left = detail_rows.leave(self._con, model, types, left_out, has_delta=name in self._deltas)
+        if left.runs:
+            self._deltas.add(name)
+            content = Content(content.rows - left.content.rows, content.hash_sum - left.content.hash_sum)
+        if plan:
+            content_id, layout = content.id(types, order_of(model, types)), PATCHED if left.runs else layout
+        else:  # its rows lie as they lay, so what is left follows from what was there
+            content_id = memo_digest("wh/left/1", [before.content_id, vars(left.content)]) if left.runs else before.content_id
+        self._tables.made(name, TableState(
+            model.qualified, "table", self._material.logic[name], self._inputs(name), content_id, content, self._files_of(name), layout,
+        ))
+        return keys + left.runs
+
+    def _updated(
+        self, name: str, plan: KeyPlan, content: Content, leaves: Mapping[str, Leaf], returning: str
+    ) -> incremental.Updated | None:
+        import duckdb
+
+        model, types = self._checked.models[name], self._checked.columns[name]
+        by_key = {found.name for found in plan.inputs} | {path.leaf for path in plan.paths}
+        self._open_inputs(name, by_key)
+        reads = self._readers.rows_in_order(name, by_key, self._now)
+        try:
+            updated = incremental.update(self._con, model, plan, types, content, leaves, reads, returning)
+        except duckdb.Error as error:
+            raise translated_elsewhere(error, "WH209", model.text, model.place) from error
+        if updated and model.retention_tier:
+            detail_rows.forget_affected(self._con, model)
+        return updated
+
+    def _is_tested(self, name: str) -> bool:
+        """Whether the grain of a table was seen to hold before this build touched it."""
+        before = {name: self._before[name].content_id}
+        return any(has_passed(self._con, test, before) for test in self._checked.tests if test.is_grain and test.model == name)
+
+    def _changed_leaves(self, plan: KeyPlan, before: TableState) -> dict[str, Leaf] | None:
+        """What changed of each leaf since a table was made; None where that cannot be told any more."""
+        found: dict[str, Leaf] = {}
+        for leaf in {path.leaf for path in plan.paths}:
+            if self.contents[leaf] == before.inputs[leaf]:
+                continue
+            if leaf not in self._checked.models:
+                found[leaf] = self._readers.leaf(leaf, before)
+            elif leaf in self._deltas and self._before[leaf].content_id == before.inputs[leaf]:
+                found[leaf] = self._readers.delta(leaf)
+            else:
+                return None
+        return found
+
+    def _open_inputs(self, name: str, by_key: Collection[str] = ()) -> None:
+        for other, state in self._readers.open(name, self._now, by_key).items():
+            self._tables.rewritten(other, state)
+        if self._checked.sees_layout(name):
+            self._tables.compress(self._readers.tables(name, by_key))
+
+    # --- what is around it --------------------------------------------------------------------------------------
+
+    def _inputs(self, name: str) -> dict[str, str]:
+        return {source: self.contents[source] for source in inputs_of(name, self._checked)}
+
+    def _files_of(self, name: str) -> dict[str, dict[str, str]]:
+        plan = self._checked.key_plans.get(name)
+        leaves = {path.leaf for path in plan.paths} - self._checked.models.keys() if plan else set()
+        return {leaf: self._material.inputs.by_file(leaf) for leaf in sorted(leaves)}
+
+    def _drop(self, name: str) -> ModelResult:
+        qualified = self._now[name].qualified
+        self._remove(name)
+        self._tables.dropped(name)
+        return ModelResult(qualified, DROP, "no model makes it any more")
+
+    def _remove(self, name: str) -> None:
+        """Drop what a model made before, under the name and of the kind that it had then."""
+        state = self._now.get(name)
+        if state:
+            self._con.execute(f"drop {state.kind} if exists {quoted(state.qualified)}")
+            if state.files:
+                incremental.forget_keys(self._con, state.qualified)
+            if age_of(name) in state.inputs:
+                detail_rows.forget_away(self._con, state.qualified)
+
+    def _set_aside(self, name: str) -> str | None:
+        """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys
+        changed. None where nobody asks, or where the columns are others now."""
+        state = self._now.get(name)
+        asked = any(path.leaf == name for plan in self._checked.key_plans.values() for path in plan.paths)
+        if not asked or not state or state.kind != "table":
+            return None
+        return set_aside(self._con, state.qualified, self._checked.columns[name])
+
+
+def _layout_after(layout: str, updated: incremental.Updated) -> str:
+    """How a table's rows lie after an update."""
+    if not updated.keys:
+        return layout
+    return GROWN if updated.has_grown and layout != PATCHED else PATCHED

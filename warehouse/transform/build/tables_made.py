@@ -1,0 +1,86 @@
+"""What a build's database holds at every moment of the build: the state of each table, and how much of that is committed.
+
+Nobody reads the database before it is whole, so models are committed in groups: a kill costs no more than a group's work.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from warehouse.transform.build.state import TableState, write_states
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Work that a kill may cost. A commit for each model would take as long again as a thousand small models do.
+_GROUP_S = 0.5
+
+
+class TablesMade:
+    """`before` are the tables' states when the build began, `now` as they are; `contents` are content ids, by name, of all that
+    is up to date."""
+
+    def __init__(self, con: "duckdb.DuckDBPyConnection", before: Mapping[str, TableState], contents: dict[str, str]) -> None:
+        self._con = con
+        self.before = before
+        self.now = dict(before)
+        self.contents = contents
+        self._saved = dict(before)  # of `now`, what is committed
+        self._unsaved: list[str] = []
+        self._fresh: set[str] = set()  # tables made since the last checkpoint
+        self._last_commit = time.process_time()
+
+    def made(self, name: str, state: TableState) -> None:
+        """A table is up to date, in this state."""
+        self.contents[name] = state.content_id
+        self.rewritten(name, state)
+
+    def rewritten(self, name: str, state: TableState) -> None:
+        """A table's rows lie otherwise; whether it is up to date is another matter."""
+        self.now[name] = state
+        self._unsaved.append(name)
+        self._fresh.add(name)
+
+    def dropped(self, name: str) -> None:
+        """A table is no more."""
+        del self.now[name], self._saved[name]
+        write_states(self._con, {}, [name])
+
+    def begin(self) -> None:
+        self._con.execute("begin")
+
+    def commit(self) -> None:
+        """End the transaction, with the states of what was made in it."""
+        states = {name: self.now[name] for name in self._unsaved}
+        write_states(self._con, states, states.keys() & self._saved.keys())
+        self._con.execute("commit")
+        self._saved.update(states)
+        self._unsaved, self._last_commit = [], time.process_time()
+
+    def commit_if_due(self) -> None:
+        if time.process_time() - self._last_commit > _GROUP_S:
+            self.commit()
+            self.begin()
+
+    def compress(self, tables: Collection[str]) -> None:
+        """Make sure that these tables are kept as they will be. One just made is not compressed yet, and the same floats may add
+        up to other last bits."""
+        if self._fresh.intersection(tables):
+            self.commit()
+            self._con.execute("checkpoint")
+            self._fresh.clear()
+            self.begin()
+
+    def roll_back(self) -> list[str]:
+        """After a statement has failed, and its transaction with it: begin another. The names of what was made in the old one,
+        which is now what it was before: under another name, of another kind, in pieces."""
+        self._con.execute("rollback")
+        self.begin()
+        again, self._unsaved = list(dict.fromkeys(self._unsaved)), []
+        for name in again:
+            self.now.pop(name)
+            if name in self._saved:
+                self.now[name] = self._saved[name]
+        return again

@@ -1,0 +1,192 @@
+"""One check's session: every model bound as an empty table, those that nothing has touched since an earlier check taken as
+they were found then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warehouse.errors import WarehouseError
+from warehouse.transform.build.content import OWN_PREFIX
+from warehouse.transform.build.landing_tables import open_landing_table
+from warehouse.transform.check.bind_tests import bind_tests
+from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.check.contract import contract_faults
+from warehouse.transform.check.inputs import check_files, stamp_of
+from warehouse.transform.check.memory import CheckMemory, key_of
+from warehouse.transform.project.feeds import feeder_faults
+from warehouse.transform.project.graph import Graph
+from warehouse.transform.project.model import Model
+from warehouse.transform.sql.duck import quote, quoted
+from warehouse.transform.sql.engine_faults import translated
+from warehouse.transform.testing.data_tests import DataTest
+
+if TYPE_CHECKING:
+    import duckdb
+
+Types = Mapping[str, str]
+# Binds as the plain statement does, and its errors have places.
+_BIND = "describe "
+
+
+class BindingSession:
+    """`columns` are those of the models found sound so far, `keys` what each was bound under."""
+
+    def __init__(
+        self, con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], graph: Graph, landing: Mapping[str, Types],
+        root: Path, memory: CheckMemory,
+    ) -> None:
+        self._con = con
+        self._models = models
+        self._graph = graph
+        self._landing = landing
+        self._root = root
+        self._memory = memory
+        self._given: set[str] = set()
+        self._refused: dict[str, WarehouseError] = {}
+        self.columns: dict[str, Types] = {}
+        self.keys: dict[str, str] = {}
+
+    def bind(self, name: str, contract: Types, feed: Types | None) -> list[WarehouseError]:
+        """Bind one model whose inputs are sound, and return its faults. `contract` are the types that its header promises,
+        `feed` those of the feed that it feeds (None: of none, or of one that has a fault)."""
+        model = self._models[name]
+        try:
+            check_files(self._con, model, self._graph.files[name], self._root, self._refused)
+            key = self._key(name, contract, feed)
+            bound = self._memory.recall("models", name, key)
+            is_known = bound is not None
+            if bound is None:
+                self.give_inputs(name)
+                bound = _bound(self._con, model)
+        except WarehouseError as fault:
+            return [fault]
+        faults = [] if is_known else self._faults(name, bound, contract, feed)
+        if not faults:
+            self.columns[name], self.keys[name] = bound, key
+            if not is_known:
+                self._memory.keep("models", name, key, bound)
+        return faults
+
+    def columns_of_calls(self) -> dict[str, Types]:
+        """The columns (name to type) of every call that reads files."""
+        found: dict[str, Types] = {}
+        for read in sorted({read for files in self._graph.files.values() for read in files}, key=lambda read: read.call):
+            stamp = stamp_of(read, self._root)
+            columns = self._memory.recall("calls", read.call, stamp)
+            if columns is None:
+                rows = self._con.execute(f"describe select * from {read.call}").fetchall()
+                columns = {row[0]: row[1] for row in rows}
+                self._memory.keep("calls", read.call, stamp, columns)
+            found[read.call] = columns
+        return found
+
+    def bind_tests(
+        self, tests: Iterable[DataTest], checked: CheckedProject
+    ) -> tuple[tuple[DataTest, ...], list[WarehouseError]]:
+        """The tests, each with all that it reads, and the faults of those that do not bind."""
+        bound: list[DataTest] = []
+        faults: list[WarehouseError] = []
+        for test in tests:
+            reads = self._memory.recall("tests", test.name, self._test_key(test))
+            if reads is not None:
+                bound.append(replace(test, reads=frozenset(reads)))
+                continue
+            self._give(self.columns, self._landing)
+            made, found = bind_tests(self._con, [test], checked, self._landing)
+            bound += made
+            faults += found
+            for one in made:
+                self._memory.keep("tests", test.name, self._test_key(test), sorted(one.reads))
+        return tuple(bound), faults
+
+    def _test_key(self, test: DataTest) -> str:
+        # What a SQL file reads is not known before it is bound, so it rests on all columns.
+        rests_on: Any = self.columns[test.model] if test.model and test.stated is None else self._all_columns
+        return key_of(test.sql, test.source.text if test.model is None else "", repr(test.stated), rests_on)
+
+    @property
+    def _all_columns(self) -> str:
+        return key_of({name: [*types.items()] for name, types in self.columns.items()})
+
+    def _key(self, name: str, contract: Types, feed: Types | None) -> str:
+        model, graph = self._models[name], self._graph
+        stamps = [stamp_of(read, self._root) for read in graph.files[name]]
+        if not all(stamps):
+            return ""
+        read = {
+            other: [[*self.columns[other].items()], self.keys[other] if self._models[other].materialized == "view" else ""]
+            for other in graph.models[name]
+        }
+        landing = {table: [*self._landing[table].items()] for table in graph.landing[name]}
+        promised = [model.materialized, model.key, model.grain, [*contract.items()], model.feeds, [*(feed or {}).items()]]
+        return key_of(model.qualified, model.text, promised, read, landing, stamps)
+
+    def give_inputs(self, name: str) -> None:
+        """Make sure that the session has what a model reads, as empty tables."""
+        self._give(self._graph.models[name], self._graph.landing[name])
+
+    def _give(self, models: Iterable[str], landing: Iterable[str]) -> None:
+        """Make sure that the session has these, as empty tables."""
+        for table in set(landing) - self._given:
+            open_landing_table(self._con, table, self._landing[table], ())
+            self._given.add(table)
+        for name in set(models) - self._given:
+            listed = ", ".join(f"{quote(column)} {kind}" for column, kind in self.columns[name].items())
+            # A view too: a chain of views would be bound to its beginning at every step.
+            self._con.execute(f"create table {quoted(self._models[name].qualified)} ({listed})")
+            self._given.add(name)
+
+    def _faults(self, name: str, bound: Types, contract: Types, feed: Types | None) -> list[WarehouseError]:
+        model = self._models[name]
+        found = [] if feed is None else [*feeder_faults(model, bound, feed)]
+        return [*found, *_output_faults(model, bound, self._graph.landing[name]), *contract_faults(model, bound, contract)]
+
+
+def _bound(con: "duckdb.DuckDBPyConnection", model: Model) -> dict[str, str]:
+    """The columns of a model, from binding its SQL, which runs nothing. Raises WH204."""
+    import duckdb
+
+    try:
+        relation = con.sql(model.text)
+    except duckdb.Error as plain:
+        raise translated(_with_place(con, model) or plain, "WH204", model.text, model.place, _BIND) from plain
+    names = relation.columns
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            hint = f"rename one with as, or leave it out: select * exclude ({name})"
+            raise model.column_fault("WH204", f"two columns are named {name}", name, hint, occurrence=1)
+        seen.add(name.lower())
+    return dict(zip(names, map(str, relation.types), strict=True))
+
+
+def _with_place(con: "duckdb.DuckDBPyConnection", model: Model) -> Exception | None:
+    """The error of a text that does not bind, as the engine tells it with its place."""
+    import duckdb
+
+    try:
+        con.execute(_BIND + model.text)
+    except duckdb.Error as error:
+        return error
+    return None
+
+
+def _output_faults(model: Model, found: Mapping[str, str], landing: Iterable[str]) -> Iterator[WarehouseError]:
+    if model.materialized == "view" and landing:
+        # A view is opened by readers who have no landing tables.
+        yield model.header_fault(
+            "WH204", f"a view cannot read a landing table, and {min(landing)} is one", "materialized",
+            hint="drop `materialized: view` from the header: it is a table then",
+        )
+    for name in found:
+        if name.lower().startswith(OWN_PREFIX):
+            yield model.column_fault(
+                "WH207", f"names that begin with {OWN_PREFIX!r} are the warehouse's own", name, "rename the column"
+            )
+        if name.lower() == "rowid":
+            yield model.column_fault(
+                "WH207", "rowid is the engine's own name for a row's place", name, "rename the column: rowid as row_number"
+            )

@@ -1,0 +1,68 @@
+"""A project that the static check found sound: the value that planning, building, lineage and documentation start from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from warehouse.transform.incremental.changed_keys import KeyPlan
+from warehouse.transform.project.graph import Graph, with_views
+from warehouse.transform.project.model import Model
+from warehouse.transform.sql.aggregates import sees_layout
+from warehouse.transform.testing.data_tests import DataTest
+
+
+@dataclass(frozen=True)
+class CheckedProject:
+    """Models with their feeds, sources and queries, in build order; the columns (name to type) that binding gave each and
+    every call that reads files; how each incremental model's keys are found; and every test of their data."""
+
+    models: Mapping[str, Model]
+    graph: Graph
+    columns: Mapping[str, Mapping[str, str]]
+    file_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    key_plans: Mapping[str, KeyPlan] = field(default_factory=dict)
+    tests: tuple[DataTest, ...] = ()
+
+    def is_stored(self, name: str) -> bool:
+        """Whether a finished build holds it: all but views over files, which would change under the build."""
+        return name not in self._over_files
+
+    def place_of(self, name: str) -> int:
+        """A model's place in build order."""
+        return self._places[name]
+
+    def reads(self, name: str) -> list[str]:
+        """The qualified names of the models that a model reads, and its landing tables."""
+        models = sorted(self.models[parent].qualified for parent in self.graph.models[name])
+        return models + sorted(self.graph.landing[name])
+
+    def with_views(self, name: str) -> set[str]:
+        """A model and every view that it reads, directly or through another."""
+        return with_views(name, self.models, self.graph)
+
+    def sees_layout(self, name: str) -> bool:
+        """Whether a model, or a view that it reads, may tell how tables are laid out (`aggregates`)."""
+        return any(self._sees_layout_itself(found) for found in self.with_views(name))
+
+    def _sees_layout_itself(self, name: str) -> bool:
+        if name not in self._layout_seen:
+            self._layout_seen[name] = sees_layout(self.graph.trees[name])
+        return self._layout_seen[name]
+
+    @cached_property
+    def _layout_seen(self) -> dict[str, bool]:
+        return {}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.graph.order)}
+
+    @cached_property
+    def _over_files(self) -> frozenset[str]:
+        found: set[str] = set()
+        for name in self.graph.order:
+            if self.models[name].materialized == "view" and (self.graph.files[name] or found & self.graph.models[name]):
+                found.add(name)
+        return frozenset(found)

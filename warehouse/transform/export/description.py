@@ -1,0 +1,179 @@
+"""What can be told of a project: its tables with their columns, what reads what, and how the last build went.
+
+Values only. The documentation site, the artifacts for catalogues and the lineage events are three renderings of a
+`ProjectDescription`; none of them reads the project, a build or the disk by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.project.graph import Graph
+from warehouse.transform.project.model import Column, Model
+from warehouse.transform.testing.data_tests import data_tests
+
+LANDING = "landing"  # shown as the schema of landing tables, which have none of their own
+# (table, column) to the columns it is made of: source table, source column, and `value` or `condition`. Tables are
+# named as `Table.name`.
+ColumnLineage = Mapping[tuple[str, str], Sequence[tuple[str, str, str]]]
+
+
+@dataclass(frozen=True)
+class ModelOutcome:
+    """How one model fared in a build. `name` is qualified; `status` is built, updated, kept or failed."""
+
+    name: str
+    status: str
+    seconds: float = 0.0
+    rows: int | None = None
+    message: str = ""
+    started_at: datetime | None = None
+
+
+# What a build calls its actions, as results are told.
+STATUS_OF_ACTION = {"build": "built", "update": "updated", "keep": "kept"}
+
+
+@dataclass(frozen=True)
+class PromiseOutcome:
+    """How one test fared in a build, by its name. `status` is pass, warn or error; `failures` counts the rows that break
+    it."""
+
+    name: str
+    status: str
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class BuildOutcome:
+    """How a build went. A failed one has an `error` and may have no digest; times are UTC."""
+
+    digest: str
+    started_at: datetime
+    ended_at: datetime
+    models: tuple[ModelOutcome, ...] = ()
+    promises: tuple[PromiseOutcome, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One test of a model, by its name: `sql` selects the rows that break it. `test` and `column` are None where the header states
+    it otherwise than as a test of one column; then `argument` is the grain, if it is that."""
+
+    name: str
+    text: str
+    sql: str
+    severity: str = "error"
+    test: str | None = None
+    column: str | None = None
+    argument: Any = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A model, feed, rollup or landing table: its bound columns with what the header says of them, and its neighbours.
+    `name` is qualified, but for a landing table, which has no `model`."""
+
+    name: str
+    schema: str
+    columns: Mapping[str, Column]
+    reads: tuple[str, ...] = ()
+    read_by: tuple[str, ...] = ()
+    model: Model | None = None
+
+    @property
+    def bare_name(self) -> str:
+        return self.model.name if self.model else self.name
+
+    @property
+    def kind(self) -> str:
+        """What it is, in one word: `landing table`, or how it is materialised."""
+        return self.model.materialized if self.model else "landing table"
+
+    @property
+    def description(self) -> str:
+        return self.model.description if self.model else ""
+
+    @cached_property
+    def promises(self) -> tuple[Promise, ...]:
+        return tuple(_promises(self.model)) if self.model else ()
+
+
+@dataclass(frozen=True)
+class ProjectDescription:
+    """A checked project under its name. `landing` gives every landing table's columns and their types."""
+
+    name: str
+    checked: CheckedProject
+    landing: Mapping[str, Mapping[str, str]]
+    lineage: ColumnLineage = field(default_factory=dict)
+    last_build: BuildOutcome | None = None
+
+    @cached_property
+    def tables(self) -> Mapping[str, Table]:
+        """All tables by name: the landing tables, then the models in build order."""
+        models, graph = self.checked.models, self.checked.graph
+        reads = {
+            models[name].qualified: tuple(
+                sorted({*(models[parent].qualified for parent in graph.models[name]), *graph.landing[name]})
+            )
+            for name in graph.order
+        }
+        readers: dict[str, list[str]] = {}
+        for reader, sources in reads.items():
+            for source in sources:
+                readers.setdefault(source, []).append(reader)
+        landing = (
+            Table(name, LANDING, {column: Column(column, kind, "") for column, kind in columns.items()})
+            for name, columns in sorted(self.landing.items())
+        )
+        modelled = (
+            Table(
+                models[name].qualified, models[name].schema, _columns(models[name], self.checked.columns[name]),
+                reads[models[name].qualified], model=models[name],
+            )
+            for name in graph.order
+        )
+        return {
+            table.name: replace(table, read_by=tuple(sorted(readers.get(table.name, ()))))
+            for table in (*landing, *modelled)
+        }
+
+    @cached_property
+    def outcomes(self) -> Mapping[str, ModelOutcome]:
+        """The last build's outcome of each model that was in it."""
+        return {outcome.name: outcome for outcome in self.last_build.models} if self.last_build else {}
+
+    @cached_property
+    def promise_outcomes(self) -> Mapping[str, PromiseOutcome]:
+        """The last build's outcome of each test, by its name."""
+        return {outcome.name: outcome for outcome in self.last_build.promises} if self.last_build else {}
+
+
+def nothing_known(name: str) -> ProjectDescription:
+    """A project of which no more than its name is known."""
+    return ProjectDescription(name, CheckedProject({}, Graph((), {}, {}, {}, {}), {}), {})
+
+
+def _columns(model: Model, bound: Mapping[str, str]) -> dict[str, Column]:
+    return {
+        name: replace(model.columns[name], type=kind) if name in model.columns else Column(name, kind, "")
+        for name, kind in bound.items()
+    }
+
+
+def _promises(model: Model) -> Iterator[Promise]:
+    for test in data_tests({model.name: model}):
+        if test.stated:
+            column = str(test.path[1]) if test.path[0] == "columns" else None
+            yield Promise(
+                test.name, test.promise, test.sql, test.severity, test.stated.kind, column, test.stated.argument
+            )
+        else:
+            yield Promise(test.name, test.promise, test.sql, test.severity, argument=model.grain)

@@ -1,0 +1,143 @@
+"""The pages of the documentation site, as text: one for each table, the overview, the graph and the search index.
+
+Every value of the project is data and comes out escaped. A page's size is bounded by its own table, not by the project,
+so that thousands of tables make thousands of small pages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from warehouse import __version__
+from warehouse.transform.export.description import LANDING, ProjectDescription, Table
+from warehouse.transform.export.docs.column_tree import column_tree, columns_made_of
+from warehouse.transform.export.docs.graph_drawing import Drawing, connected_part, draw, neighbourhood
+from warehouse.transform.export.docs.sql_markup import sql_markup
+from warehouse.transform.project.model import Model
+
+if TYPE_CHECKING:
+    import jinja2
+
+_FOLDER = Path(__file__).parent
+# The schemas a reader wants first, and what lives in them.
+_SCHEMAS = {
+    "rollup": "query specs: numbers that can be published",
+    "mart": "marts: answers to common questions",
+    "main": "facts and dimensions",
+    "staging": "what each evidence family states, made ready",
+    "feed": "where evidence families meet the canonical tables",
+    LANDING: "typed rows straight from the evidence",
+}
+# Beyond so many tables a sidebar on every page would make the site grow with their square.
+_LONGEST_SIDEBAR = 250
+_LARGEST_GRAPH = 250
+_LARGEST_NEIGHBOURHOOD = 30
+
+
+def asset_files() -> Iterator[tuple[str, str]]:
+    """Path and text of each file that is the same in every site."""
+    for path in sorted((_FOLDER / "assets").iterdir()):
+        yield f"assets/{path.name}", path.read_text(encoding="utf-8")
+
+
+def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
+    """Path and text of each page, and of the search index."""
+    environment = _environment(description)
+    tables = description.tables
+    labels = {table.name: table.bare_name if table.schema != "feed" else table.name for table in tables.values()}
+    reads = {table.name: table.reads for table in tables.values()}
+    read_by = {table.name: table.read_by for table in tables.values()}
+
+    def drawing(names: Iterable[str]) -> Drawing:
+        return draw({name: labels[name] for name in names}, reads)
+
+    yield "index.html", environment.get_template("index.html").render(root="", title="Overview")
+    graph = drawing(connected_part(reads, read_by, _LARGEST_GRAPH))
+    yield "graph.html", environment.get_template("graph.html").render(root="", title="Graph", drawing=graph)
+    template = environment.get_template("table.html")
+    made_of = columns_made_of(description.lineage)
+    for table in tables.values():
+        near = neighbourhood(table.name, reads, read_by, _LARGEST_NEIGHBOURHOOD)
+        yield f"tables/{page_name(table.name)}", template.render(
+            root="../",
+            title=table.name,
+            table=table,
+            outcome=description.outcomes.get(table.name),
+            drawing=drawing(near),
+            is_neighbourhood_cut=len(near) == _LARGEST_NEIGHBOURHOOD,
+            trees={column: column_tree(description.lineage, table.name, column) for column in table.columns},
+            made_of={column: made_of.get((table.name, column), ()) for column in table.columns},
+            promises=[(test, description.promise_outcomes.get(test.name)) for test in table.promises],
+            sql=sql_markup(_sql(table.model), _links(table, tables)) if table.model else None,
+        )
+    in_order = [table for group in _groups(tables.values()).values() for table in group]
+    yield "assets/search-index.js", search_index(in_order)
+
+
+def page_name(table: str) -> str:
+    """The file of a table's page: no name can leave its folder, and no two names meet."""
+    return re.sub(r"[^a-z0-9_.]", lambda match: f"-{ord(match[0]):x}-", table) + ".html"
+
+
+def search_index(tables: Sequence[Table]) -> str:
+    """A script that holds what search looks through: a page opened from disk may not fetch a file, but may run one."""
+    document = {
+        "tables": [[table.name, table.kind, f"tables/{page_name(table.name)}", table.description] for table in tables],
+        "columns": [
+            [index, column.name, column.type, column.unit or "", column.description]
+            for index, table in enumerate(tables)
+            for column in table.columns.values()
+        ],
+    }
+    return f"const SEARCH_INDEX = {json.dumps(document, separators=(',', ':'))};\n"
+
+
+def _environment(description: ProjectDescription) -> "jinja2.Environment":
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    tables = description.tables
+    groups = _groups(tables.values())
+    environment.globals.update(
+        project=description,
+        groups=groups,
+        lists_all_tables=len(tables) <= _LONGEST_SIDEBAR,
+        schemas=_SCHEMAS,
+        page={name: f"tables/{page_name(name)}" for name in tables}.get,
+        anchor=lambda column: f"column-{quote(column)}",
+        schemas_of=lambda drawing: sorted({tables[box.name].schema for box in drawing.boxes}, key=list(groups).index),
+        version=__version__,
+    )
+    environment.filters.update(
+        count=lambda number: f"{number:,}",
+        seconds=lambda value: f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s",
+        as_json=lambda value: json.dumps(value, ensure_ascii=False, default=str),
+    )
+    return environment
+
+
+def _groups(tables: Iterable[Table]) -> dict[str, list[Table]]:
+    found: dict[str, list[Table]] = {}
+    for table in sorted(tables, key=lambda table: table.name):
+        found.setdefault(table.schema, []).append(table)
+    return {schema: found[schema] for schema in [*_SCHEMAS, *sorted(found.keys() - _SCHEMAS.keys())] if schema in found}
+
+
+def _sql(model: Model) -> str:
+    """A model's SQL without its header: the page says all that stands there."""
+    has_header = model != Model(model.name, model.schema, model.place, model.text)
+    return (model.text.partition("*/")[2] if has_header else model.text).strip()
+
+
+def _links(table: Table, tables: Mapping[str, Table]) -> dict[str, str]:
+    """The pages of the tables that one reads, seen from its own page, by every name its SQL may give them."""
+    read = [tables[name] for name in table.reads]
+    return {name: page_name(other.name) for other in read for name in (other.name, other.bare_name)}

@@ -1,0 +1,256 @@
+"""Bringing an incremental table up to date by its key: find the keys whose input rows changed, compute these anew, delete and
+insert. What comes out is what a full build gives, row by row, bit by bit; these rules see to it:
+
+- a model is local to its key (`locality`), so other keys cannot have changed;
+- its rows of one key stand in one order, that of `order_of`, whichever way they came;
+- its joins run in the order they are written: a plan that follows the sizes of the inputs would add floats in another;
+- one that may tell how tables are laid out reads what it reads by key from copies in memory, in a full build as in an update (`aggregates`);
+- a reader that is not local to the key finds the table as a full build writes it, as far as it can tell (`row_order`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.transform.build.content import HASH_SUM, ROW, ROWS, Content, content_by_key
+from warehouse.transform.incremental.changed_keys import FILE_COLUMN, KeyPlan, narrow_name, narrowed
+from warehouse.transform.incremental.locality import INPUT_ALIAS, KeyedInput
+from warehouse.transform.incremental.row_order import (
+    OrderedRows,
+    column_list,
+    grows,
+    has_grain_over_key,
+    in_order,
+    is_unique,
+    order_of,
+    put_in_order,
+    repeats,
+)
+from warehouse.transform.project.model import Model
+from warehouse.transform.sql.duck import execute, quote, quoted
+from warehouse.transform.sql.engine_faults import translated_elsewhere
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.transform.build.readers import Leaf
+
+KEY_SCHEMA = "source_keys"
+_PATH, _FILE = '"wh path"', quote(FILE_COLUMN)  # number of the path in the plan, and the file, that a key came by
+AFFECTED = '"wh affected"'  # the keys that the last update computed anew
+_FRESH, _CHANGED, _SEEN = '"wh fresh"', '"wh changed"', '"wh seen"'
+# Beyond this share of its keys a table is sooner built anew.
+_LARGEST_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Updated:
+    """What an update did: the table's content, how many keys changed, whether their rows were all added at the table's end,
+    and whether the grain is seen to tell the new rows of these keys apart."""
+
+    content: Content
+    keys: int
+    has_grown: bool
+    is_unique: bool
+
+
+@contextmanager
+def joins_as_written(con: "duckdb.DuckDBPyConnection") -> Iterator[None]:
+    """Nothing is set back when a statement fails: it has ended the transaction, and what was then said would hide why. The
+    session calls `as_ever` after its rollback."""
+    con.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
+    yield
+    as_ever(con)
+
+
+def as_ever(con: "duckdb.DuckDBPyConnection") -> None:
+    con.execute("reset disabled_optimizers")
+
+
+def build(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], *, sees_layout: bool,
+    left_out: str = "",
+) -> bool:
+    """Make an incremental table from nothing, without the rows of which the condition `left_out` is true. Returns whether its
+    grain is seen to tell its rows apart. Raises WH209."""
+    import duckdb
+
+    prefix, suffix = f"create table {quoted(model.qualified)} as ", ""
+    if plan.is_gathered or left_out:
+        prefix, suffix = f"{prefix}select * from (", f"){f' where not {left_out}' if left_out else ''}"
+    if plan.is_gathered:
+        suffix += in_order(model, types)
+    with joins_as_written(con):
+        if sees_layout and plan.can_narrow:
+            try:
+                for number, found in enumerate(plan.inputs):
+                    _copy(con, number, f"select * from {model.text[found.start : found.end]}")
+                con.execute(prefix + narrowed(model, plan.inputs) + suffix)
+            except duckdb.Error as error:
+                raise translated_elsewhere(error, "WH209", model.text, model.place) from error
+        else:
+            execute(con, model, prefix, suffix)
+    return is_unique(con, model, types) if plan.is_gathered else put_in_order(con, model, types)
+
+
+def record_keys(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf], recorded: dict[str, str]
+) -> None:
+    """After a full build: keep which keys came from which file, so that a file that goes can be followed. `leaves` are those
+    that have files; `recorded` says where keys that were found before in this session stand, by the SQL that finds them."""
+    con.execute(f"create schema if not exists {KEY_SCHEMA}")
+    table = _key_table(model)
+    con.execute(f"drop table if exists {table}")
+    con.execute(
+        f"create table {table} as select ''::varchar as {_PATH}, ''::varchar as {_FILE}, {column_list(model.key)}"
+        f" from {quoted(model.qualified)} limit 0"
+    )
+    for number, path in enumerate(plan.paths):
+        if path.leaf in leaves:
+            sql, found = path.keys_of(leaves[path.leaf].rows), f"{_FILE}, {column_list(model.key)}"
+            con.execute(f"insert into {table} select '{number}', {found} from ({recorded.get(sql, sql)})")
+            recorded[sql] = f"select {found} from {table} where {_PATH} = '{number}'"
+
+
+def forget_keys(con: "duckdb.DuckDBPyConnection", qualified: str) -> None:
+    con.execute(f"drop table if exists {KEY_SCHEMA}.{quote(qualified)}")
+
+
+def update(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], before: Content,
+    leaves: Mapping[str, Leaf], reads: Mapping[str, OrderedRows], also: str = "",
+) -> Updated | None:
+    """Bring a table up to date with the changed rows of `leaves` (those that changed), and for the keys that the SQL `also`
+    gives. `reads` says how to read the inputs that lie in no order. None when a full build is less work.
+
+    Leaves the rows of changed keys, as they were and as they are, in the temporary table of `delta_name`.
+    """
+    with joins_as_written(con):
+        _find_affected(con, model, plan, types, leaves, also)
+        if _is_too_much(con, model):
+            return None
+        _compute(con, model, plan, types, reads)
+        _compare(con, model, types)
+        has_grown = grows(con, model, _CHANGED)
+        _swap(con, model)
+    _record_changed_keys(con, model, plan, leaves)
+    keys, rows, hashes = con.execute(f"select count(*), sum({ROWS}), sum({HASH_SUM}) from {_CHANGED}").fetchall()[0]
+    content = Content(before.rows + int(rows or 0), before.hash_sum + int(hashes or 0))
+    return Updated(content, keys, has_grown, has_grain_over_key(model) and not repeats(con, model, _FRESH))
+
+
+def delta_name(qualified: str) -> str:
+    """The temporary table that holds the rows of a table that changed in this build, old and new, quoted."""
+    return quote(f"wh delta {qualified}")
+
+
+def _compare(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> None:
+    """The keys whose rows are not what they were, with the difference in rows and hashes."""
+    key = ", ".join(f"coalesce(o.{quote(name)}, n.{quote(name)}) as {quote(name)}" for name in model.key)
+    old = content_by_key(quoted(model.qualified), types, model.key, f"semi join {AFFECTED} as a on {_same(model.key, ROW, 'a')}")
+    new = content_by_key(_FRESH, types, model.key)
+    con.execute(
+        f"create or replace temp table {_CHANGED} as select {key},"
+        f" coalesce(n.{ROWS}, 0) - coalesce(o.{ROWS}, 0) as {ROWS},"
+        f" coalesce(n.{HASH_SUM}, 0)::hugeint - coalesce(o.{HASH_SUM}, 0)::hugeint as {HASH_SUM}"
+        f" from ({old}) as o full join ({new}) as n on {_same(model.key, 'o', 'n')}"
+        f" where o.{ROWS} is distinct from n.{ROWS} or o.{HASH_SUM} is distinct from n.{HASH_SUM}"
+    )
+
+
+def _find_affected(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], leaves: Mapping[str, Leaf],
+    also: str,
+) -> None:
+    columns = ", ".join(f"{quote(name)} {types[name]}" for name in model.key)
+    con.execute(f"create or replace temp table {_SEEN} ({_PATH} varchar, {_FILE} varchar, {columns})")
+    for number, path in enumerate(plan.paths):
+        leaf = leaves.get(path.leaf)
+        if leaf is None:
+            continue
+        sql = path.keys_of(leaf.rows)
+        con.execute(f"insert into {_SEEN} select '{number}', {quote(FILE_COLUMN)}, {column_list(model.key)} from ({sql})")
+        if leaf.gone:
+            con.execute(
+                f"insert into {_SEEN} select null, null, {column_list(model.key)} from {_key_table(model)}"
+                f" where {_PATH} = '{number}' and {_FILE} in (select unnest(?::varchar[]))", [list(leaf.gone)]
+            )
+    if also:
+        con.execute(f"insert into {_SEEN} select null, null, {column_list(model.key)} from ({also})")
+    con.execute(f"create or replace temp table {AFFECTED} as select distinct {column_list(model.key)} from {_SEEN}")
+
+
+def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
+    key = column_list(model.key)
+    affected, all_keys = con.execute(
+        f"select (select count(*) from {AFFECTED}), (select count(*) from (select distinct {key} from {quoted(model.qualified)}))"
+    ).fetchall()[0]
+    return bool(affected > _LARGEST_SHARE * all_keys)
+
+
+def _compute(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str],
+    reads: Mapping[str, OrderedRows],
+) -> None:
+    """The rows of the affected keys as the model's SQL gives them, in order."""
+    only = f"semi join {AFFECTED} as a on {_same(model.key, 'm', 'a')} order by {column_list(order_of(model, types), 'm')}"
+    for number, found in enumerate(plan.inputs):
+        _narrow(con, model, number, found, reads.get(found.name))
+    con.execute(f"create or replace temp table {_FRESH} as select m.* from ({narrowed(model, plan.inputs)}) as m {only}")
+
+
+def _narrow(
+    con: "duckdb.DuckDBPyConnection", model: Model, number: int, found: KeyedInput, given: OrderedRows | None
+) -> None:
+    """Those rows of an input that carry an affected key."""
+    on = " and ".join(
+        f"({sql}) is not distinct from a.{quote(name)}" for sql, name in zip(found.key, model.key, strict=True)
+    )
+    rows, columns, order = f"select * from {model.text[found.start : found.end]}", f"{INPUT_ALIAS}.*", ""
+    if given:
+        rows, order = given.sql, f" order by {column_list(given.order, INPUT_ALIAS)}"
+        columns += f" exclude ({column_list(given.left_out)})" if given.left_out else ""
+    _copy(con, number, f"select {columns} from ({rows}) as {INPUT_ALIAS} semi join {AFFECTED} as a on {on}{order}")
+
+
+def _copy(con: "duckdb.DuckDBPyConnection", number: int, sql: str) -> None:
+    con.execute(f"create or replace temp table {narrow_name(number)} as {sql}")
+
+
+def _changed_of(alias: str, model: Model) -> str:
+    return f"semi join {_CHANGED} as c on {_same(model.key, alias, 'c')}"
+
+
+def _swap(con: "duckdb.DuckDBPyConnection", model: Model) -> None:
+    table, semi = quoted(model.qualified), _changed_of("r", model)
+    con.execute(
+        f"create or replace temp table {delta_name(model.qualified)} as select r.* from {table} as r {semi}"
+        f" union all select r.* from {_FRESH} as r {semi}"
+    )
+    con.execute(f"delete from {table} as r using {_CHANGED} as c where {_same(model.key, 'r', 'c')}")
+    con.execute(f"insert into {table} select r.* from {_FRESH} as r {semi}")
+
+
+def _record_changed_keys(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, leaves: Mapping[str, Leaf]
+) -> None:
+    for number, path in enumerate(plan.paths):
+        leaf = leaves.get(path.leaf)
+        if leaf and leaf.has_files:
+            con.execute(
+                f"delete from {_key_table(model)} where {_PATH} = '{number}' and {_FILE} in (select unnest(?::varchar[]))",
+                [list(leaf.gone)],
+            )
+    if any(leaf.has_files for leaf in leaves.values()):
+        con.execute(f"insert into {_key_table(model)} select * from {_SEEN} where {_PATH} is not null and {_FILE} <> ''")
+
+
+def _key_table(model: Model) -> str:
+    return f"{KEY_SCHEMA}.{quote(model.qualified)}"
+
+
+def _same(key: Sequence[str], left: str, right: str) -> str:
+    return " and ".join(f"{left}.{quote(name)} is not distinct from {right}.{quote(name)}" for name in key)

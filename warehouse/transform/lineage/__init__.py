@@ -1,0 +1,1 @@
+"""Column lineage: which columns each column is computed from."""

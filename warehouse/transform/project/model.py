@@ -1,0 +1,88 @@
+"""A model as a value: what its file says, whoever has read it (`model_files`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from warehouse.errors import WarehouseError
+from warehouse.transform.project.header import Header
+from warehouse.transform.project.header_tests import HeaderTest
+from warehouse.transform.sql.text import canonical, fault_at, first_token, output_column
+
+RUN_COLUMN, BUNDLE_COLUMN = "run_id", "artifact_manifest_digest"  # of what a row of a table of the warm tier is
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a contract. `unit` None: dimensionless or stated elsewhere in the row. `in_feed`: whether feeders of
+    the table may fill it. `tolerance`: by how much, relative to the larger, a float that is added up may differ and be the same
+    number; None where nothing is declared."""
+
+    name: str
+    type: str
+    description: str
+    unit: str | None = None
+    tests: tuple[HeaderTest, ...] = ()
+    in_feed: bool = True
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as written. `place` is the file as messages show it; `key` is what an incremental model is brought up to
+    date by, empty for every other; `retention_tier` the tier whose age its rows have in the database (`WARM_TIER`), if any."""
+
+    name: str
+    schema: str
+    place: str
+    text: str
+    description: str = ""
+    materialized: str = "table"
+    key: tuple[str, ...] = ()
+    grain: tuple[str, ...] = ()
+    feeds: str | None = None
+    collects: str | None = None
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    tests: tuple[HeaderTest, ...] = ()
+    tags: tuple[str, ...] = ()
+    claim: Mapping[str, Any] = field(default_factory=dict)
+    retention_tier: str | None = None
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+    def header_fault(self, code: str, message: str, *path: str, hint: str | None = None) -> WarehouseError:
+        """A fault of this model at a part of its header (`columns`, `run_id`, `type`)."""
+        return Header({}, self.text, self.place).fault(message, *path, hint=hint, code=code)
+
+    def column_fault(self, code: str, message: str, column: str, hint: str, occurrence: int = 0) -> WarehouseError:
+        """A fault of this model where its select list names an output column; at the statement when it does not, as with
+        a star."""
+        places = (output_column(self.text, column, number) for number in (occurrence, 0))
+        offset = next((place for place in places if place is not None), first_token(self.text))
+        return fault_at(code, message, self.text, self.place, offset, hint)
+
+    @cached_property
+    def canonical_sql(self) -> str:
+        return canonical(self.text)
+
+    @cached_property
+    def contract(self) -> dict[str, Any]:
+        """What a digest covers beside the SQL: a change of it changes what the table promises."""
+        tolerances = {name: column.tolerance for name, column in self.columns.items() if column.tolerance is not None}
+        return {
+            "materialized": self.materialized,
+            **({"key": list(self.key)} if self.key else {}),
+            "grain": list(self.grain),
+            "columns": [[column.name, column.type, column.unit] for column in self.columns.values()],
+            **({"tolerances": tolerances} if tolerances else {}),
+        }
+
+
+def model_names(models: Mapping[str, Model]) -> dict[str, str]:
+    """Every name by which SQL may call a model, `schema.name` too, to its key in `models`."""
+    return {**{model.qualified: name for name, model in models.items()}, **{name: name for name in models}}

@@ -1,0 +1,248 @@
+"""A model's file: SQL that any DuckDB client can run, and its header, a YAML comment at the top.
+
+The header says what the table is: description, materialisation, grain, feed, and each column's type, unit, meaning and
+tests. Reading a model touches the disk once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warehouse.digest import canonical_json
+from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printable, together
+from warehouse.project import Project, parts_below
+from warehouse.transform.project.header import Header, read_header
+from warehouse.transform.project.header_tests import column_tests, table_tests
+from warehouse.transform.project.model import RUN_COLUMN, Column, Model
+from warehouse.transform.sql.text import fault_at, first_token
+
+MATERIALISATIONS = ("table", "view", "incremental")
+# A model's folder gives its schema.
+_SCHEMAS = {"staging": "staging", "reference": "staging", "dims": "main", "facts": "main", "marts": "mart"}
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+HEADER_KEYS = {"description", "materialized", "key", "grain", "feeds", "collects", "columns", "tests", "tags", "claim", "retention_tier"}
+WARM_TIER = "warm"
+_COLUMN_KEYS = {"type", "unit", "description", "tests", "feed", "tolerance"}
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of one kind: models by name, the faults of files that cannot be models, and the names of those files."""
+
+    models: Mapping[str, Model]
+    faults: tuple[WarehouseError, ...]
+    unreadable: frozenset[str]
+
+    def sound(self) -> dict[str, Model]:
+        """The models. Raises all faults together when there are any."""
+        if self.faults:
+            raise together(self.faults)
+        return dict(self.models)
+
+
+def load_models(project: Project) -> dict[str, Model]:
+    """The project's models by name. Raises WH201 for a bad header and WH205 for a name given twice in a layer."""
+    return read_models(project).sound()
+
+
+def load_queries(project: Project) -> dict[str, Model]:
+    """The project's query specs by name: models of the schema `rollup` whose header must state a grain."""
+    return read_queries(project).sound()
+
+
+def read_models(project: Project) -> Sources:
+    """The project's models, and what is wrong with the files that are none (WH201, WH205)."""
+    return _read(project, "models", read_model, _schema_of)
+
+
+def read_queries(project: Project) -> Sources:
+    """The project's query specs, and what is wrong with the files that are none (WH201, WH205)."""
+    return _read(project, "queries", _read_query, lambda path, layer: "rollup")
+
+
+def _read(
+    project: Project,
+    kind: str,
+    read: Callable[[Path, str, str], Model],
+    schema_of: Callable[[Path, Path], str],
+) -> Sources:
+    models: dict[str, Model] = {}
+    faults: list[WarehouseError] = []
+    unreadable: set[str] = set()
+    for layer in project.layers(kind):
+        in_layer: dict[str, Model] = {}
+        for path in sorted(layer.rglob("*.sql")):
+            if any(part.startswith((".", "_")) for part in parts_below(path, layer)):
+                continue
+            try:
+                model = read(path, schema_of(path, layer), printable(project.shown(path)))
+            except WarehouseError as fault:
+                faults.append(fault)
+                unreadable.add(path.stem)
+                continue
+            if model.name in in_layer:
+                other = in_layer[model.name].place
+                faults.append(
+                    WarehouseError(
+                        "WH205", f"the name {model.name} is taken by {other}", model.place,
+                        "a name is used once in all folders, for models read each other by it: rename one file",
+                    )
+                )
+            in_layer.setdefault(model.name, model)
+        models.update(in_layer)
+    return Sources(models, tuple(faults), frozenset(unreadable))
+
+
+def _schema_of(path: Path, layer: Path) -> str:
+    parts = parts_below(path, layer)
+    return _SCHEMAS.get(parts[0], "main") if len(parts) > 1 else "main"
+
+
+def read_model(path: Path, schema: str, place: str) -> Model:
+    """Read one file. Raises WH201 with the place when its name or header is not valid."""
+    header = read_sql_file(path, place, HEADER_KEYS)
+    return Model(
+        name=path.stem,
+        schema=schema,
+        place=place,
+        text=header.file,
+        description=(header.text("description") or "").strip(),
+        materialized=_materialized(header),
+        key=tuple(header.names("key")),
+        grain=tuple(header.names("grain")),
+        feeds=header.text("feeds"),
+        collects=header.text("collects"),
+        columns={name: _column(header, name) for name in header.mapping("columns")},
+        tests=table_tests(header),
+        tags=tuple(header.names("tags")),
+        claim=_claim(header),
+        retention_tier=_retention_tier(header),
+    )
+
+
+def read_sql_file(path: Path, place: str, known: Collection[str]) -> Header:
+    """One SQL file and its header, whose keys are among `known`. Raises WH201 for a name that no table can have, text
+    that is not UTF-8, and a header that is not valid."""
+    if not _NAME.fullmatch(path.stem):
+        raise WarehouseError(
+            "WH201", f'"{printable(path.stem)}" is no table name', place,
+            "a file's name is its table's: lower-case letters, digits and _, a letter first",
+        )
+    try:
+        text = path.read_text(encoding="utf-8-sig")  # some editors put a byte order mark first
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error, place) from error
+    except OSError as error:
+        raise WarehouseError("WH201", f"cannot be read: {error.strerror}", place, "a model is a file you may read") from error
+    _refuse_nul(text, place)
+    header = read_header(text, place)
+    for key in header.values:
+        if key not in known:
+            raise header.unknown_key(key, known=known)
+    if not header.values:
+        _refuse_unread_header(text, place, known)
+    return header
+
+
+def _read_query(path: Path, schema: str, place: str) -> Model:
+    spec = read_model(path, schema, place)
+    if not spec.grain:
+        hint = "say which columns tell its rows apart, in the header: grain: [run_id]"
+        raise spec.header_fault("WH201", "a query spec states its grain", "grain", hint=hint)
+    if spec.retention_tier:
+        hint = "state it in the tables that it reads"
+        raise spec.header_fault("WH201", "a rollup has no detail that could leave", "retention_tier", hint=hint)
+    return spec
+
+
+def _not_utf8(error: UnicodeDecodeError, place: str) -> WarehouseError:
+    return WarehouseError(
+        "WH201", f"the byte 0x{error.object[error.start]:02x} is not UTF-8", f"{place}:{place_of_byte(error)}",
+        "save the file as UTF-8",
+    )
+
+
+def _refuse_nul(text: str, place: str) -> None:
+    # The engine reads a text up to its first NUL: the rest of the model would silently be no part of it.
+    if "\0" in text:
+        raise fault_at("WH202", "a NUL character is not SQL", text, place, text.index("\0"), "take it out")
+
+
+def _refuse_unread_header(text: str, place: str, known: Collection[str]) -> None:
+    """Raise WH201 when the comments above the SQL, none of which is a header, look like one."""
+    line = re.search(rf"^[ \t]*(--|/\*)?[ \t]*({'|'.join(sorted(known))})[ \t]*:", text[: first_token(text)], re.MULTILINE)
+    if line:
+        hint = "put it in a block comment of its own, /* ... */, at the top of the file, with nothing before it"
+        raise fault_at("WH201", f"{line[2]} is not read here: this comment is no header", text, place, line.start(2), hint)
+
+
+def _materialized(header: Header) -> str:
+    value = header.text("materialized") or "table"
+    if value not in MATERIALISATIONS:
+        hint = did_you_mean(value, MATERIALISATIONS) or f"one of: {', '.join(MATERIALISATIONS)}"
+        raise header.fault(f"materialized {value!r} is not known", "materialized", hint=hint)
+    has_key = bool(header.names("key"))
+    if value == "incremental" and not has_key:
+        hint = "add the columns by which it is brought up to date: key: [run_id]"
+        raise header.fault("an incremental model states its key", "materialized", hint=hint)
+    if value != "incremental" and has_key:
+        hint = "add materialized: incremental, or take the key out"
+        raise header.fault("only an incremental model states a key", "key", hint=hint)
+    return value
+
+
+def _retention_tier(header: Header) -> str | None:
+    value = header.text("retention_tier")
+    if value is None:
+        return None
+    if value != WARM_TIER:
+        raise header.fault(f"retention_tier {value!r} is not known", "retention_tier", hint=f"write it so: retention_tier: {WARM_TIER}")
+    if header.value("materialized") == "view":
+        raise header.fault("a view holds no rows that could leave", "retention_tier", hint="state it in the tables that it reads")
+    if header.value("materialized") == "incremental" and list(header.names("key")) != [RUN_COLUMN]:
+        hint = f"key: [{RUN_COLUMN}], or take the tier out"
+        raise header.fault("the rows of the warm tier leave run by run: the key is another", "key", hint=hint)
+    return value
+
+
+def _claim(header: Header) -> Mapping[str, Any]:
+    claim = header.mapping("claim")
+    try:
+        canonical_json(claim)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise header.fault("claim cannot be written as JSON", "claim", hint="a date goes in quotes") from error
+    return claim
+
+
+def _column(header: Header, name: str) -> Column:
+    path = ("columns", name)
+    body = header.value(*path)
+    if not isinstance(body, dict) or not isinstance(body.get("type"), str):
+        raise header.fault(f"column {name} states no type", *path, hint=f"write it so: {name}: {{type: varchar}}")
+    header.mapping(*path, known=_COLUMN_KEYS)
+    return Column(
+        name=name,
+        type=body["type"],
+        description=header.text(*path, "description") or "",
+        unit=header.text(*path, "unit"),
+        tests=column_tests(header, *path),
+        in_feed=bool(body.get("feed", True)),
+        tolerance=_tolerance(header, *path),
+    )
+
+
+def _tolerance(header: Header, *path: str) -> float | None:
+    value = header.value(*path, "tolerance")
+    if value is None:
+        return None
+    try:
+        tolerance = float(value)  # of 1e-9 YAML makes text
+    except (TypeError, ValueError):
+        tolerance = 0.0
+    if isinstance(value, bool) or not 0 < tolerance < 1:
+        raise header.fault("tolerance is a number between 0 and 1", *path, "tolerance", hint="tolerance: 1e-9")
+    return tolerance

@@ -1,0 +1,95 @@
+"""DuckDB sessions with pinned settings, and how names and values are written for them.
+
+Every session the warehouse opens comes from here, so that what a build was made with is what its record says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warehouse.transform.sql.engine_faults import translated
+from warehouse.transform.sql.text import unended
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.transform.project.model import Model
+
+# Order of rows and of float additions must not depend on the machine: one thread gives one answer
+# (sum(double) gave 11 answers in 12 runs on two threads, see benchmarks/README.md).
+PINNED_SETTINGS: Mapping[str, Any] = {
+    "TimeZone": "UTC",
+    "default_null_order": "NULLS_LAST",
+    "integer_division": False,
+    "preserve_insertion_order": True,
+    # Else a join hands on what few rows of one vector it let through after the many of the next: first(), list() and sums of
+    # floats would depend on which other rows there are.
+    "enable_caching_operators": False,
+    "threads": 1,
+}
+# Of a new database. A table takes several blocks however few its rows: of the engine's own 256 KiB, a thousand small
+# tables make 263 MB, of these 66 MB; large tables take the same room (benchmarks/README.md).
+_BLOCK_BYTES = 65536
+SEARCH_PATH = "main,staging,mart,rollup,source"
+
+
+def connect(
+    path: Path | None = None, *, read_only: bool = False, files_root: Path | None = None
+) -> "duckdb.DuckDBPyConnection":
+    """A session on a database file, or in memory, with the pinned settings. It finds files whose path is relative from
+    `files_root`."""
+    import duckdb
+
+    # A build's own file name never changes its content, so the resolved path is safe to cache by.
+    database = str(path.resolve()) if path else ":memory:"
+    con = duckdb.connect(database, read_only=read_only, config={"default_block_size": str(_BLOCK_BYTES)})
+    for name, value in PINNED_SETTINGS.items():
+        con.execute(f"set {name} = {_literal(value)}")
+    con.execute("set autoinstall_known_extensions = false")
+    con.execute("set autoload_known_extensions = false")
+    con.execute("set errors_as_json = true")
+    con.execute("set enable_progress_bar = false")  # it would go to stdout, which is data
+    if files_root:
+        con.execute(f"set file_search_path = {text_literal(str(files_root.resolve()))}")
+    # SQL names tables: a Python variable that happens to have the name is none.
+    con.execute("set python_enable_replacements = false")
+    return con
+
+
+def engine_version() -> str:
+    import duckdb
+
+    return duckdb.__version__
+
+
+def quote(name: str) -> str:
+    """A SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quoted(qualified: str) -> str:
+    """`schema.name` as SQL identifiers."""
+    return ".".join(quote(part) for part in qualified.split("."))
+
+
+def text_literal(value: str) -> str:
+    """A SQL string literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def execute(con: "duckdb.DuckDBPyConnection", model: "Model", prefix: str, suffix: str = "") -> None:
+    """Run a model's own text after `prefix` and before `suffix`. Raises WH209 at the place in the text."""
+    import duckdb
+
+    try:
+        con.execute(prefix + (unended(model.text) + suffix if suffix else model.text))
+    except duckdb.Error as error:
+        raise translated(error, "WH209", model.text, model.place, prefix) from error
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else text_literal(value)

@@ -1,0 +1,27 @@
+"""Walking the tree of a statement, as the engine's parser writes it in JSON (`transform.sql.tree`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Node = Mapping[str, Any]
+
+_KINDS = frozenset((dict, list))  # of all that is in a tree, what can hold a node: seven values of eight are words and numbers
+
+
+def inner(node: Node | list[Any], *left_out: str) -> list[Any]:
+    """The nodes and lists of nodes right under one, in order, without those under the keys `left_out`."""
+    if isinstance(node, list):
+        return [value for value in node if type(value) in _KINDS]
+    return [value for key, value in node.items() if type(value) in _KINDS and key not in left_out]
+
+
+def nodes(*trees: Node | list[Any]) -> Iterator[Node]:
+    """Every node of these trees, in no order."""
+    pending: list[Any] = list(trees)
+    while pending:
+        node = pending.pop()
+        if type(node) is not list:
+            yield node
+        pending += inner(node)

@@ -1,0 +1,1 @@
+"""Tests of data and unit tests of models."""

@@ -87,7 +87,7 @@ MUTANTS = (
     Mutant("nobody checks whether a cell is exact", f"{CLAIMS}verify/retrace.py", '"is_exact": cell.is_exact}', '"is_exact": (record.determinism or {}).get("is_exact")}',
            "tests/test_retrace.py"),
     # --- what is left out
-    Mutant("an outer join keeps the rows that fill in", f"{CLAIMS}excluded/readings.py", 'elif not words & {"LEFT", "SEMI", "ANTI"}:',
+    Mutant("an outer join keeps the rows that fill in", f"{CLAIMS}trace/excluded/readings.py", 'elif not words & {"LEFT", "SEMI", "ANTI"}:',
            'elif not words & {"SEMI", "ANTI"}:', "tests/test_excluded.py"),
 )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from warehouse.claims.publish.rollup import write_rollup
 from warehouse.project import Project
 from warehouse.transform.build.build import bring_up_to_date, gather_material
 from warehouse.transform.build.builds import current_build
@@ -19,7 +18,7 @@ def tables_unlike_from_nothing(project: Project, folder: Path, now: datetime | N
     material = gather_material(project, now=now)
     full = folder / "full.duckdb"
     full.unlink(missing_ok=True)
-    bring_up_to_date(full, material, write_rollup)
+    bring_up_to_date(full, material)
     con = connect()
     con.execute(f"attach {text_literal(str(current_build(project).path))} as updated_build (read_only)")
     con.execute(f"attach {text_literal(str(full))} as full_build (read_only)")

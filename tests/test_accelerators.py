@@ -14,11 +14,11 @@ from samples import bench_serving as sample
 from samples import genai_perf
 
 from warehouse.api import Warehouse
-from warehouse.claims.publish.rollup import build
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 
 # The text; then vendor, family, form factor, memory in GB, and why the product is not known.
 NAMES = """

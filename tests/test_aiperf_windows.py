@@ -11,13 +11,13 @@ from landed import Subject, codes
 from samples import genai_perf as sample
 
 from warehouse.api import Warehouse
-from warehouse.claims.publish.rollup import build
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import Unclaimed
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 
 GENAI_PERF = Subject("genai_perf")
 SCRAPES = [

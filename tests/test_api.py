@@ -18,9 +18,9 @@ from test_lineage import QUERY, fresh
 import warehouse
 from warehouse.api import Warehouse
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
+from warehouse.transform.build.build import build
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"
 DOCS = (REPOSITORY / "docs" / "python.md").read_text()

@@ -18,7 +18,6 @@ from stored import bundle_folder
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.publish.signing import sign_all
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verdict import exit_code
@@ -33,6 +32,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import SigningKey, load_signing_key, make_key
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
+from warehouse.transform.build.build import build
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"
 CELL = "claim[key=a].total"

@@ -23,7 +23,6 @@ import pytest
 from conftest import WhBytes
 from samples import mlperf_inference
 
-from warehouse.claims.publish.rollup import build
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import local_store
@@ -31,6 +30,7 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import builder_lock, current_build, find_current
 from warehouse.transform.query import open_build, run_query
 
@@ -548,7 +548,7 @@ def test_a_client_without_the_warehouse_reads_the_views(mlperf: Project) -> None
 
 
 def test_the_tables_of_no_evidence_are_those_that_a_refresh_finds(tmp_path: Path) -> None:
-    from warehouse.landing.parse.batches import refresh
+    from warehouse.landing.parse.refresh import refresh
     from warehouse.transform.build.landing_tables import landing_tables, no_evidence
 
     assert no_evidence() == landing_tables(refresh(local_store(tmp_path / "store"), {}))

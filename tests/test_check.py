@@ -11,15 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.claims.publish.rollup import build
-from warehouse.claims.publish.rollup import check as check_project
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError, did_you_mean, together
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.build.build import find_current
+from warehouse.transform.build.build import build, find_current
 from warehouse.transform.build.landing_tables import project_landing_types
-from warehouse.transform.check.project_check import ENGINE_VIEWS, inspect
+from warehouse.transform.check.project_check import ENGINE_VIEWS, check_project, inspect
 from warehouse.transform.project.model import Model
 from warehouse.transform.project.model_files import load_models, load_queries, read_model
 from warehouse.transform.query import run_query
@@ -65,9 +63,9 @@ def test_a_build_tells_all_of_them_too(project: Project) -> None:
     with pytest.raises(WarehouseError) as caught:
         build(project)
     assert [caught.value.place, *(fault.place for fault in caught.value.also)] == [
-        "models/bad_column.sql:1:8", "models/bad_syntax.sql:1:15",
+        "models/bad_column.sql:1:8", "models/bad_syntax.sql:1:15", "queries/bad_query.sql:2:1",
     ]
-    assert str(caught.value).count("hint:") == 2
+    assert str(caught.value).count("hint:") == 3
     assert find_current(project) is None
 
 

@@ -13,11 +13,11 @@ from bare_project import project as project
 from bare_project import write
 from conftest import Wh
 
-from warehouse.claims.publish.rollup import build
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import schemas
 from warehouse.project import Project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import find_current
 from warehouse.transform.build.landing_tables import landing_types
 from warehouse.transform.check.checked_project import CheckedProject

@@ -16,7 +16,6 @@ from samples.values import take_in, value_files, values_project
 from warehouse.claims.numbers.deciding import note, reinstate, retract, settle
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.publish.signing import sign_targets
 from warehouse.claims.trace.excluded import excluded_by
 from warehouse.claims.verify.packet import verify_packet, write_packet
@@ -31,6 +30,7 @@ from warehouse.evidence.signing.keys import load_signing_key
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 

@@ -19,7 +19,6 @@ from samples.declaration import Document, benchmark_run, changed, workload_spec,
 
 from warehouse.api import Warehouse
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build, write_rollup
 from warehouse.claims.verify.verification import verify_number
 from warehouse.digest import workload_spec_digest
 from warehouse.errors import ExitCode
@@ -32,6 +31,7 @@ from warehouse.landing.ingest import Plan, ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.incremental.equivalence import check_equivalence
 
 # --- into which bundles -------------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def test_the_same_evidence_is_the_same_execution_however_it_was_declared(runs: d
 
 
 def test_tables_brought_up_to_date_are_as_built_from_nothing(warehouse: Warehouse) -> None:
-    compared = {table.name: table.difference for table in check_equivalence(warehouse.project, write_rollup)}
+    compared = {table.name: table.difference for table in check_equivalence(warehouse.project)}
     assert compared["main.benchmark_run_fact"] is None and set(compared.values()) == {None}
 
 

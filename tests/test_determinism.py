@@ -15,11 +15,11 @@ from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.operations import _EXACT, _EXACT_OF_INTEGERS
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.trace.provenance.engine import APPROXIMATE, UNRULED_AGGREGATES
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
+from warehouse.transform.build.build import build
 from warehouse.transform.sql.aggregates import AGGREGATES
 
 FILES = ("a=1.5\na=2.25\n", "b=7\nb=0.5\n")

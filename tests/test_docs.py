@@ -11,13 +11,13 @@ import duckdb
 import pytest
 from conftest import REPOSITORY
 
-from warehouse.claims.publish.rollup import build
 from warehouse.cli.main import COMMANDS
 from warehouse.errors import CODES
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 from warehouse.transform.project.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
 from warehouse.transform.project.model_files import HEADER_KEYS, MATERIALISATIONS

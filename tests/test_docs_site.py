@@ -13,11 +13,11 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from browser import offline_page
 
-from warehouse.claims.publish.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.check.project_check import CheckedProject
 from warehouse.transform.export.describe import describe_project, with_current_build
 from warehouse.transform.export.description import ProjectDescription

@@ -13,8 +13,8 @@ import pytest
 from bare_project import project, write
 from provenance import generator, oracle
 
-from warehouse.claims.publish.rollup import build
 from warehouse.project import Project
+from warehouse.transform.build.build import build
 from warehouse.transform.query import run_query
 from warehouse.transform.sql.aggregates import AGGREGATE_MACROS, AGGREGATES
 from warehouse.transform.sql.emptiness import is_empty

@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from warehouse.claims.publish.rollup import build, write_rollup
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 from warehouse.transform.incremental.equivalence import check_equivalence
 from warehouse.transform.query import run_query
@@ -47,7 +47,7 @@ def value(project: Project, sql: str) -> object:
 
 
 def assert_as_from_nothing(project: Project) -> None:
-    assert [found for found in check_equivalence(project, write_rollup) if found.difference] == []
+    assert [found for found in check_equivalence(project) if found.difference] == []
 
 
 READS = {

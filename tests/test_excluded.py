@@ -16,11 +16,11 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.trace.excluded import Exclusion, excluded_by
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 
 TABLES = {
     "run": (

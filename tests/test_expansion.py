@@ -9,10 +9,10 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.verify.verification import verify_publication
 from warehouse.evidence.store import bundle_key
 from warehouse.project import Project
+from warehouse.transform.build.build import build
 
 VIEW = "/*\nmaterialized: view\n*/\n"
 # Over the lines a=1, b=5, b=7, a=9, a=9. Query, and for each key its number and the values of the lines it is counted from.

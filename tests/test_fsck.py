@@ -14,7 +14,6 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.publish.signing import publication_subject
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.finding import Finding
@@ -26,6 +25,7 @@ from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 from warehouse.transform.build.exchange import push_build
 

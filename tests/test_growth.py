@@ -11,11 +11,11 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.trace.tracing import Traced, demand_table
 from warehouse.claims.verify.verdict import VERIFIED
 from warehouse.claims.verify.verification import verify_publication
 from warehouse.project import Project, read_project
+from warehouse.transform.build.build import build
 from warehouse.transform.sql.duck import quote
 
 # Every run has the same machine, as nightly runs do; the machine's row is stated by all of them.

@@ -10,9 +10,9 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.trace.monotony import absences, shown
 from warehouse.claims.trace.sufficiency import Tables, unproven
+from warehouse.transform.build.build import build
 
 MONOTONE = [
     "select a, sum(b) from t group by a",

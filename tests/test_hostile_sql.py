@@ -21,9 +21,9 @@ from samples.values import take_in, value_files, values_project
 
 import warehouse
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.errors import WarehouseError, printable, printable_lines
 from warehouse.project import Project, read_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build, find_current, list_builds
 from warehouse.transform.query import open_build
 

@@ -12,11 +12,11 @@ from stored import bundle_folder
 
 from warehouse.claims.numbers.impact import impact
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode
 from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
+from warehouse.transform.build.build import build
 
 A, B = ["claim[key=a].n", "claim[key=a].total"], ["claim[key=b].n", "claim[key=b].total"]
 # What is named, given the manifest digest of the bundle of a=4 and its file on disk: the cells that rest on it.

@@ -14,13 +14,13 @@ from landed import Subject, place
 from samples import bench_serving, fabric_check, genai_perf, guidellm, inference_perf, llm_d_report, llmperf
 from samples.families import FAMILIES
 
-from warehouse.claims.publish.rollup import build
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.contract import ISSUE_TABLE
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.readers.statistics import mean, standard_deviation
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 
 _NUMBER = re.compile(rb"(?<![\w.+:/\"-])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.:/\"-])")

@@ -18,7 +18,6 @@ import duckdb
 import pytest
 from from_nothing import tables_unlike_from_nothing
 
-from warehouse.claims.publish.rollup import write_rollup
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, read_project
 from warehouse.project_file import PROJECT_FILE
@@ -312,14 +311,14 @@ def crash_then_build(history: History, monkeypatch: pytest.MonkeyPatch) -> Build
     with monkeypatch.context() as patched:
         patched.setattr(duck, "connect", crashing)
         try:
-            return build(history.project, write_rollup)
+            return build(history.project)
         except Crash:
             history.told.append(f"crash at statement {statements}")
     is_retry = history.rng.random() < 0.5 and (history.project.builds / ".shadow.duckdb").exists()
     history.told.append("retry" if is_retry else "anew")
     if history.rng.random() < 0.3:
         history.edit()
-    return build(history.project, write_rollup, is_retry=is_retry)
+    return build(history.project, is_retry=is_retry)
 
 
 @pytest.mark.parametrize("seed", range(HISTORIES))
@@ -328,14 +327,14 @@ def test_a_build_equals_one_from_nothing_after_any_history(
 ) -> None:
     groups = random.Random(seed).sample(GROUPS, 3)
     history = begun(tmp_path / "project", seed, [name for group in groups for name in group])
-    build(history.project, write_rollup)
+    build(history.project)
     for _ in range(STEPS):
         for _ in range(history.rng.choice([1, 1, 2])):
             history.edit()
         if history.rng.random() < 0.35:
             crash_then_build(history, monkeypatch)
         else:
-            build(history.project, write_rollup)
+            build(history.project)
         history.told.append("built")
         assert_as_from_nothing(history, tmp_path)
         assert_as_oracle(history)
@@ -351,10 +350,10 @@ def done(report: BuildReport) -> dict[str, tuple[str, int | None]]:
 
 def test_only_the_keys_whose_rows_changed_are_touched(tmp_path: Path) -> None:
     history = begun(tmp_path / "project", 1, [name for name in MODELS if name != "staging/cleaned"])
-    build(history.project, write_rollup)
+    build(history.project)
     late, names = history.project.root / "samples" / "late.parquet", "v (run_id, host, ts, value)"
     history.write_rows(late, names, ["('run 7', 'host 1', timestamp '2025-02-01 10:00:00', 0.5::double)"])
-    found = done(build(history.project, write_rollup))
+    found = done(build(history.project))
     for table in ("run_total", "run_host", "day_total", "joined", "noted", "united", "run_rank", "host_total", "copied_total"):
         assert found[table] == ("update", 1), table
     assert found["ranked"] == ("build", None)  # its windows number ties and add floats: other keys may show in them
@@ -364,7 +363,7 @@ def test_only_the_keys_whose_rows_changed_are_touched(tmp_path: Path) -> None:
     assert_as_from_nothing(history, tmp_path)
     # One key loses its row as another gets it.
     history.write_rows(late, names, ["('run 8', 'host 2', timestamp '2025-02-01 10:00:00', 0.25::double)"])
-    found = done(build(history.project, write_rollup))
+    found = done(build(history.project))
     for table, keys in {"run_total": 2, "run_host": 2, "joined": 2, "day_total": 1}.items():
         assert found[table] == ("update", keys), table
     assert_as_from_nothing(history, tmp_path)
@@ -372,9 +371,9 @@ def test_only_the_keys_whose_rows_changed_are_touched(tmp_path: Path) -> None:
 
 def test_a_file_that_is_only_touched_changes_nothing(tmp_path: Path) -> None:
     history = begun(tmp_path / "project", 1, ["facts/run_total"])
-    build(history.project, write_rollup)
+    build(history.project)
     history.touch_file()
-    assert not build(history.project, write_rollup).is_new
+    assert not build(history.project).is_new
 
 
 @pytest.mark.parametrize("pattern", ["./samples/*.parquet", "samples/../samples/*.parquet", "../shared/*.parquet"])
@@ -384,50 +383,50 @@ def test_files_are_followed_however_their_pattern_is_written(pattern: str, tmp_p
     sql = f"select run_id, sum(value) as total from read_parquet('{pattern}') group by run_id"
     history.models["facts/a"] = incremental("run_id", sql)
     history.write_models()
-    build(history.project, write_rollup)
+    build(history.project)
     for edit in (history.late_data, (history.project.root / "samples" / "3.parquet").unlink):
         edit()
-        assert done(build(history.project, write_rollup))["a"][0] == "update"
+        assert done(build(history.project))["a"][0] == "update"
         assert_as_from_nothing(history, tmp_path)
 
 
 def test_rows_of_a_patched_table_are_read_in_their_order(tmp_path: Path) -> None:
     """host_total adds, over the runs of a host, what run_host was patched with out of order."""
     history = begun(tmp_path / "project", 2, ["facts/run_host", "facts/host_total"])
-    build(history.project, write_rollup)
+    build(history.project)
     for run in (3, 11):
         history.write_samples(history.new_file(), [run])
-        assert done(build(history.project, write_rollup))["run_host"][0] == "update"
+        assert done(build(history.project))["run_host"][0] == "update"
         assert_as_from_nothing(history, tmp_path)
 
 
 def test_rows_that_only_moved_in_a_plain_table_are_followed(tmp_path: Path) -> None:
     history = begun(tmp_path / "project", 3, ["facts/copied", "facts/copied_total"])
-    build(history.project, write_rollup)
+    build(history.project)
     names = sorted((history.project.root / "samples").iterdir())
     for name in names[::2]:
         name.rename(name.with_name(f"z{name.name}"))
     history.late_data()
-    build(history.project, write_rollup)
+    build(history.project)
     for _ in range(4):
         history.reorder_file()
-    build(history.project, write_rollup)
+    build(history.project)
     assert_as_from_nothing(history, tmp_path)
 
 
 def test_what_a_failed_model_takes_with_it_is_made_again(tmp_path: Path) -> None:
     """A model that moved to another schema just before one failed leaves nothing under its former name."""
     history = begun(tmp_path / "project", 4, ["marts/hosts", "facts/copied"])
-    build(history.project, write_rollup)
+    build(history.project)
     history.models |= {"facts/hosts": history.models["marts/hosts"], "marts/z_failing": "select host::integer as h from hosts"}
     history.models["facts/copied"] = EDITED["facts/copied"]
     history.remove_model("marts/hosts")
     history.write_models()
     with pytest.raises(WarehouseError) as caught:
-        build(history.project, write_rollup)
+        build(history.project)
     assert caught.value.code == "WH209" and "z_failing" in str(caught.value.place)
     history.models["marts/z_failing"] = "select upper(host) as h from hosts"
     history.write_models()
-    found = done(build(history.project, write_rollup, is_retry=True))
+    found = done(build(history.project, is_retry=True))
     assert (found["hosts"][0], found["z_failing"][0]) == ("keep", "build")
     assert_as_from_nothing(history, tmp_path)

@@ -27,7 +27,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.contract import ISSUE_TABLE, BundleDraft, DraftFile
 from warehouse.landing.ingest import IngestReport, ingest, plan_ingest
-from warehouse.landing.parse.batches import refresh
+from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project import Project
 from warehouse.project_making import init_project

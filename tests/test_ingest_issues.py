@@ -17,7 +17,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.landing import examination
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.parse import parsing
-from warehouse.landing.parse.batches import refresh
+from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project import Project
 from warehouse.project_making import init_project

@@ -17,11 +17,9 @@ from conftest import WhOn
 from samples import mlperf_inference
 from stored import folder_of
 
-from warehouse import __version__
 from warehouse.claims.numbers.lineage import Lineage, lineage
 from warehouse.claims.publish.publication import CONTENT, publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import bundle_key
@@ -29,6 +27,8 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
+from warehouse.version import __version__
 
 QUERY = "mlperf_inference_results"
 VALUES = mlperf_inference.Values()

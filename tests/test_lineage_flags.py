@@ -20,7 +20,6 @@ from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 
 from warehouse.claims.numbers.lineage import RawFile, lineage
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.trace.cell_rows import cell_rows
 from warehouse.claims.trace.raw_bytes import ALTERED, MISSING, WHOLE, open_file
 from warehouse.claims.verify.verdict import STATES, exit_code
@@ -29,6 +28,7 @@ from warehouse.cli.main import main
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode
 from warehouse.project import Project, read_project
+from warehouse.transform.build.build import build
 
 Wh = Callable[..., tuple[int, str, str]]
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"

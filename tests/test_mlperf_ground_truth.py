@@ -21,7 +21,6 @@ from stored import bundle_folder
 
 from warehouse.claims.publish.publication import PublishedRow, publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.publish.specification import read_specification
 from warehouse.claims.verify.replay import Replayer
 from warehouse.claims.verify.verification import bundles_of, verify_publication
@@ -30,6 +29,7 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 
 EVERY = bool(os.environ.get("WH_EVERY_NUMBER"))  # replay all 346, not each tenth
 GROUND_TRUTH = EVIDENCE / "ground-truth" / "mlperf-inference-v5.1.json"

@@ -19,7 +19,6 @@ from stored import bundle_folder
 
 from warehouse.claims.publish.publication import PublishedRow, publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.publish.specification import read_specification
 from warehouse.claims.verify.replay import Replayer
 from warehouse.claims.verify.verification import bundles_of
@@ -28,6 +27,7 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 

@@ -22,14 +22,12 @@ from warehouse.claims.numbers.number import (
     CellArgument,
     IdArgument,
     LiteralArgument,
-    exact,
-    inexact,
     parse_argument,
-    row_numbers,
 )
 from warehouse.claims.numbers.search import _typed
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.exact import exact, inexact, row_numbers
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -18,10 +18,10 @@ from samples.published import SERVER, published_submission
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
+from warehouse.transform.build.build import build
 
 
 @pytest.fixture(scope="module")

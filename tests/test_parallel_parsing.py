@@ -19,7 +19,8 @@ from stored import bundle_folder, root_of
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.parse import parsing, processes
-from warehouse.landing.parse.batches import Landing, refresh
+from warehouse.landing.parse.batches import Landing
+from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project

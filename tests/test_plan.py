@@ -11,9 +11,9 @@ import duckdb
 import pytest
 from conftest import Wh, WhOn
 
-from warehouse.claims.publish.rollup import build
 from warehouse.project import Project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 
 FILES = {

@@ -19,8 +19,6 @@ from samples import bench_serving, llm_d_report
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
-from warehouse.claims.publish.rollup import check as check_project
 from warehouse.claims.publish.tie_probe import check_triable
 from warehouse.claims.trace.catalog import Catalog, catalog_of
 from warehouse.claims.trace.empty_tables import empty_tables
@@ -35,7 +33,9 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.landing_tables import project_landing_types
+from warehouse.transform.check.project_check import check_project
 
 CASES = Path(__file__).parent / "publishing"
 

@@ -12,12 +12,12 @@ from conftest import WhOn
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.base import UNREACHABLE
 from warehouse.evidence.objects.location import open_store
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
+from warehouse.transform.build.build import build
 
 SQL = "select key, sum(value) as total from reading group by key"
 

@@ -18,7 +18,6 @@ from stored import bundle_folder, folder_of
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.verify.verification import verify_all
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import REMOVAL, Event, Ledger
@@ -27,6 +26,7 @@ from warehouse.evidence.store import EvidenceStore, bundle_key
 from warehouse.maintenance import retention
 from warehouse.maintenance.retention import apply_retention, plan_retention
 from warehouse.project import Project, read_project
+from warehouse.transform.build.build import build
 
 SQL = "select key, sum(value) as total from reading group by key"
 NOW = datetime.now(UTC)

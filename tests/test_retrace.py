@@ -13,12 +13,12 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import RESERVED_COLUMNS, build
 from warehouse.claims.trace.catalog import open_trace_session, trace_in_memory
 from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.project import Project
-from warehouse.transform.build.build import gather_material
+from warehouse.transform.build.build import build, gather_material
 from warehouse.transform.build.builds import current_build
+from warehouse.transform.project.model import RESERVED_COLUMNS
 
 SQL = "select key, sum(value) as total, max(value) as top from reading group by key"
 # A key's values lie in two files; with the runs that its SQL makes of them, the why-set of `a` is of r0.nv and r1.nv.

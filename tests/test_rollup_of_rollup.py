@@ -8,10 +8,10 @@ from bare_project import write
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.project import Project
+from warehouse.transform.build.build import build
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"
 

@@ -16,12 +16,11 @@ from fsspec import AbstractFileSystem
 from s3_server import KEYS, client_of
 from s3fs import S3FileSystem
 
-from warehouse.claims.publish.rollup import build
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
-from warehouse.transform.build.build import BuildReport, Progress
+from warehouse.transform.build.build import BuildReport, Progress, build
 from warehouse.transform.build.builds import current_build, find_current
 from warehouse.transform.build.preview import preview
 from warehouse.transform.build.session import ModelResult

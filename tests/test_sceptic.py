@@ -18,7 +18,6 @@ from warehouse.claims.numbers.deciding import settle
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.verify.verification import verify_number
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
@@ -26,6 +25,7 @@ from warehouse.evidence.store import bundle_key
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.record.command import record
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import open_build
 

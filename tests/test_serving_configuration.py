@@ -14,11 +14,11 @@ from samples import bench_serving as sample
 from samples import genai_perf, guidellm, inference_perf, llm_d_report, llmperf
 
 from warehouse.api import Warehouse
-from warehouse.claims.publish.rollup import build
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 
 GOOD = sample.requests(20)
 # What vLLM prints of itself, by version: parsed arguments, those that are no defaults, and what its engine made of them.

@@ -17,11 +17,11 @@ from conftest import unpacked_evidence
 from landed import Rows, codes, drafts, landed, load
 
 from warehouse.api import Warehouse
-from warehouse.claims.publish.rollup import build
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 
 INGESTOR = load("bench_serving")
 CLIENTS = ("llm-benchmaq", "InferenceX", "vllm-benchmarking")

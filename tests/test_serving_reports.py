@@ -12,12 +12,12 @@ import pytest
 import yaml
 from landed import Subject
 
-from warehouse.claims.publish.rollup import build
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import standard_folder
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 
 LLMPERF = "ray-project__llmperf-leaderboard"

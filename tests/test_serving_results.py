@@ -10,11 +10,11 @@ import pytest
 from samples import bench_serving as sample
 
 from warehouse.api import Warehouse
-from warehouse.claims.publish.rollup import build
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 
 GOOD = sample.requests(40)
 PARTLY = [*sample.requests(30, 3), sample.FAILED, sample.FAILED]

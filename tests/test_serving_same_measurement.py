@@ -11,11 +11,11 @@ from landed import drafts, landed, load
 from samples import bench_serving, genai_perf
 
 from warehouse.api import Warehouse
-from warehouse.claims.publish.rollup import build
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import Plan, ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 
 SERVING = load("bench_serving")
 AGENTIC = "tp2_conc16_mi355x"

@@ -10,11 +10,11 @@ from samples import bench_serving as sample
 from samples import llm_d_report, llmperf
 
 from warehouse.api import Warehouse
-from warehouse.claims.publish.rollup import build
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 
 
 def vllm(**changes: Any) -> dict[str, Any]:

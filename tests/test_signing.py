@@ -18,7 +18,6 @@ from samples.values import take_in, value_files, values_project
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.errors import ExitCode, WarehouseError
@@ -29,6 +28,7 @@ from warehouse.evidence.signing.keys import SigningKey, load_signing_key, make_k
 from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project, trust_key
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 

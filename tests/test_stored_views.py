@@ -8,8 +8,8 @@ import duckdb
 import pytest
 from bare_project import project, write
 
-from warehouse.claims.publish.rollup import build
 from warehouse.project import Project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 
 __all__ = ["project"]

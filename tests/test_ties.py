@@ -13,11 +13,11 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.publish.tie_probe import probe
 from warehouse.claims.trace.provenance import Refusal
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
+from warehouse.transform.build.build import build
 
 CASES = read_cases(HERE / "ties.sql")
 

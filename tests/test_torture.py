@@ -16,7 +16,6 @@ import duckdb
 import pytest
 from processes import killed_after
 
-from warehouse.claims.publish.rollup import write_rollup
 from warehouse.errors import ExitCode
 from warehouse.project import Project
 from warehouse.project_making import init_project
@@ -109,7 +108,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
         path.write_text(text)
     warehouse = Warehouse(project)
     warehouse.change()
-    build(project, write_rollup)
+    build(project)
     return warehouse
 
 
@@ -159,7 +158,7 @@ def test_a_build_killed_anywhere_leaves_a_whole_one_and_the_next_completes(
         # A kill between the switch and the pruning leaves one build more, which the next that builds removes.
         warehouse.change()
     is_retry = point % 2 == 1 and warehouse.shadow.exists()
-    build(warehouse.project, write_rollup, is_retry=is_retry)
+    build(warehouse.project, is_retry=is_retry)
     assert warehouse.read() == warehouse.generation
     current_build(warehouse.project).check()
     assert_nothing_is_left(warehouse)

@@ -21,7 +21,6 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.publish.signing import publication_subject
 from warehouse.claims.verify.verification import verify_all
 from warehouse.errors import ExitCode, WarehouseError
@@ -39,6 +38,7 @@ from warehouse.maintenance.leftovers import remove_leftovers
 from warehouse.maintenance.retention import plan_retention
 from warehouse.maintenance.transfer import Moved, select, transfer
 from warehouse.project import Project, project_of_place, read_project
+from warehouse.transform.build.build import build
 
 SQL = "select key, sum(value) as total from reading where key = 'a' group by key"
 

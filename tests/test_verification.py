@@ -15,10 +15,8 @@ from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 from stored import bundle_folder, folder_of
 
 from warehouse.claims.numbers.lineage import lineage
-from warehouse.claims.numbers.number import exact, row_numbers
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verdict import STALE_BECAUSE, STATES
 from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
@@ -26,7 +24,9 @@ from warehouse.cli.main import main
 from warehouse.digest import canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.location import open_store
+from warehouse.exact import exact, row_numbers
 from warehouse.project import Project, read_project
+from warehouse.transform.build.build import build
 from warehouse.transform.sql.text import canonical
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"

@@ -24,7 +24,6 @@ from stored import bundle_folder, folder_of
 
 from warehouse.claims.publish.publication import CONTENT, PublishedCell, PublishedRollup, publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import bundle_key
@@ -33,6 +32,7 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
 from warehouse.record.command import record
+from warehouse.transform.build.build import build
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 QUERIES = sorted(path.stem for path in (REPOSITORY / "queries").glob("*.sql"))

@@ -11,9 +11,9 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publication_with
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
+from warehouse.transform.build.build import build
 
 SUMS = "select key, sum(value) as total from reading group by key"
 

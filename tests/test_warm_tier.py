@@ -17,13 +17,12 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.api import Warehouse
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.verify.verification import verify_all
 from warehouse.errors import WarehouseError
 from warehouse.maintenance.detail_retention import plan_detail
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
-from warehouse.transform.build.build import BuildReport
+from warehouse.transform.build.build import BuildReport, build
 from warehouse.transform.build.builds import current_build, find_current
 from warehouse.transform.query import open_build
 

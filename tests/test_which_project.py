@@ -11,10 +11,10 @@ import pytest
 from conftest import REPOSITORY, WhOn
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.publish.rollup import build
 from warehouse.errors import ExitCode
 from warehouse.project import Project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 
 

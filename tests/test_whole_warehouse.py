@@ -9,7 +9,6 @@ from conftest import WhOn, unpacked_evidence
 
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.claims.verify.verdict import VERIFIED
 from warehouse.claims.verify.verification import verify_number
 from warehouse.evidence.objects.location import open_store
@@ -18,6 +17,7 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 from warehouse.transform.build.builds import current_build
 from warehouse.transform.query import run_query
 

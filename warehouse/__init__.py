@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warehouse.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from warehouse.api import Warehouse
-
-__version__ = "0.1.0"
 
 
 def open(path: str | Path | None = None) -> Warehouse:

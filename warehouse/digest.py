@@ -117,7 +117,7 @@ def memo_digest(domain: str, document: Any) -> str:
 def number_id(query: str, canonical_text: str, grain: list[Any], column: str, value: Any) -> str:
     """`n-` and 12 base32 characters that commit to one published cell and its exact value.
 
-    `grain` and `value` are exact JSON forms (see `claims.numbers.number.exact`); the query's own canonical text is in it, the
+    `grain` and `value` are exact JSON forms (see `exact.exact`); the query's own canonical text is in it, the
     digests of the models under it are not, so that a new ingestor does not rename every number (DESIGN.md, *Words*).
     """
     digest = hashlib.sha256(

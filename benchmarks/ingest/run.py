@@ -126,7 +126,7 @@ def parse_all(evidence: Path, project: Path) -> int:
     """What `wh build` does before its models; the number of rows, the issues left out."""
     from warehouse.evidence.objects.location import open_store
     from warehouse.landing.contract import ISSUE_TABLE
-    from warehouse.landing.parse.batches import refresh
+    from warehouse.landing.parse.refresh import refresh
     from warehouse.landing.registry import find_ingestors
     from warehouse.project import read_project
 

@@ -8,9 +8,9 @@ from samples import mlperf_inference
 from samples.values import take_in
 
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.project import Project
 from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
 
 SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].performance_result"
 

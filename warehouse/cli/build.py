@@ -32,13 +32,12 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def _watch(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.publish.publishable import publishability
-    from warehouse.claims.publish.rollup import check
     from warehouse.project import find_project
     from warehouse.transform.build.builds import is_unfinished
     from warehouse.transform.build.watch import checks
 
     is_retry = args.retry
-    for found in checks(check):
+    for found in checks():
         try:
             if isinstance(found, Exception):
                 raise found
@@ -59,9 +58,8 @@ def _watch(args: argparse.Namespace) -> ExitCode:
 
 
 def _build(args: argparse.Namespace, *, is_retry: bool) -> ExitCode:
-    from warehouse.claims.publish.rollup import build
     from warehouse.project import find_project
-    from warehouse.transform.build.build import Progress
+    from warehouse.transform.build.build import Progress, build
 
     project = find_project()
     teller = BuildTeller()
@@ -83,7 +81,8 @@ def _build(args: argparse.Namespace, *, is_retry: bool) -> ExitCode:
 
 
 def _tell_doubts(report: "BuildReport") -> None:
-    from warehouse.claims.publish.rollup import conflicted_runs, runs_without_detail
+    from warehouse.claims.publish.admissibility import conflicted_runs
+    from warehouse.transform.incremental.aged_out import runs_without_detail
 
     for error in report.damaged:
         notice(str(error))
@@ -91,7 +90,7 @@ def _tell_doubts(report: "BuildReport") -> None:
         if test.status == "warn":
             notice(test.told())
     done = {model.name for model in report.models if model.action != "keep"}
-    away = runs_without_detail(report.build) if done else {}
+    away = runs_without_detail(report.build.path) if done else {}
     if touched := done & away.keys():
         told = ", ".join(f"{name} ({away[name]:,} run{'s' * (away[name] != 1)})" for name in sorted(touched))
         notice(f"without detail past the warm tier's age, which wh retention plan tells: {told}")

@@ -20,11 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.publish.publishable import publishability
-    from warehouse.claims.publish.rollup import check
     from warehouse.project import find_project
+    from warehouse.transform.check.project_check import check_project
 
     project = find_project()
-    found = check(project)
+    found = check_project(project)
     if not found.faults:
         faults, notes = publishability(project, found.checked)
         found = replace(found, faults=tuple(faults), notes=tuple(notes))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from warehouse.evidence.store import EvidenceStore
     from warehouse.landing.examination import Issue
     from warehouse.landing.ingest import IngestReport, Plan
-    from warehouse.landing.registry import Found
+    from warehouse.landing.registry import RegisteredIngestor
 
 _ERRORS_SHOWN = 5
 _Sources = Mapping[tuple[str | None, str], str]  # of a bundle's file by its raw_path: where the user has it
@@ -127,7 +127,7 @@ def _problems(report: "IngestReport") -> list[WarehouseError]:
     return [*report.problems, *(problem for bundle in report.bundles for problem in bundle.problems)]
 
 
-def _issues(store: "EvidenceStore", reports: "list[IngestReport]", found: "Mapping[str, Found]") -> "list[Issue]":
+def _issues(store: "EvidenceStore", reports: "list[IngestReport]", found: "Mapping[str, RegisteredIngestor]") -> "list[Issue]":
     """What the ingestors find odd in what was copied. The evidence is in the store by now: if it cannot be parsed, the ingest
     has succeeded all the same."""
     from warehouse.landing.examination import issues_of

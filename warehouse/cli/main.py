@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from warehouse import __version__
 from warehouse.cli.output import notice, refused
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.version import __version__
 
 # Each command is a module here with `add_arguments(parser)` and `run(args) -> ExitCode`, imported only when it runs:
 # name, what it does. The modules that add arguments must stay cheap to import.

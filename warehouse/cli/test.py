@@ -59,14 +59,13 @@ def _unit_tests(args: argparse.Namespace) -> ExitCode:
 
 
 def _equivalence(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.publish.rollup import write_rollup
     from warehouse.project import find_project
     from warehouse.transform.incremental.equivalence import check_equivalence, refuse_differences
 
     if args.names:
         notice("--equivalence compares all tables: give no names")
         return ExitCode.USAGE
-    found = check_equivalence(find_project(), write_rollup)
+    found = check_equivalence(find_project())
     if args.json:
         print_json([vars(table) for table in found])
     refuse_differences(found)

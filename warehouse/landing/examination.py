@@ -24,7 +24,7 @@ from warehouse.landing.parse.writer import BundleWriter
 from warehouse.landing.severity import SEVERITIES
 
 if TYPE_CHECKING:
-    from warehouse.landing.registry import Found
+    from warehouse.landing.registry import RegisteredIngestor
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class _Issues(BundleWriter):
 
 
 def issues_of(
-    store: EvidenceStore, digests: Iterable[str], found: "Mapping[str, Found]",
+    store: EvidenceStore, digests: Iterable[str], found: "Mapping[str, RegisteredIngestor]",
     on_bundle: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Issue]:
     """The issues of these bundles, the serious ones first, then by bundle and file. Raises what parsing raises: WH105, WH106,
@@ -74,7 +74,7 @@ def _bytes(manifests: Mapping[str, Manifest]) -> int:
 
 
 def _landed(
-    store: EvidenceStore, waiting: Mapping[str, Mapping[str, Manifest]], found: "Mapping[str, Found]",
+    store: EvidenceStore, waiting: Mapping[str, Mapping[str, Manifest]], found: "Mapping[str, RegisteredIngestor]",
     on_bundle: Callable[[int, int], None],
 ) -> Iterator[dict[str, Any]]:
     if not waiting:
@@ -88,7 +88,7 @@ def _landed(
 
 
 def _looked_at(
-    store: EvidenceStore, waiting: Mapping[str, Mapping[str, Manifest]], found: "Mapping[str, Found]"
+    store: EvidenceStore, waiting: Mapping[str, Mapping[str, Manifest]], found: "Mapping[str, RegisteredIngestor]"
 ) -> Iterator[dict[str, Any]]:
     for family, manifests in waiting.items():
         for digest, manifest in manifests.items():

@@ -11,11 +11,11 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import NoReturn, cast
 
-from warehouse import __version__
 from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.landing.contract import Ingestor
 from warehouse.project import Project, standard_folder
+from warehouse.version import __version__
 
 ENTRY_POINT_GROUP = "perf_warehouse.ingestors"
 
@@ -60,7 +60,7 @@ def _module_file(name: str) -> Path:
 
 
 @dataclass(frozen=True)
-class Found:
+class RegisteredIngestor:
     """An ingestor that a project has."""
 
     ingestor: Ingestor
@@ -72,12 +72,12 @@ class Found:
         return f"{self.ingestor.name} {self.ingestor.version}+{self.source.code_digest()}"
 
 
-def find_ingestors(project: Project) -> dict[str, Found]:
+def find_ingestors(project: Project) -> dict[str, RegisteredIngestor]:
     """All ingestors by name; a project's own replaces a standard one of the same name. Raises WH121."""
-    found: dict[str, Found] = {}
+    found: dict[str, RegisteredIngestor] = {}
     for source in _sources(project):
         ingestor = source.load()
-        found[ingestor.name] = Found(ingestor, source)
+        found[ingestor.name] = RegisteredIngestor(ingestor, source)
     return found
 
 

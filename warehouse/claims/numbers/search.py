@@ -12,10 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, exact, inexact
+from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.claims.publish.specification import declared_units, stored_specification
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.exact import exact, inexact
 from warehouse.project import Project
 from warehouse.transform.build.builds import check_current, find_current
 

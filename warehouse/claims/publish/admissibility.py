@@ -14,6 +14,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.landing.parse.batches import DECIDED_TABLES
 from warehouse.project import Project
 from warehouse.transform.build.builds import find_current
+from warehouse.transform.project.digests import RUN_TABLE
 
 if TYPE_CHECKING:
     from warehouse.transform.build.builds import Build
@@ -50,6 +51,22 @@ def check_admitted(
     if known != {decision.event.sha256 for decision in now.all()}:
         raise WarehouseError("WH313", "the build is of other decisions on runs than the ledger has now", place, "run: wh build")
     return built
+
+
+def conflicted_runs(build: "Build") -> list[str]:
+    """The runs of a build that bundles state differently: nothing of them is published. Empty for a project that has no table of
+    runs."""
+    from warehouse.transform.query import open_build
+
+    con = open_build(build.path)
+    try:
+        columns = con.execute(
+            f"select 1 from information_schema.columns where table_name = '{RUN_TABLE}' and column_name = 'has_conflict'"
+        ).fetchall()
+        rows = con.execute(f"select run_id from {RUN_TABLE} where has_conflict order by 1").fetchall() if columns else []
+        return [row[0] for row in rows]
+    finally:
+        con.close()
 
 
 def decisions_then(project: Project, publication: PublishedRollup) -> frozenset[str]:

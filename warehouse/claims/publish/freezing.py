@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.numbers.number import exact, row_numbers
 from warehouse.claims.publish.operations import additions
 from warehouse.claims.publish.publication import row_line
 from warehouse.claims.publish.why_sets import Run, WhySetWriter
+from warehouse.exact import exact, row_numbers
 from warehouse.transform.lineage.derived import ColumnRef
 from warehouse.transform.project.digests import RUN_TABLE
 from warehouse.transform.sql.duck import quote, quoted

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.publish.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, Determinism
-from warehouse.claims.publish.rollup import RESERVED_COLUMNS
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
 from warehouse.claims.trace.empty_tables import empty_tables
 from warehouse.transform.lineage.column_expressions import Note, NotUnderstood
 from warehouse.transform.lineage.derived import NONE, ColumnRef, Refs
+from warehouse.transform.project.model import RESERVED_COLUMNS
 
 if TYPE_CHECKING:
     import duckdb

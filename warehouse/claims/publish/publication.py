@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from warehouse.claims.numbers.number import inexact
 from warehouse.claims.publish.why_sets import Run, WhySets
 from warehouse.digest import canonical_document, canonical_json, domain_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import PUBLICATION, Ledger
 from warehouse.evidence.objects.base import UNREACHABLE, Objects
 from warehouse.evidence.objects.location import open_store
+from warehouse.exact import inexact
 from warehouse.project import Project
 
 PUBLICATION_VERSION = 5

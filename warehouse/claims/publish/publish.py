@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse import __version__
-from warehouse.claims.numbers.number import exact
 from warehouse.claims.publish.admissibility import check_admitted
 from warehouse.claims.publish.freezing import Facts, FrozenRows, freeze
 from warehouse.claims.publish.guarantees import guarantees
@@ -25,10 +23,12 @@ from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import VALID
+from warehouse.exact import exact
 from warehouse.landing.parse.batches import BUNDLE_TABLE
 from warehouse.project import Project
 from warehouse.transform.build.builds import current_build
 from warehouse.transform.sql.text import canonical
+from warehouse.version import __version__
 
 if TYPE_CHECKING:
     import duckdb

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlglot
 
-from warehouse import __version__
 from warehouse.claims.publish.non_evidence import BESIDE_EVIDENCE, beside_evidence_fault
 from warehouse.claims.publish.tie_probe import check_triable, cuts
 from warehouse.claims.trace.catalog import BuiltModel, Catalog, catalog_of, rollup_columns
@@ -27,6 +26,7 @@ from warehouse.errors import WarehouseError, by_place, printable
 from warehouse.evidence.durable import replace_durably
 from warehouse.transform.check.memory import key_of
 from warehouse.transform.sql.duck import engine_version
+from warehouse.version import __version__
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from warehouse.claims.publish.rollup import RESERVED_COLUMNS, write_rollup
 from warehouse.landing.parse.batches import LandingFile
 from warehouse.transform.build.builds import Build
 from warehouse.transform.build.in_memory import made_in_memory
+from warehouse.transform.project.model import RESERVED_COLUMNS
 from warehouse.transform.query import open_build
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def open_trace_session(build: Build, store_root: Path) -> "tuple[duckdb.DuckDBPy
 @contextmanager
 def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConnection, Catalog]]":
     """The same over models that are made for it, and their catalog. Raises WH209 at the place of what fails, and WH123."""
-    with made_in_memory(material, write_rollup) as con:
+    with made_in_memory(material) as con:
         catalog = catalog_of(material.checked, material.landing.types, {name: made.digest for name, made in material.made.items()})
         opened = {
             name for name, in con.execute(

@@ -14,7 +14,6 @@ from functools import cached_property
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.numbers.number import inexact
 from warehouse.claims.publish.admissibility import made_with
 from warehouse.claims.publish.completeness import evidence_then
 from warehouse.claims.publish.determinism import UNRECORDED, Determinism
@@ -49,6 +48,7 @@ from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, s
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.removal import expired, removed_bundles
 from warehouse.evidence.signing.signatures import VALID, Signing
+from warehouse.exact import inexact
 from warehouse.project import Project
 
 if TYPE_CHECKING:

@@ -17,8 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.numbers.number import exact
-from warehouse.claims.publish.rollup import RESERVED_COLUMNS
 from warehouse.claims.trace.catalog import Catalog, trace_in_memory
 from warehouse.claims.trace.static_facts import Established, establish
 from warehouse.claims.verify.recorded import recorded_landing, refused, sound_project
@@ -27,7 +25,8 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.part import part_of
-from warehouse.landing.parse.batches import refresh
+from warehouse.exact import exact
+from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors
 from warehouse.project import Project
 from warehouse.transform.build.landing_tables import LandingTables, landing_tables
@@ -36,7 +35,7 @@ from warehouse.transform.build.recorded import recorded_envelopes
 from warehouse.transform.build.state import Inputs, logics
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.project.digests import engine_leaf, recorded_model
-from warehouse.transform.project.model import Model
+from warehouse.transform.project.model import RESERVED_COLUMNS, Model
 from warehouse.transform.sql.duck import quoted
 
 if TYPE_CHECKING:

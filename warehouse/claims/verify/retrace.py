@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from warehouse import __version__
 from warehouse.claims.publish.freezing import Facts, frozen_rows
 from warehouse.claims.publish.guarantees import UNKNOWN
 from warehouse.claims.publish.publication import read_row
@@ -19,6 +18,7 @@ from warehouse.claims.publish.why_sets import Run, WhySets, WhySetWriter
 from warehouse.claims.trace.catalog import Catalog, rollup_columns
 from warehouse.claims.trace.static_facts import Established
 from warehouse.claims.trace.tracing import trace
+from warehouse.version import __version__
 
 if TYPE_CHECKING:
     import duckdb

@@ -7,7 +7,7 @@ version and code) and its bundles, so the same evidence parsed by the same code 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,18 +15,12 @@ from typing import TYPE_CHECKING, Any
 from warehouse.digest import canonical_json, domain_digest, file_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import make_folder, replace_durably
-from warehouse.evidence.ledger.events import Ledger
-from warehouse.evidence.manifest import Manifest
-from warehouse.evidence.objects.base import UNREACHABLE
-from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.contract import ISSUE_TABLE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from warehouse.evidence.ledger.run_decisions import Decision
-    from warehouse.evidence.signing.keys import PublicKey
-    from warehouse.landing.registry import Found
+    from warehouse.landing.registry import RegisteredIngestor
 
 BUNDLE_TABLE = "evidence_bundle"
 FILE_TABLE = "evidence_file"
@@ -76,74 +70,7 @@ class Landing:
         return [file for file in files if file.table == table]
 
 
-def refresh(
-    store: EvidenceStore,
-    ingestors: Mapping[str, "Found"],
-    on_bundle: Callable[[int, int], None] = lambda done, all: None,
-    trusted: "Mapping[str, PublicKey] | None" = None,
-    decisions: "Collection[Decision]" = (),
-) -> Landing:
-    """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
-    the batches are the same.
-
-    A bundle whose stored bytes are damaged, or that the ledger knows and the store has no more though no policy removed it,
-    is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
-    them nothing is said of signatures, as in a replay. `decisions` are those that stand on runs. Raises WH124 when a parsing
-    process is killed; what is parsed by then stays.
-    """
-    stored = store.digests()
-    ledger = Ledger(store.objects)
-    arrivals = ledger.arrivals()
-    damaged = [*ledger.damaged, *_missing(arrivals, stored)]
-    current = {batch.name: batch for batch in _usable(_read_batches(store.landing, ingestors), frozenset(stored))}
-    parsed = {digest for batch in current.values() for digest in batch.bundles}
-    waiting: dict[str, dict[str, Manifest]] = {}
-    for digest in stored:
-        if digest not in parsed:
-            try:
-                manifest = store.manifest(digest)
-            except WarehouseError as error:
-                if error.code == UNREACHABLE:
-                    raise
-                damaged.append(error)
-                continue
-            waiting.setdefault(manifest.family, {})[digest] = manifest
-    if waiting:
-        from warehouse.landing.parse.parsing import parse
-
-        for outcome in parse(store, waiting, arrivals, ingestors, on_bundle):
-            damaged += outcome.damaged
-            if outcome.batch:
-                current[outcome.batch.name] = outcome.batch
-    batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
-    own = (*_signing(store, batches, trusted), *_deciding(store, decisions))
-    return Landing(batches, schemas(ingestors), _parsers(ingestors), tuple(damaged), own)
-
-
-def _signing(store: EvidenceStore, batches: Iterable[Batch], trusted: "Mapping[str, PublicKey] | None") -> list[LandingFile]:
-    from warehouse.landing.engine_tables.signing_rows import write_signing
-
-    found = write_signing(store, (digest for batch in batches for digest in batch.bundles), trusted) if trusted is not None else None
-    return [found] if found else []
-
-
-def _deciding(store: EvidenceStore, decisions: "Collection[Decision]") -> list[LandingFile]:
-    from warehouse.landing.engine_tables.decision_rows import write_decisions
-
-    return write_decisions(store, decisions)
-
-
-def _missing(arrivals: Mapping[str, str], stored: Iterable[str]) -> list[WarehouseError]:
-    return [
-        WarehouseError(
-            "WH106", f"arrived {arrivals[digest]} and is not in the store any more", digest[:12],
-            "restore the store from a copy, or ingest the evidence again", ExitCode.MISSING,
-        )
-        for digest in sorted(arrivals.keys() - set(stored))
-    ]
-
-
-def _usable(batches: Iterable[Batch], stored: frozenset[str]) -> Iterable[Batch]:
+def usable_batches(batches: Iterable[Batch], stored: frozenset[str]) -> Iterable[Batch]:
     """Batches whose bundles are all in the store, the largest first, none with a bundle that another has already."""
     covered: set[str] = set()
     for batch in sorted(batches, key=lambda batch: (-len(batch.bundles), batch.name)):
@@ -152,7 +79,7 @@ def _usable(batches: Iterable[Batch], stored: frozenset[str]) -> Iterable[Batch]
             yield batch
 
 
-def schemas(ingestors: Mapping[str, "Found"]) -> dict[str, "pa.Schema"]:
+def schemas(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, "pa.Schema"]:
     """The schema of every landing table by name. Raises WH121 when two ingestors give one name two schemas."""
     from warehouse.landing.rows import (
         BUNDLE_SCHEMA,
@@ -176,7 +103,7 @@ def schemas(ingestors: Mapping[str, "Found"]) -> dict[str, "pa.Schema"]:
     return found
 
 
-def _parsers(ingestors: Mapping[str, "Found"]) -> dict[str, str]:
+def parsers_of_tables(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, str]:
     """What parses each table: the parsers of all ingestors that give it, sorted."""
     found = {table: [ENGINE_PARSER] for table in (BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, *DECIDED_TABLES)}
     for ingestor in ingestors.values():
@@ -185,7 +112,7 @@ def _parsers(ingestors: Mapping[str, "Found"]) -> dict[str, str]:
     return {table: ", ".join(sorted(parsers)) for table, parsers in found.items()}
 
 
-def batch_parser(found: "Found | None") -> str:
+def batch_parser(found: "RegisteredIngestor | None") -> str:
     """What the rows of a batch are parsed by: the engine's own tables by the engine, the others by an ingestor."""
     return f"{ENGINE_PARSER}, {found.parser}" if found else ENGINE_PARSER
 
@@ -195,7 +122,7 @@ def batch_name(ingestor: str, parser: str, bundles: Iterable[str]) -> str:
     return domain_digest("wh/landing-batch/2", [ingestor, parser, sorted(bundles)])
 
 
-def _read_batches(landing: Path, ingestors: Mapping[str, "Found"]) -> Iterable[Batch]:
+def read_batches(landing: Path, ingestors: Mapping[str, "RegisteredIngestor"]) -> Iterable[Batch]:
     """The batches made by today's parsers whose files are all there; the others are ignored."""
     parsers = {family: batch_parser(found) for family, found in ingestors.items()}
     for path in sorted((landing / "batches").glob("*.json")):

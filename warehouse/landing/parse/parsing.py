@@ -21,7 +21,7 @@ from warehouse.landing.contract import Bundle, Ingestor
 from warehouse.landing.parse.batches import Batch, batch_name, batch_parser, record
 
 if TYPE_CHECKING:
-    from warehouse.landing.registry import Found, Source
+    from warehouse.landing.registry import RegisteredIngestor, Source
 
 _BUNDLES_A_BATCH = 10_000
 BYTES_A_BATCH = 8 << 20  # of evidence, at least: smaller batches would make more files than they save time
@@ -60,7 +60,7 @@ def parse(
     store: EvidenceStore,
     waiting: Mapping[str, Mapping[str, Manifest]],
     arrivals: Mapping[str, str],
-    ingestors: Mapping[str, "Found"],
+    ingestors: Mapping[str, "RegisteredIngestor"],
     on_bundle: Callable[[int, int], None],
 ) -> list[Outcome]:
     """Parse the waiting bundles of each family, by digest. Raises WH124."""

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse import __version__
 from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Ledger
@@ -34,11 +33,12 @@ from warehouse.transform.build.builds import (
 )
 from warehouse.transform.project.current_folder import inside
 from warehouse.transform.project.sources import FileSet, file_set, file_stamp
+from warehouse.version import __version__
 
 if TYPE_CHECKING:
     from warehouse.transform.build.landing_tables import LandingTables
     from warehouse.transform.build.material import Material
-    from warehouse.transform.build.session import ModelResult, RollupWriter
+    from warehouse.transform.build.session import ModelResult
     from warehouse.transform.testing.run_tests import TestResult
 
 
@@ -66,8 +66,7 @@ class Progress:
 
 
 def build(
-    project: Project, write_rollup: "RollupWriter", progress: Progress = Progress(), *, is_retry: bool = False,
-    now: datetime | None = None,
+    project: Project, progress: Progress = Progress(), *, is_retry: bool = False, now: datetime | None = None
 ) -> BuildReport:
     """Bring the warehouse up to date with its evidence, files and models; with `is_retry`, from where the last build
     failed or was interrupted. Detail has the age that it has `now` (UTC), when the build begins. Raises WH2xx; then the last
@@ -86,7 +85,7 @@ def build(
                 if current.stamp != file_stamp(current.path):  # moved, and checked: the next reader need not
                     current = switch_to(project, current)
                 return BuildReport(current, is_new=False)
-        return _build(project, store, evidence, texts, current, write_rollup, progress, is_retry, now)
+        return _build(project, store, evidence, texts, current, progress, is_retry, now)
 
 
 def gather_material(project: Project, progress: Progress = Progress(), now: datetime | None = None) -> "Material":
@@ -160,7 +159,7 @@ def _landing(
 ) -> "LandingTables":
     from warehouse.evidence.ledger.run_decisions import standing
     from warehouse.evidence.signing.keys import public_keys
-    from warehouse.landing.parse.batches import refresh
+    from warehouse.landing.parse.refresh import refresh
     from warehouse.landing.registry import find_ingestors
     from warehouse.transform.build.landing_tables import from_json, landing_tables, no_evidence
 
@@ -174,8 +173,8 @@ def _landing(
 
 
 def _build(
-    project: Project, store: EvidenceStore, evidence: str, texts: str, current: Build | None, write_rollup: "RollupWriter",
-    progress: Progress, is_retry: bool, now: datetime,
+    project: Project, store: EvidenceStore, evidence: str, texts: str, current: Build | None, progress: Progress,
+    is_retry: bool, now: datetime,
 ) -> BuildReport:
     material = _gather(project, store, evidence, current, progress, now)
     damaged = material.landing.damaged
@@ -197,7 +196,7 @@ def _build(
     progress.began("copy")
     shadow = open_shadow(project, current, is_retry=is_retry)
     try:
-        done = bring_up_to_date(shadow, material, write_rollup, progress)
+        done = bring_up_to_date(shadow, material, progress)
     except WarehouseError:
         material.check_unchanged()  # a file that changed while it was read is told as that, not as a model's fault
         raise
@@ -220,17 +219,17 @@ class Done:
 
 
 def bring_up_to_date(
-    database: Path, material: "Material", write_rollup: "RollupWriter", progress: Progress = Progress()
+    database: Path, material: "Material", progress: Progress = Progress()
 ) -> Done:
     """Bring a database up to date, or fill a new one, and test it; a test that passed on the same rows is not run again.
     What is good in it stays there when something fails."""
     # The engine looks for a path without a pattern in the current folder first.
     with inside(material.root):
-        return _bring_up_to_date(database.resolve(), material, write_rollup, progress)
+        return _bring_up_to_date(database.resolve(), material, progress)
 
 
 def _bring_up_to_date(
-    database: Path, material: "Material", write_rollup: "RollupWriter", progress: Progress
+    database: Path, material: "Material", progress: Progress
 ) -> Done:
     import duckdb
 
@@ -259,7 +258,7 @@ def _bring_up_to_date(
         con.execute("checkpoint")  # of what an interrupted build left
         # The models of a build read the same files one after another: a third of what a small file takes is its footer.
         con.execute("set parquet_metadata_cache = true")
-        session = Session(con, material, states, write_rollup, progress.built)
+        session = Session(con, material, states, progress.built)
         models = session.run()
         progress.began("tests")
         asked = material.checked.tests

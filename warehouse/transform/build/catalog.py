@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from warehouse import __version__
 from warehouse.digest import canonical_json
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.session import ModelResult
@@ -15,6 +14,7 @@ from warehouse.transform.incremental.aged_out import write_away
 from warehouse.transform.project.digests import specification
 from warehouse.transform.sql.duck import PINNED_SETTINGS, engine_version, quote
 from warehouse.transform.testing.run_tests import TestResult
+from warehouse.version import __version__
 
 if TYPE_CHECKING:
     import duckdb

@@ -18,23 +18,21 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.transform.build.material import Material
-    from warehouse.transform.build.session import RollupWriter
-
 
 @contextmanager
-def made_in_memory(material: "Material", write_rollup: "RollupWriter") -> "Iterator[duckdb.DuckDBPyConnection]":
+def made_in_memory(material: "Material") -> "Iterator[duckdb.DuckDBPyConnection]":
     """A session in which every model of the material has its rows and bare table names work; what memory does not hold goes
     into the material's `root`, outside which no file is read. Raises WH209 at the place of what fails."""
     con = connect(files_root=material.root)
     try:
-        _make(con, material, write_rollup)
+        _make(con, material)
         con.execute(f"set search_path = '{SEARCH_PATH}'")
         yield con
     finally:
         con.close()
 
 
-def _make(con: "duckdb.DuckDBPyConnection", material: "Material", write_rollup: "RollupWriter") -> None:
+def _make(con: "duckdb.DuckDBPyConnection", material: "Material") -> None:
     import duckdb
 
     try:
@@ -46,6 +44,6 @@ def _make(con: "duckdb.DuckDBPyConnection", material: "Material", write_rollup: 
         con.execute("set parquet_metadata_cache = true")
         # The engine looks for a path without a pattern in the current folder first.
         with inside(material.root):
-            Session(con, material, {}, write_rollup, content_of=rows_of).run()
+            Session(con, material, {}, content_of=rows_of).run()
     except duckdb.Error as error:
         raise WarehouseError("WH209", message_of(error), "in memory", "is there room on the disk?") from error

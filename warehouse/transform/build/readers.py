@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,24 +13,14 @@ from warehouse.landing.parse.batches import LandingFile, check_landing_file
 from warehouse.transform.build.landing_tables import LANDING_ORDER, landing_rows, open_landing_table
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.state import TableState
-from warehouse.transform.incremental import incremental
 from warehouse.transform.incremental.changed_keys import FILE_COLUMN
+from warehouse.transform.incremental.incremental import Leaf, delta_name
 from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, OrderedRows, analyze, order_of, rewrite
 from warehouse.transform.project.sources import check_as_engine_finds, engine_path, open_remote
 from warehouse.transform.sql.duck import execute, quote, quoted, text_literal
 
 if TYPE_CHECKING:
     import duckdb
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """The changed rows of one leaf: SQL for the rows there are now, each with its file beside it where it has one, and the
-    files whose former rows are no more."""
-
-    rows: str
-    gone: tuple[str, ...] = ()
-    has_files: bool = True
 
 
 class Readers:
@@ -153,5 +143,5 @@ class Readers:
 
     def delta(self, name: str) -> Leaf:
         """The rows of a table that changed in this build."""
-        rows = incremental.delta_name(self._checked.models[name].qualified)
+        rows = delta_name(self._checked.models[name].qualified)
         return Leaf(f"select *, '' as {quote(FILE_COLUMN)} from {rows}", has_files=False)

@@ -16,7 +16,8 @@ from warehouse.errors import WarehouseError
 from warehouse.transform.build.content import EMPTY, Content, content_of
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
-from warehouse.transform.build.readers import Leaf, Readers
+from warehouse.transform.build.readers import Readers
+from warehouse.transform.build.rollup_table import write_rollup
 from warehouse.transform.build.state import TableState, create_state_table, has_passed, view_content
 from warehouse.transform.build.stored_view import create_view
 from warehouse.transform.build.tables_made import TablesMade
@@ -24,10 +25,10 @@ from warehouse.transform.check.project_check import create_schemas
 from warehouse.transform.incremental import detail_rows, incremental
 from warehouse.transform.incremental.aged_out import create_away_table
 from warehouse.transform.incremental.changed_keys import KeyPlan
+from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, set_aside
 from warehouse.transform.incremental.row_order import GROWN, PATCHED, order_of
 from warehouse.transform.incremental.warm_tier import age_of
-from warehouse.transform.project.digests import Envelope
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.emptiness import Emptiness
 from warehouse.transform.sql.engine_faults import translated_elsewhere
@@ -35,10 +36,8 @@ from warehouse.transform.sql.engine_faults import translated_elsewhere
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.transform.project.model import Model
 
 # Writes one query spec's table: (session, model, envelope). Given by the layer above, which knows number ids.
-RollupWriter = Callable[["duckdb.DuckDBPyConnection", "Model", Envelope], None]
 
 
 @dataclass(frozen=True)
@@ -58,13 +57,13 @@ class Session:
     """The build of one database. `run` does the work; tables already there are taken to be in the states given."""
 
     def __init__(
-        self, con: "duckdb.DuckDBPyConnection", material: Material, states: Mapping[str, TableState], write_rollup: RollupWriter,
+        self, con: "duckdb.DuckDBPyConnection", material: Material, states: Mapping[str, TableState],
         on_model: Callable[[ModelResult], None] = lambda result: None, content_of: Callable[..., Content] = content_of,
     ) -> None:
         self._con = con
         self._material = material
         self._checked = material.checked
-        self._write_rollup, self._on_model, self._content_of = write_rollup, on_model, content_of
+        self._on_model, self._content_of = on_model, content_of
         self._tables = TablesMade(con, states, material.inputs.content_ids())
         self._before, self._now, self.contents = self._tables.before, self._tables.now, self._tables.contents
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
@@ -161,7 +160,7 @@ class Session:
             columns = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())
             self._con.execute(f"create table {quoted(model.qualified)} ({columns})")
         elif model.schema == "rollup":
-            self._write_rollup(self._con, model, self._material.made[name])
+            write_rollup(self._con, model, self._material.made[name])
         elif plan:
             sees_layout = self._checked.sees_layout(name)
             if incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out):

@@ -6,22 +6,19 @@ Nothing here builds. A change while a build runs is found by the next look; obje
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
 
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, find_project
+from warehouse.project import find_project
 from warehouse.transform.build.build import texts_fingerprint
+from warehouse.transform.check.project_check import Findings, check_project
 from warehouse.transform.project.sources import FileState, file_set
-
-if TYPE_CHECKING:
-    from warehouse.transform.check.project_check import Findings
 
 _PAUSE_S = 0.3
 
 
-def checks(check: Callable[[Project], "Findings"]) -> "Iterator[Findings | WarehouseError | OSError]":
-    """What `check` finds in the project now, and again after every change; an error where it cannot be checked at all.
+def checks() -> Iterator[Findings | WarehouseError | OSError]:
+    """What the static check finds in the project now, and again after every change; an error where it cannot be checked at all.
     Never ends."""
     known: dict[str, FileState] = {}
     patterns: set[tuple[str, ...]] = set()
@@ -31,7 +28,7 @@ def checks(check: Callable[[Project], "Findings"]) -> "Iterator[Findings | Wareh
             time.sleep(_PAUSE_S)
             continue
         texts = _texts()  # once more: a change between the two looks would be told twice
-        found = _checked(check)
+        found = _checked()
         if not isinstance(found, Exception):
             patterns = {read.patterns for reads in found.checked.graph.files.values() for read in reads}
         # Of before the check and of what it named: what changes from here on is news.
@@ -39,9 +36,9 @@ def checks(check: Callable[[Project], "Findings"]) -> "Iterator[Findings | Wareh
         yield found
 
 
-def _checked(check: Callable[[Project], "Findings"]) -> "Findings | WarehouseError | OSError":
+def _checked() -> Findings | WarehouseError | OSError:
     try:
-        return check(find_project())
+        return check_project(find_project())
     except (WarehouseError, OSError) as error:
         return error
 

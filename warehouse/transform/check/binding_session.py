@@ -13,7 +13,7 @@ from warehouse.transform.build.content import OWN_PREFIX
 from warehouse.transform.build.landing_tables import open_landing_table
 from warehouse.transform.check.bind_tests import bind_tests
 from warehouse.transform.check.checked_project import CheckedProject
-from warehouse.transform.check.contract import contract_faults
+from warehouse.transform.check.contract import contract_faults, rollup_faults
 from warehouse.transform.check.inputs import check_files, stamp_of
 from warehouse.transform.check.memory import CheckMemory, key_of
 from warehouse.transform.project.feeds import feeder_faults
@@ -142,7 +142,8 @@ class BindingSession:
     def _faults(self, name: str, bound: Types, contract: Types, feed: Types | None) -> list[WarehouseError]:
         model = self._models[name]
         found = [] if feed is None else [*feeder_faults(model, bound, feed)]
-        return [*found, *_output_faults(model, bound, self._graph.landing[name]), *contract_faults(model, bound, contract)]
+        own = rollup_faults(model, bound) if model.schema == "rollup" else ()
+        return [*found, *_output_faults(model, bound, self._graph.landing[name]), *contract_faults(model, bound, contract), *own]
 
 
 def _bound(con: "duckdb.DuckDBPyConnection", model: Model) -> dict[str, str]:

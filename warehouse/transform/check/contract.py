@@ -4,17 +4,22 @@ tests name. Nothing is bound here; every fault is told at the line of the header
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, did_you_mean
-from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_COLUMN, Model
+from warehouse.transform.project.model import BUNDLE_COLUMN, RESERVED_COLUMNS, RUN_COLUMN, Model
 from warehouse.transform.sql.text import fault_at, output_column
 
 if TYPE_CHECKING:
     import duckdb
 
 Types = Mapping[str, str]
+# A published cell's type must have an exact form (`exact.exact`); of others the digits or the meaning would be lost.
+_EXACT_TYPES = re.compile(
+    r"BOOLEAN|U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|VARCHAR|DATE|TIMESTAMP(?: WITH TIME ZONE)?"
+)
 _TYPES = ("varchar", "integer", "bigint", "double", "boolean", "date", "timestamp", "timestamptz", "decimal(18, 3)")
 
 
@@ -96,3 +101,16 @@ def _unpromised(model: Model, name: str) -> WarehouseError:
     if offset is None:
         return model.header_fault("WH207", message, "columns", hint=hint)
     return fault_at("WH207", message, model.text, model.place, offset, hint)
+
+
+def rollup_faults(spec: Model, types: Types) -> Iterator[WarehouseError]:
+    """WH201 for columns that cannot be published."""
+    for name, kind in types.items():
+        if not _EXACT_TYPES.fullmatch(kind.rstrip("[]")):  # a list is as exact as what it holds
+            message = f"column {name} is {kind}, which has no exact form"
+            yield spec.column_fault("WH201", message, name, f"cast it: {name}::varchar")
+        if name.lower() in RESERVED_COLUMNS:
+            yield spec.column_fault("WH201", f"the column name {name} is the warehouse's own", name, "rename it")
+    if types.keys() <= set(spec.grain):
+        message = "every column is in the grain: nothing is left to publish"
+        yield spec.header_fault("WH201", message, "grain", hint="select what is measured too")

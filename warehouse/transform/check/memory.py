@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from warehouse import __version__
 from warehouse.digest import memo_digest
 from warehouse.evidence.durable import replace_durably
 from warehouse.transform.build.builds import FORM
 from warehouse.transform.incremental.changed_keys import KeyPath, KeyPlan
 from warehouse.transform.incremental.locality import KeyedInput
 from warehouse.transform.sql.duck import engine_version
+from warehouse.version import __version__
 
 if TYPE_CHECKING:
     from warehouse.project import Project

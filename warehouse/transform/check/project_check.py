@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.errors import WarehouseError, together
+from warehouse.errors import WarehouseError, by_place, together
 from warehouse.project import STANDARD_PREFIX, source_fault
+from warehouse.transform.build.landing_tables import project_landing_types
 from warehouse.transform.check.binding_session import BindingSession
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.contract import contract_types
@@ -76,8 +77,9 @@ def check(
     return Findings(checked, tuple(faults)).sound()
 
 
-def check_project(project: "Project", landing: LandingTypes) -> Findings:
-    """Read and check a project's files; what an earlier check found sound is not bound again (`check_memory`). Raises WH004
+def check_project(project: "Project", landing: LandingTypes | None = None) -> Findings:
+    """Read and check a project's files; the faults are in the order of their places. `landing` are the columns of its landing
+    tables, by default as its ingestors declare them. What an earlier check found sound is not bound again (`memory`). Raises WH004
     when it has no folder of models and none of queries, and what is wrong with its SQL tests or its sources (WH201,
     WH220)."""
     if not project.layers("models") and not project.layers("queries"):
@@ -85,6 +87,7 @@ def check_project(project: "Project", landing: LandingTypes) -> Findings:
             "WH004", "the project has neither models nor queries", "models/",
             "make the folder models/ beside warehouse.toml, with one SQL file a table",
         )
+    landing = project_landing_types(project) if landing is None else landing
     models, queries = read_models(project), read_queries(project)
     memory = read_memory(project)
     sources = source_models(project)
@@ -99,7 +102,7 @@ def check_project(project: "Project", landing: LandingTypes) -> Findings:
     if not faults:
         memory.write(project)
     # What a model with a fault reads is not known.
-    return Findings(checked, tuple(faults), () if faults else tuple(unread_models(checked)))
+    return Findings(checked, tuple(sorted(faults, key=by_place)), () if faults else tuple(unread_models(checked)))
 
 
 def inspect(

@@ -13,9 +13,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from warehouse import __version__
 from warehouse.transform.export.description import LANDING, BuildOutcome, ModelOutcome, ProjectDescription, Table
 from warehouse.transform.sql.text import body
+from warehouse.version import __version__
 
 PRODUCER = f"urn:wh:{__version__}"
 RUN_EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"

@@ -13,6 +13,8 @@ from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_COLUMN
 from warehouse.transform.sql.duck import SEARCH_PATH, quoted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
     from warehouse.transform.incremental.warm_tier import DetailTable
@@ -42,6 +44,17 @@ def write_away(con: "duckdb.DuckDBPyConnection", tables: Iterable[DetailTable]) 
 def knows_away(con: "duckdb.DuckDBPyConnection") -> bool:
     """Whether a finished build is of a version that leaves detail out."""
     return bool(con.execute("select 1 from duckdb_tables() where schema_name = 'catalog' and table_name = 'away'").fetchall())
+
+
+def runs_without_detail(build: "Path") -> dict[str, int]:
+    """`runs_away` of a finished build's file."""
+    from warehouse.transform.query import open_build
+
+    con = open_build(build)
+    try:
+        return runs_away(con)
+    finally:
+        con.close()
 
 
 def runs_away(con: "duckdb.DuckDBPyConnection", sql: str | None = None) -> dict[str, int]:

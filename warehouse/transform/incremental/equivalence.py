@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.transform.build.material import Material
-    from warehouse.transform.build.session import RollupWriter
     from warehouse.transform.check.checked_project import CheckedProject
 
 _SHOWN = 3
@@ -44,7 +43,7 @@ class Comparison:
     by_key: tuple[str, ...] = ()
 
 
-def check_equivalence(project: Project, write_rollup: "RollupWriter") -> list[Comparison]:
+def check_equivalence(project: Project) -> list[Comparison]:
     """One comparison a stored table; all agree when no `difference` is set. Raises what a build raises."""
     with builder_lock(project):
         material = gather_material(project)
@@ -55,7 +54,7 @@ def check_equivalence(project: Project, write_rollup: "RollupWriter") -> list[Co
             if current:
                 shutil.copyfile(current.path, updated)
             for path in (updated, full):
-                bring_up_to_date(path, material, write_rollup)
+                bring_up_to_date(path, material)
             return _compare(material, updated, full)
         finally:
             shutil.rmtree(folder)

@@ -36,14 +36,22 @@ from warehouse.transform.sql.engine_faults import translated_elsewhere
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.transform.build.readers import Leaf
-
 KEY_SCHEMA = "source_keys"
 _PATH, _FILE = '"wh path"', quote(FILE_COLUMN)  # number of the path in the plan, and the file, that a key came by
 AFFECTED = '"wh affected"'  # the keys that the last update computed anew
 _FRESH, _CHANGED, _SEEN = '"wh fresh"', '"wh changed"', '"wh seen"'
 # Beyond this share of its keys a table is sooner built anew.
 _LARGEST_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The changed rows of one leaf: SQL for the rows there are now, each with its file beside it where it has one, and the
+    files whose former rows are no more."""
+
+    rows: str
+    gone: tuple[str, ...] = ()
+    has_files: bool = True
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from warehouse.transform.project.header_tests import HeaderTest
 from warehouse.transform.sql.text import canonical, fault_at, first_token, output_column
 
 RUN_COLUMN, BUNDLE_COLUMN = "run_id", "artifact_manifest_digest"  # of what a row of a table of the warm tier is
+RESERVED_COLUMNS = ("query_spec_digest", "number_ids")  # of a rollup: the warehouse adds them
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from warehouse import __version__
 from warehouse.transform.export.description import LANDING, ProjectDescription, Table
 from warehouse.transform.export.docs.column_tree import column_tree, columns_made_of
 from warehouse.transform.export.docs.graph_drawing import Drawing, connected_part, draw, neighbourhood
 from warehouse.transform.export.docs.sql_markup import sql_markup
 from warehouse.transform.project.model import Model
+from warehouse.version import __version__
 
 if TYPE_CHECKING:
     import jinja2

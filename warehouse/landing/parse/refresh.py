@@ -1,0 +1,72 @@
+"""Brings the landing batches up to date: every stored bundle that no current batch holds is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.run_decisions import Decision
+from warehouse.evidence.manifest import Manifest
+from warehouse.evidence.objects.base import UNREACHABLE
+from warehouse.evidence.signing.keys import PublicKey
+from warehouse.evidence.store import EvidenceStore
+from warehouse.landing.engine_tables.decision_rows import write_decisions
+from warehouse.landing.engine_tables.signing_rows import write_signing
+from warehouse.landing.parse.batches import Landing, parsers_of_tables, read_batches, schemas, usable_batches
+from warehouse.landing.parse.parsing import parse
+from warehouse.landing.registry import RegisteredIngestor
+
+
+def refresh(
+    store: EvidenceStore,
+    ingestors: Mapping[str, "RegisteredIngestor"],
+    on_bundle: Callable[[int, int], None] = lambda done, all: None,
+    trusted: Mapping[str, PublicKey] | None = None,
+    decisions: Collection[Decision] = (),
+) -> Landing:
+    """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
+    the batches are the same.
+
+    A bundle whose stored bytes are damaged, or that the ledger knows and the store has no more though no policy removed it,
+    is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
+    them nothing is said of signatures, as in a replay. `decisions` are those that stand on runs. Raises WH124 when a parsing
+    process is killed; what is parsed by then stays.
+    """
+    stored = store.digests()
+    ledger = Ledger(store.objects)
+    arrivals = ledger.arrivals()
+    damaged = [*ledger.damaged, *_missing(arrivals, stored)]
+    current = {batch.name: batch for batch in usable_batches(read_batches(store.landing, ingestors), frozenset(stored))}
+    parsed = {digest for batch in current.values() for digest in batch.bundles}
+    waiting: dict[str, dict[str, Manifest]] = {}
+    for digest in stored:
+        if digest not in parsed:
+            try:
+                manifest = store.manifest(digest)
+            except WarehouseError as error:
+                if error.code == UNREACHABLE:
+                    raise
+                damaged.append(error)
+                continue
+            waiting.setdefault(manifest.family, {})[digest] = manifest
+    if waiting:
+        for outcome in parse(store, waiting, arrivals, ingestors, on_bundle):
+            damaged += outcome.damaged
+            if outcome.batch:
+                current[outcome.batch.name] = outcome.batch
+    batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
+    bundles = (digest for batch in batches for digest in batch.bundles)
+    signing = write_signing(store, bundles, trusted) if trusted is not None else None
+    own = (*([signing] if signing else []), *write_decisions(store, decisions))
+    return Landing(batches, schemas(ingestors), parsers_of_tables(ingestors), tuple(damaged), own)
+
+
+def _missing(arrivals: Mapping[str, str], stored: Iterable[str]) -> list[WarehouseError]:
+    return [
+        WarehouseError(
+            "WH106", f"arrived {arrivals[digest]} and is not in the store any more", digest[:12],
+            "restore the store from a copy, or ingest the evidence again", ExitCode.MISSING,
+        )
+        for digest in sorted(arrivals.keys() - set(stored))
+    ]

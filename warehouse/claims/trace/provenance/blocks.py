@@ -13,12 +13,22 @@ from sqlglot import exp
 
 from warehouse.claims.trace.provenance import cells, windows
 from warehouse.claims.trace.provenance.narrowing import narrow
-from warehouse.claims.trace.provenance.relations import BaseSource, Item, Readable, Relation, RelationSource, Scope, Witness, position_of, repeated
+from warehouse.claims.trace.provenance.relations import (
+    BaseSource,
+    Block,
+    Item,
+    Readable,
+    Relation,
+    RelationSource,
+    Scope,
+    Witness,
+    position_of,
+    repeated,
+)
 from warehouse.claims.trace.provenance.scope import find_column, local_columns
 from warehouse.claims.trace.provenance.selecting import has_aggregate
 from warehouse.claims.trace.provenance.ungrouping import may_ungroup
 from warehouse.claims.trace.provenance.values import (
-    GROUPING_SETS,
     Evidence,
     Kind,
     Mark,
@@ -45,8 +55,8 @@ from warehouse.claims.trace.provenance.values import (
 _ANSWER = "__answer"
 
 
-class SelectBlock(Relation):
-    """One SELECT: resolved items, group keys, windows and the witnesses of its subqueries."""
+class SelectBlock(Block):
+    """A `Block` that writes its evidence beside its rows."""
 
     def __init__(
         self,
@@ -58,15 +68,7 @@ class SelectBlock(Relation):
         block_windows: Sequence[exp.Window],
         witnesses: dict[int, Witness],
     ) -> None:
-        super().__init__()
-        self.node, self.scope, self.items = node, scope, items
-        self.group_keys, self.is_aggregated = group_keys, is_aggregated
-        group = node.args.get("group")
-        self.has_grouping_sets = group is not None and group.find(*GROUPING_SETS) is not None
-        self.windows, self.witnesses = block_windows, witnesses
-        self.is_ungrouped = False  # written with one row for each row of a group
-        self.is_annotating = False  # demands are recorded only while the block itself is written out
-        self.columns = tuple(item.name for item in items)
+        super().__init__(node, scope, items, group_keys, is_aggregated, block_windows, witnesses)
         self.tokens: dict[str, list[tuple[str, tuple[str, ...], bool]]] = {}  # of an ungrouped block: `_tokens_of` by extra column
         self.whys = {n: _kind(terms) for n, terms in self.why.items()}
         self.shared = {n: terms[0].shared for n, terms in self.why.items() if len(terms) == 1 and terms[0].shared is not None}
@@ -88,29 +90,11 @@ class SelectBlock(Relation):
         return self.is_aggregated and not any(self.node.args.get(clause) for clause in clauses)
 
     @cached_property
-    def row_why(self) -> Evidence:
-        """The rows behind one row of FROM and WHERE."""
-        sources = [self.scope.of_row(source.why()) for source in self.scope.sources.values()]
-        return merge([*sources, *(w.why() for w in self.witnesses.values() if w.is_row_level)])
-
-    @cached_property
     def why(self) -> Evidence:
         """The why-set of one output row: its group, the frames of its windows, and its subqueries."""
         base = group_why(self) if self.is_aggregated and not self.is_ungrouped else self.row_why
         frames = [windows.window_why(base, window) for window in self.windows]
         return merge([base, *frames, *(w.why() for w in self.witnesses.values() if not w.is_row_level)])
-
-    def star_cells(self, grouped: bool) -> Evidence:
-        """The rows that count(*) counts: those of FROM, not the witnesses of WHERE."""
-        rows = merge(self.scope.of_row(source.why()) for source in self.scope.sources.values())
-        evidence = cells.star_evidence(rows)
-        if not grouped:
-            return evidence
-        found = cells.gather(evidence, ())
-        return repeated(found) if self.has_grouping_sets else found
-
-    def witness_of(self, node: exp.Expr) -> Witness | None:
-        return self.witnesses.get(node.meta.get("witness", -1))
 
     def keep_only(self, position: int, condition: str) -> bool:
         return narrow(self, position, condition)

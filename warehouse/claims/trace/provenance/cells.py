@@ -7,14 +7,13 @@ argument that COALESCE returned, the rows an aggregate considered. No rule chang
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from warehouse.claims.trace.provenance import windows
 from warehouse.claims.trace.provenance.engine import NULL_KEEPING, function_name, is_aggregate
 from warehouse.claims.trace.provenance.refusals import refuse
-from warehouse.claims.trace.provenance.relations import ComputedSource, Scope, position_of, repeated
+from warehouse.claims.trace.provenance.relations import Block, ComputedSource, Scope, position_of, repeated
 from warehouse.claims.trace.provenance.selecting import has_aggregate
 from warehouse.claims.trace.provenance.values import (
     Evidence,
@@ -29,9 +28,6 @@ from warehouse.claims.trace.provenance.values import (
     star_cells,
 )
 
-if TYPE_CHECKING:
-    from warehouse.claims.trace.provenance.blocks import SelectBlock
-
 # In these, only the first argument is a value; the rest says how (a fraction, a separator) or in which order.
 _VALUE_FIRST = frozenset(
     "arg_max arg_min max_by min_by argmax argmin quantile quantile_cont quantile_disc median string_agg listagg "
@@ -41,7 +37,7 @@ _FEW_BRANCHES = 4  # each has columns of its own where a query is ungrouped
 _DECIDED_BY_SECOND = frozenset("arg_max arg_min max_by min_by argmax argmin".split())
 
 
-def evidence_of(expression: exp.Expr, block: SelectBlock, grouped: bool) -> Evidence:
+def evidence_of(expression: exp.Expr, block: Block, grouped: bool) -> Evidence:
     """The cells of a resolved expression; `grouped` means after GROUP BY, where only keys and aggregates remain."""
     if grouped and expression in block.group_keys:
         return key_rule(expression, block)
@@ -64,7 +60,7 @@ def evidence_of(expression: exp.Expr, block: SelectBlock, grouped: bool) -> Evid
     return merge(evidence_of(operand, block, grouped) for operand in expression.iter_expressions())
 
 
-def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence:
+def column_rule(node: exp.Column, block: Block, grouped: bool) -> Evidence:
     name = node.name.lower()
     if not node.table:
         merged = merged_column(name, block.scope)
@@ -88,7 +84,7 @@ def column_rule(node: exp.Column, block: SelectBlock, grouped: bool) -> Evidence
     return owner.of_row(source.cells(position)) if owner is block.scope else repeated(source.cells(position))
 
 
-def key_rule(key: exp.Expr, block: SelectBlock) -> Evidence:
+def key_rule(key: exp.Expr, block: Block) -> Evidence:
     """A key's cells in all rows of the group; none in a grouping set that leaves the key out and makes it NULL."""
     if block.is_ungrouped:
         return evidence_of(key, block, False)
@@ -109,7 +105,7 @@ def merged_column(name: str, scope: Scope | None) -> exp.Expr | None:
     return scope.merged[name] if scope is not None else None
 
 
-def case_rule(node: exp.Case, block: SelectBlock, grouped: bool) -> Evidence:
+def case_rule(node: exp.Case, block: Block, grouped: bool) -> Evidence:
     """The value of the branch taken; for a constant branch the conditions that chose it."""
     operand = node.this
     branches = []
@@ -119,7 +115,7 @@ def case_rule(node: exp.Case, block: SelectBlock, grouped: bool) -> Evidence:
     return branch_rule(branches, node.args.get("default"), block, grouped)
 
 
-def coalesce_rule(node: exp.Coalesce, block: SelectBlock, grouped: bool) -> Evidence:
+def coalesce_rule(node: exp.Coalesce, block: Block, grouped: bool) -> Evidence:
     """The first argument that is not NULL, alone."""
     if block.is_ungrouped and grouped and has_aggregate(node):
         return evidence_of(node.this, block, grouped)  # `may_ungroup` found that it is NULL only where it considers no row
@@ -130,7 +126,7 @@ def coalesce_rule(node: exp.Coalesce, block: SelectBlock, grouped: bool) -> Evid
 def branch_rule(
     branches: Sequence[tuple[exp.Expr, exp.Expr]],
     default: exp.Expr | None,
-    block: SelectBlock,
+    block: Block,
     grouped: bool,
 ) -> Evidence:
     taken = [
@@ -155,7 +151,7 @@ def _where_taken(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence
     return {n: [guarded(term, [is_taken]) for term in terms] for n, terms in evidence.items()}
 
 
-def decision_rule(conditions: Sequence[exp.Expr], block: SelectBlock, grouped: bool) -> Evidence:
+def decision_rule(conditions: Sequence[exp.Expr], block: Block, grouped: bool) -> Evidence:
     """A branch that is a constant holds no cells: what was read to choose it is its evidence. What was read by IN or
     EXISTS cannot be told, and is refused."""
     return merge(evidence_of(condition, block, grouped) for condition in conditions)
@@ -170,14 +166,14 @@ def _branched(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence, n
     return Term(exp.Case(ifs=ifs, default=default), Kind.LIST)
 
 
-def aggregate_rule(node: exp.Expr, block: SelectBlock, over: Over | None = None) -> Evidence:
+def aggregate_rule(node: exp.Expr, block: Block, over: Over | None = None) -> Evidence:
     """The arguments' cells, over the rows that the aggregate considered."""
     grouped = over is not None and block.is_aggregated
     function = windows.bare_function(node)
     arguments = aggregate_arguments(node, function)
     guards = [*filter_guards(node), *null_guards(function, arguments)]
     values = arguments[:1] if function_name(function) in _VALUE_FIRST else arguments
-    considered = merge(evidence_of(value, block, grouped) for value in values) if arguments else block.star_cells(grouped)
+    considered = merge(evidence_of(value, block, grouped) for value in values) if arguments else _counted_rows(block, grouped)
     if block.is_ungrouped:
         return {n: [guarded(term, guards) for term in terms] for n, terms in considered.items()}
     found = gather(considered, guards, over)
@@ -223,7 +219,7 @@ def gather(evidence: Evidence, guards: Sequence[exp.Expr], over: Over | None = N
     return {n: [collected(term, guards, over) for term in terms] for n, terms in evidence.items()}
 
 
-def window_rule(node: exp.Window, block: SelectBlock, grouped: bool) -> Evidence:
+def window_rule(node: exp.Window, block: Block, grouped: bool) -> Evidence:
     over = windows.frame_of(node)
     if windows.is_pick(node):
         function = windows.bare_function(node.this)
@@ -234,12 +230,12 @@ def window_rule(node: exp.Window, block: SelectBlock, grouped: bool) -> Evidence
         return windows.picked(node, evidence_of(function.this, block, grouped), handed_on)
     if windows.is_rank(node):
         keys = windows.rank_order(node)
-        cells = merge(evidence_of(key, block, grouped) for key in keys) if keys else block.star_cells(grouped)
+        cells = merge(evidence_of(key, block, grouped) for key in keys) if keys else _counted_rows(block, grouped)
         return gather(cells, (), over)
     return aggregate_rule(node.this, block, over)
 
 
-def subquery_rule(node: exp.Expr, block: SelectBlock, grouped: bool) -> Evidence:
+def subquery_rule(node: exp.Expr, block: Block, grouped: bool) -> Evidence:
     """A scalar subquery hands on the cells of its one column; one of a group was asked at each row of it."""
     witness = block.witness_of(node)
     if witness is None or witness.form != "scalar":
@@ -249,6 +245,11 @@ def subquery_rule(node: exp.Expr, block: SelectBlock, grouped: bool) -> Evidence
     return gather(witness.cells(), ()) if grouped and witness.is_row_level else witness.cells()
 
 
-def star_evidence(why: Evidence) -> Evidence:
-    """Cells that stand for rows as such, as count(*) reads them."""
-    return {n: [star_cells(term) for term in terms] for n, terms in why.items()}
+def _counted_rows(block: Block, grouped: bool) -> Evidence:
+    """The rows that count(*) counts: those of FROM, not the witnesses of WHERE."""
+    rows = merge(block.scope.of_row(source.why()) for source in block.scope.sources.values())
+    evidence = {n: [star_cells(term) for term in terms] for n, terms in rows.items()}
+    if not grouped:
+        return evidence
+    found = gather(evidence, ())
+    return repeated(found) if block.has_grouping_sets else found

@@ -9,23 +9,20 @@ join, into the witnesses of a subquery.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 import sqlglot
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.relations import BaseSource, Relation, RelationSource, Source, position_of
+from warehouse.claims.trace.provenance.relations import BaseSource, Block, Relation, RelationSource, Source, position_of
 from warehouse.claims.trace.provenance.scope import resolve
 from warehouse.claims.trace.provenance.values import column, conjuncts, copied, named, select, subquery
 from warehouse.claims.trace.provenance.writing import written
 
-if TYPE_CHECKING:
-    from warehouse.claims.trace.provenance.blocks import SelectBlock
-
 _LOOKUP, _KEY, _VALUE = "__lookup", "__key", "__value"
 
 
-def narrow(block: SelectBlock, position: int, condition: str) -> bool:
+def narrow(block: Block, position: int, condition: str) -> bool:
     """Of one SELECT leave out rows for whose output column the condition is not true; whether all such rows are. A key is the
     same in all rows of its group or partition, so it is asked of them in WHERE."""
     value, node = block.items[position].resolved, block.node
@@ -49,7 +46,7 @@ def _asked(condition: str, value: exp.Expr) -> exp.Expr:
     return sqlglot.parse_one(condition.replace("{value}", f"({written(copied(value))})"), dialect="duckdb")
 
 
-def _narrow_groups(block: SelectBlock, value: exp.Expr, condition: str) -> None:
+def _narrow_groups(block: Block, value: exp.Expr, condition: str) -> None:
     """An aggregate has to be computed to be asked. It is computed by itself first, and evidence is listed only of the groups
     that are wanted."""
     [key] = block.group_keys
@@ -62,7 +59,7 @@ def _narrow_groups(block: SelectBlock, value: exp.Expr, condition: str) -> None:
     block.node.where(_exists(alone, exp.NullSafeEQ, key), copy=False)
 
 
-def _narrow_sources(block: SelectBlock, value: exp.Expr, condition: str) -> bool:
+def _narrow_sources(block: Block, value: exp.Expr, condition: str) -> bool:
     """Ask the condition on a column of a derived table within it, and within what is joined by equality to a base table,
     whether that has such a row. Whether the block's own rows are now such that the condition is true."""
     if not isinstance(value, exp.Column) or not _pairs_only(block.node):
@@ -109,7 +106,7 @@ def _item(node: exp.Select, alias: str) -> exp.Expr | None:
     return next((item for item in items if isinstance(item, exp.Subquery) and item.alias.lower() == alias), None)
 
 
-def _equalities(block: SelectBlock, alias: str) -> Iterator[tuple[exp.Column, exp.Column]]:
+def _equalities(block: Block, alias: str) -> Iterator[tuple[exp.Column, exp.Column]]:
     """Columns of one FROM item, each with a column that it is equal to in every row, of another or itself."""
     probes = (probe for witness in block.witnesses.values() for probe in witness.probes)
     yield from ((probe, probe) for probe in probes if _is_of(probe, alias))

@@ -7,17 +7,21 @@ columns are written into the SQL. Nothing here reads syntax; `blocks` and `resol
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from sqlglot import exp
 
 from warehouse.claims.trace.provenance.values import (
+    GROUPING_SETS,
     Evidence,
     Kind,
+    Occurrence,
     Term,
     cell_name,
     column,
+    merge,
     row_cell,
     token_name,
     why_name,
@@ -244,6 +248,63 @@ class Scope:
                     seen.add(name.lower())
                     found.append(exp.Column(this=exp.Identifier(this=name, quoted=True)))
         return found
+
+
+class Block(Relation):
+    """One SELECT: its resolved items, group keys and windows, and the witnesses of its subqueries."""
+
+    def __init__(
+        self,
+        node: exp.Select,
+        scope: Scope,
+        items: Sequence[Item],
+        group_keys: Sequence[exp.Expr],
+        is_aggregated: bool,
+        block_windows: Sequence[exp.Window],
+        witnesses: dict[int, Witness],
+    ) -> None:
+        super().__init__()
+        self.node, self.scope, self.items = node, scope, items
+        self.group_keys, self.is_aggregated = group_keys, is_aggregated
+        group = node.args.get("group")
+        self.has_grouping_sets = group is not None and group.find(*GROUPING_SETS) is not None
+        self.windows, self.witnesses = block_windows, witnesses
+        self.is_ungrouped = False  # written with one row for each row of a group
+        self.is_annotating = False  # demands are recorded only while the block itself is written out
+        self.columns = tuple(item.name for item in items)
+
+    @cached_property
+    def row_why(self) -> Evidence:
+        """The rows behind one row of FROM and WHERE."""
+        sources = [self.scope.of_row(source.why()) for source in self.scope.sources.values()]
+        return merge([*sources, *(w.why() for w in self.witnesses.values() if w.is_row_level)])
+
+    def witness_of(self, node: exp.Expr) -> Witness | None:
+        return self.witnesses.get(node.meta.get("witness", -1))
+
+
+Ctes = Mapping[str, RelationSource]
+
+
+class Resolution(ABC):
+    """What the parts of a query's resolution need of the whole (`resolve.Resolver`)."""
+
+    unique: Collection[str]
+    relations: list[Relation]
+    constants: exp.With  # the witnesses that all of the query can read
+    witness_count: int
+
+    @abstractmethod
+    def query(self, node: exp.Expr, ctes: Ctes, outer: Scope | None, is_named: bool = True) -> Relation:
+        """The relation of any query; `is_named` means that consumers read its columns by name."""
+
+    @abstractmethod
+    def occurrence(self, node: exp.Table) -> tuple[Occurrence, exp.Subquery]:
+        """The number of a base table's appearance, and what takes its place: the table with its token beside it."""
+
+    @abstractmethod
+    def columns_of(self, table: str, is_renamed: bool) -> tuple[str, ...]:
+        """The columns of a base table that may be read; all of them behind an alias list, which counts them."""
 
 
 def repeated(evidence: Evidence) -> Evidence:

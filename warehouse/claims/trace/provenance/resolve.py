@@ -16,7 +16,7 @@ from warehouse.claims.trace.provenance.engine import words_of
 from warehouse.claims.trace.provenance.pivots import places_of, write_pivot, write_unpivot
 from warehouse.claims.trace.provenance.recursion import RecursiveBlock, SelfReference, check_recursion, is_recursive
 from warehouse.claims.trace.provenance.refusals import refuse
-from warehouse.claims.trace.provenance.relations import Item, Relation, RelationSource, Scope, Witness, position_of
+from warehouse.claims.trace.provenance.relations import Ctes, Item, Relation, RelationSource, Resolution, Scope, Witness, position_of
 from warehouse.claims.trace.provenance.scope import resolve
 from warehouse.claims.trace.provenance.selecting import (
     aggregates,
@@ -34,11 +34,10 @@ from warehouse.claims.trace.provenance.values import Occurrence, column, copied,
 from warehouse.claims.trace.provenance.witnesses import find_witnesses
 
 _ALIAS = "__alias"
-Ctes = Mapping[str, RelationSource]
 Parts = tuple[list[Item], list[exp.Expr], bool, list[exp.Window], dict[int, Witness]]
 
 
-class Resolver:
+class Resolver(Resolution):
     """One query's resolution: the catalogue it binds against and what it has found so far."""
 
     def __init__(

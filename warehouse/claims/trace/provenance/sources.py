@@ -8,23 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from sqlglot import exp
 
 from warehouse.claims.trace.provenance.refusals import refuse
-from warehouse.claims.trace.provenance.relations import BaseSource, ComputedSource, Relation, RelationSource, Scope, Source, position_of
+from warehouse.claims.trace.provenance.relations import (
+    BaseSource,
+    ComputedSource,
+    Ctes,
+    Relation,
+    RelationSource,
+    Resolution,
+    Scope,
+    Source,
+    position_of,
+)
 from warehouse.claims.trace.provenance.scope import find_column, resolve
 from warehouse.claims.trace.provenance.values import Kind, column, identifier, named, select, subquery
-
-if TYPE_CHECKING:
-    from warehouse.claims.trace.provenance.resolve import Ctes, Resolver
-
 
 VALUES_ALIAS = "valueslist"  # DuckDB's own name for VALUES without one
 
 
-def block_scope(resolver: Resolver, node: exp.Select, ctes: Ctes, outer: Scope | None) -> Scope:
+def block_scope(resolver: Resolution, node: exp.Select, ctes: Ctes, outer: Scope | None) -> Scope:
     """The sources of one SELECT, in order; SEMI and ANTI joins have become conditions of its WHERE."""
     scope = Scope(outer=outer)
     origin = node.args.get("from_")
@@ -118,7 +124,7 @@ def _using_membership(join: exp.Join, scope: Scope, right: str, is_anti: bool) -
 # --- one item -----------------------------------------------------------------------------------------------------
 
 
-def _add(resolver: Resolver, node: exp.Expr, ctes: Ctes, scope: Scope, join: exp.Join | None = None) -> None:
+def _add(resolver: Resolution, node: exp.Expr, ctes: Ctes, scope: Scope, join: exp.Join | None = None) -> None:
     """Add an item's source to the scope, after those on its left."""
     if _is_parenthesised(node):
         added = _parenthesised(resolver, node, ctes, scope)
@@ -152,7 +158,7 @@ def _is_parenthesised(node: exp.Expr) -> TypeGuard[exp.Subquery]:
     return isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and bool(inner.args.get("joins")))
 
 
-def _parenthesised(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Scope) -> Scope:
+def _parenthesised(resolver: Resolution, node: exp.Subquery, ctes: Ctes, scope: Scope) -> Scope:
     """`(a join b on ...)`: its items see one another first, then what stands before the parenthesis."""
     if node.alias:
         refuse("E_PAREN", node, "a name for a parenthesised join")
@@ -170,7 +176,7 @@ def _parenthesised(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Sc
     return inner
 
 
-def _source(resolver: Resolver, node: exp.Expr, ctes: Ctes, scope: Scope) -> Source:
+def _source(resolver: Resolution, node: exp.Expr, ctes: Ctes, scope: Scope) -> Source:
     if node.args.get("joins"):
         refuse("E_PAREN", node, "a join that is not written in parentheses where one is read")
     if isinstance(node, exp.Lateral):
@@ -188,7 +194,7 @@ def _source(resolver: Resolver, node: exp.Expr, ctes: Ctes, scope: Scope) -> Sou
     refuse("E_NODE", node, f"no rule for {type(node).__name__} in FROM")
 
 
-def _lateral(resolver: Resolver, node: exp.Lateral, ctes: Ctes, scope: Scope) -> Source:
+def _lateral(resolver: Resolution, node: exp.Lateral, ctes: Ctes, scope: Scope) -> Source:
     """LATERAL says that an item may read those before it; DuckDB lets any derived table or unnest() do so."""
     item = node.this
     if not isinstance(item, (exp.Subquery, exp.Unnest)):
@@ -198,7 +204,7 @@ def _lateral(resolver: Resolver, node: exp.Lateral, ctes: Ctes, scope: Scope) ->
     return _source(resolver, item, ctes, scope)
 
 
-def _derived(resolver: Resolver, node: exp.Subquery, ctes: Ctes, scope: Scope) -> RelationSource:
+def _derived(resolver: Resolution, node: exp.Subquery, ctes: Ctes, scope: Scope) -> RelationSource:
     if not node.alias:
         node.set("alias", exp.TableAlias(this=identifier(f"__derived_{len(resolver.relations)}")))
     renames = node.args["alias"].columns
@@ -241,7 +247,7 @@ def renamed(columns: Sequence[str], names: Sequence[exp.Expr], clause: exp.Expr)
     return found
 
 
-def _table(resolver: Resolver, node: exp.Table, ctes: Ctes) -> Source:
+def _table(resolver: Resolution, node: exp.Table, ctes: Ctes) -> Source:
     alias = node.args.get("alias")
     renames = alias.columns if alias is not None else []
     known = ctes.get(node.name.lower()) if not node.db else None

@@ -6,22 +6,19 @@ A list of two million cells is most of the time and the memory that one number o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from warehouse.claims.trace.provenance.engine import function_name
+from warehouse.claims.trace.provenance.relations import Block
 from warehouse.claims.trace.provenance.selecting import has_aggregate
 from warehouse.claims.trace.provenance.values import Kind, Term
-
-if TYPE_CHECKING:
-    from warehouse.claims.trace.provenance.blocks import SelectBlock
 
 # These are NULL where they consider no row, and nowhere else.
 _NULL_OF_NOTHING = frozenset("sum avg mean fsum favg min max median quantile quantile_cont quantile_disc".split())
 
 
-def may_ungroup(block: SelectBlock, positions: Sequence[int], has_whys: bool) -> tuple[str, ...] | None:
+def may_ungroup(block: Block, positions: Sequence[int], has_whys: bool) -> tuple[str, ...] | None:
     """The output columns that tell the groups apart, none for a single group; None where the evidence of an output column
     depends on more than one row of its group, or where a group is not told by its columns."""
     is_plain = block.is_aggregated and not block.has_grouping_sets and not block.windows
@@ -40,7 +37,7 @@ def _is_of_row(term: Term) -> bool:
     return term.kind not in (Kind.SHARED, Kind.CONSTANT)
 
 
-def _needs_group(value: exp.Expr, block: SelectBlock) -> bool:
+def _needs_group(value: exp.Expr, block: Block) -> bool:
     """Whether a branch is chosen by an aggregate, or a subquery is asked of the group."""
     if value in block.group_keys:
         return False

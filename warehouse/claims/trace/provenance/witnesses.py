@@ -6,25 +6,20 @@ The original subquery is not touched.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from warehouse.claims.trace.provenance.blocks import SelectBlock
 from warehouse.claims.trace.provenance.engine import is_aggregate
 from warehouse.claims.trace.provenance.refusals import refuse
-from warehouse.claims.trace.provenance.relations import Relation, Scope, Witness
+from warehouse.claims.trace.provenance.relations import Ctes, Relation, Resolution, Scope, Witness
 from warehouse.claims.trace.provenance.scope import find_column, resolve
 from warehouse.claims.trace.provenance.selecting import clauses, has_aggregate, is_aggregate_of_block
 from warehouse.claims.trace.provenance.stars import reads_unnamed
 from warehouse.claims.trace.provenance.values import GROUPING_SETS
 
-if TYPE_CHECKING:
-    from warehouse.claims.trace.provenance.resolve import Ctes, Resolver
-
 
 def find_witnesses(
-    resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, is_aggregated: bool
+    resolver: Resolution, node: exp.Select, scope: Scope, ctes: Ctes, is_aggregated: bool
 ) -> dict[int, Witness]:
     """A witness for each subquery of the block's expressions; the expression is tagged with its number."""
     witnesses: dict[int, Witness] = {}
@@ -89,7 +84,7 @@ def _only_filters(join: exp.Join, node: exp.Select) -> bool:
 
 
 def _witness(
-    resolver: Resolver, part: exp.Expr, scope: Scope, ctes: Ctes, number: int, place: str, clause: exp.Expr
+    resolver: Resolution, part: exp.Expr, scope: Scope, ctes: Ctes, number: int, place: str, clause: exp.Expr
 ) -> Witness:
     form, tagged, probes = _form(part, scope)
     if form == "in" and len(probes) == 1 and (place == "none" or _is_of_group(probes[0])):

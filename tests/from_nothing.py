@@ -7,9 +7,9 @@ from pathlib import Path
 
 from warehouse.project import Project
 from warehouse.transform.build.build import bring_up_to_date, gather_material
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.incremental.equivalence import Comparison, compare_tables
+from warehouse.transform.finished.builds import current_build
 from warehouse.transform.sql.duck import connect, text_literal
+from warehouse.transform.testing.equivalence import Comparison, compare_tables
 
 
 def tables_unlike_from_nothing(project: Project, folder: Path, now: datetime | None = None) -> list[Comparison]:

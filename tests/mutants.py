@@ -72,11 +72,11 @@ MUTANTS = (
     Mutant("a join is one to one", f"{CLAIMS}trace/sufficiency.py", "Level.EXACT if is_one_to_one else Level.GENUINE", "Level.EXACT",
            "tests/test_guarantees.py"),
     # --- ties and determinism
-    Mutant("place in an order is no tie", f"{TRACER}ties.py", "if name in _PLACES_IN_ORDER:\n        return True", "if False:\n        return True",
+    Mutant("place in an order is no tie", f"{TRACER}ties/tie_points.py", "if name in _PLACES_IN_ORDER:\n        return True", "if False:\n        return True",
            "tests/test_ties.py"),
     Mutant("a query is not compared with itself", f"{CLAIMS}publish/tie_probe.py", "create or replace temp table broken as {sql}",
            "create or replace temp table broken as {broken(sql, WAYS[0], only)}", "tests/test_ties.py"),
-    Mutant("the odd row is not looked for", f"{TRACER}ties.py",
+    Mutant("the odd row is not looked for", f"{TRACER}ties/tie_points.py",
            "return (*WAYS, *(Way(is_descending, 0, turn) for turn in range(1, turns + 1) for is_descending in (False, True)))", "return WAYS",
            "tests/test_ties.py"),
     Mutant("what is unknown adds no floats", f"{CLAIMS}publish/operations.py", "return NONE if name in _EXACT or is_sum_of_exact",

@@ -31,8 +31,8 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import builder_lock, current_build, find_current
-from warehouse.transform.query import open_build, run_query
+from warehouse.transform.finished.builds import builder_lock, current_build, find_current
+from warehouse.transform.finished.query import open_build, run_query
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -549,6 +549,6 @@ def test_a_client_without_the_warehouse_reads_the_views(mlperf: Project) -> None
 
 def test_the_tables_of_no_evidence_are_those_that_a_refresh_finds(tmp_path: Path) -> None:
     from warehouse.landing.parse.refresh import refresh
-    from warehouse.transform.build.landing_tables import landing_tables, no_evidence
+    from warehouse.transform.inputs.landing_tables import landing_tables, no_evidence
 
     assert no_evidence() == landing_tables(refresh(local_store(tmp_path / "store"), {}))

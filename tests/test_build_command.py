@@ -14,8 +14,8 @@ from conftest import Wh
 from warehouse.digest import file_digest
 from warehouse.project import Project
 from warehouse.project_making import init_project
-from warehouse.transform.build.builds import current_build, list_builds
 from warehouse.transform.build.stopwatch import Stopwatch
+from warehouse.transform.finished.builds import current_build, list_builds
 
 TOTAL = """\
 /*

@@ -16,11 +16,11 @@ from warehouse.errors import WarehouseError, did_you_mean, together
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build, find_current
-from warehouse.transform.build.landing_tables import project_landing_types
 from warehouse.transform.check.project_check import ENGINE_VIEWS, check_project, inspect
+from warehouse.transform.finished.query import run_query
+from warehouse.transform.inputs.landing_tables import project_landing_types
 from warehouse.transform.project.model import Model
 from warehouse.transform.project.model_files import load_models, load_queries, read_model
-from warehouse.transform.query import run_query
 from warehouse.transform.sql.duck import connect
 from warehouse.transform.sql.text import tokens
 

@@ -18,8 +18,8 @@ from warehouse.cli.main import main
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.build.landing_tables import landing_types
 from warehouse.transform.check.project_check import check
+from warehouse.transform.inputs.landing_tables import landing_types
 from warehouse.transform.lineage.columns import CONDITION, UNKNOWN, VALUE, ColumnGraph, Edge, column_graph, project_columns
 from warehouse.transform.lineage.derived import ROWS, ColumnRef
 from warehouse.transform.project.model import Column, Model

@@ -18,14 +18,14 @@ from warehouse.landing.parse.batches import schemas
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import find_current
-from warehouse.transform.build.landing_tables import landing_types
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.project_check import check
+from warehouse.transform.finished.builds import find_current
+from warehouse.transform.inputs.landing_tables import landing_types
+from warehouse.transform.project.data_tests import data_tests, load_sql_tests
 from warehouse.transform.project.model_files import load_models, load_queries
 from warehouse.transform.sql.duck import connect
 from warehouse.transform.testing import run_tests
-from warehouse.transform.testing.data_tests import data_tests, load_sql_tests
 
 
 def checked(project: Project, files: Mapping[str, str]) -> CheckedProject:
@@ -532,7 +532,7 @@ def test_kept_rows_hold_types_and_names_as_they_are(tmp_path: Path) -> None:
     """Two columns of one name, and values that Arrow has no type for."""
     con: Any = connect()
     con.execute("create table m as select 1 as a, 170141183460469231731687303715884105727::hugeint as b, '101'::bit as c")
-    from warehouse.transform.testing.data_tests import DataTest, SqlTest
+    from warehouse.transform.project.data_tests import DataTest, SqlTest
 
     test = DataTest("t", "no rows", "select a, b, c, a from m", SqlTest("t", "t.sql", "select a, b, c, a from m"))
     run_tests.keep_failures(tmp_path, run_tests.run_tests(con, [test]))

@@ -31,8 +31,8 @@ from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
 
 # Runs are lines `<group><number>=value`; two of them lie in one bundle.
 RUN = """/*

@@ -32,7 +32,7 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.incremental.equivalence import check_equivalence
+from warehouse.transform.testing.equivalence import check_equivalence
 
 # --- into which bundles -------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.operations import _EXACT, _EXACT_OF_INTEGERS
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.provenance.engine import APPROXIMATE, UNRULED_AGGREGATES
+from warehouse.claims.trace.provenance.syntax.engine import APPROXIMATE, UNRULED_AGGREGATES
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project

@@ -18,7 +18,7 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
+from warehouse.transform.finished.builds import current_build
 from warehouse.transform.project.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
 from warehouse.transform.project.model_files import HEADER_KEYS, MATERIALISATIONS
 from warehouse.transform.testing.project_tests import run_unit_tests

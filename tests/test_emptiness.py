@@ -15,9 +15,9 @@ from provenance import generator, oracle
 
 from warehouse.project import Project
 from warehouse.transform.build.build import build
-from warehouse.transform.query import run_query
+from warehouse.transform.build.emptiness import is_empty
+from warehouse.transform.finished.query import run_query
 from warehouse.transform.sql.aggregates import AGGREGATE_MACROS, AGGREGATES
-from warehouse.transform.sql.emptiness import is_empty
 
 __all__ = ["project"]
 TABLES = ("host", "run", "sample")

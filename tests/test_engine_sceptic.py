@@ -11,9 +11,9 @@ from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.incremental.equivalence import check_equivalence
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
+from warehouse.transform.testing.equivalence import check_equivalence
 
 HEADER = "/*\nmaterialized: incremental\nkey: [k]\n*/\n"
 TWENTY = "select i as k, i * 10 as v from range(20) as r (i)"

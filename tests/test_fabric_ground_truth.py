@@ -20,8 +20,8 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
 
 Sql = Callable[[str], list[tuple]]
 _SECTION = re.compile(r"^# Collective test starting: (\S+)$", re.MULTILINE)

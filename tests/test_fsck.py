@@ -26,8 +26,8 @@ from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.build.exchange import push_build
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.exchange import push_build
 
 SQL = "select key, sum(value) as total from reading group by key"
 ROUNDS = 200

@@ -24,8 +24,8 @@ from warehouse.claims.publish.publish import publish
 from warehouse.errors import WarehouseError, printable, printable_lines
 from warehouse.project import Project, read_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build, find_current, list_builds
-from warehouse.transform.query import open_build
+from warehouse.transform.finished.builds import current_build, find_current, list_builds
+from warehouse.transform.finished.query import open_build
 
 CANARY = "canary-5e1d"
 CASES = [

@@ -10,8 +10,8 @@ from bare_project import write
 from samples.values import take_in, value_files, values_project
 from stored import bundle_folder
 
-from warehouse.claims.numbers.impact import impact
 from warehouse.claims.publish.publish import publish
+from warehouse.claims.verify.impact import impact
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode
 from warehouse.evidence.objects.location import open_store

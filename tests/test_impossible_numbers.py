@@ -21,7 +21,7 @@ from warehouse.landing.readers.statistics import mean, standard_deviation
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
+from warehouse.transform.finished.builds import current_build
 
 _NUMBER = re.compile(rb"(?<![\w.+:/\"-])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.:/\"-])")
 _ABSURD = (

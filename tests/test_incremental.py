@@ -23,8 +23,8 @@ from warehouse.project import Project, read_project
 from warehouse.project_file import PROJECT_FILE
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import BuildReport, build
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
 from warehouse.transform.sql.duck import text_literal
 
 HISTORIES = int(os.environ.get("WH_HISTORIES", "100"))

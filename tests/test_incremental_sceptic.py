@@ -11,8 +11,8 @@ from conftest import Wh
 from from_nothing import tables_unlike_from_nothing
 
 from warehouse.project import Project
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
 
 __all__ = ["project"]
 

@@ -14,9 +14,8 @@ from samples import mlperf_inference as sample
 
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
-from warehouse.landing import examination
 from warehouse.landing.ingest import ingest, plan_ingest
-from warehouse.landing.parse import parsing
+from warehouse.landing.parse import examination, parsing
 from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project import Project

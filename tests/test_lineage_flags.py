@@ -18,10 +18,10 @@ from bare_project import write
 from conftest import REPOSITORY
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 
+from warehouse.claims.numbers.cell_rows import cell_rows
 from warehouse.claims.numbers.lineage import RawFile, lineage
+from warehouse.claims.numbers.raw_bytes import ALTERED, MISSING, WHOLE, open_file
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.cell_rows import cell_rows
-from warehouse.claims.trace.raw_bytes import ALTERED, MISSING, WHOLE, open_file
 from warehouse.claims.verify.verdict import STATES, exit_code
 from warehouse.cli.lineage_parts import window_lines
 from warehouse.cli.main import main

@@ -12,8 +12,8 @@ from samples import mlperf_inference as sample
 from test_mlperf_inference_scenarios import OFFLINE, SINGLE, Row, own, published, severities, submit, too_few
 
 from warehouse.project import find_project
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
 
 RESULTS = {"samples_per_s": 700.25, "tokens_per_s": 9000.25}
 OTHER_RESULTS = {"samples_per_s": 650.5, "tokens_per_s": 8000.25}

@@ -22,8 +22,8 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
 
 P90_NS, P99_NS, MULTI_P99_NS = 13349740, 13997474, 1482812  # early-stopping estimates
 MEAN_NS = 7752921835  # these three in every summary of the samples

@@ -28,8 +28,8 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
 
 GROUND_TRUTH = EVIDENCE / "ground-truth" / "mlperf-training-olympic-means.json"
 # FORMATS.md: round, submitter, how the platform begins, benchmark; the figure as it was published.

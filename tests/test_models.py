@@ -12,9 +12,9 @@ from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import schemas
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
-from warehouse.transform.build.landing_tables import landing_types
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.project_check import check
+from warehouse.transform.inputs.landing_tables import landing_types
 from warehouse.transform.project.model_files import load_models, load_queries, read_model
 
 

@@ -19,11 +19,11 @@ from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
-from warehouse.transform.build.builds import find_current
 from warehouse.transform.export.describe import describe_project
 from warehouse.transform.export.description import BuildOutcome, ModelOutcome, ProjectDescription
 from warehouse.transform.export.lineage_delivery import deliver
 from warehouse.transform.export.openlineage import run_events
+from warehouse.transform.finished.builds import find_current
 
 NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
 FILES = {

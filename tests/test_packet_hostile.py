@@ -24,8 +24,8 @@ from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.time_limit import time_limit
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
-from warehouse.transform.build.landing_tables import project_landing_types
 from warehouse.transform.build.recorded import recorded_project
+from warehouse.transform.inputs.landing_tables import project_landing_types
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 # None ends in this century.

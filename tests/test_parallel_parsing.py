@@ -24,7 +24,7 @@ from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
-from warehouse.transform.build.builds import builder_lock
+from warehouse.transform.finished.builds import builder_lock
 
 FILES = 9
 

@@ -14,7 +14,7 @@ from conftest import Wh, WhOn
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
+from warehouse.transform.finished.builds import current_build
 
 FILES = {
     "models/run.sql": "/*\ndescription: runs\ntags: [nightly]\n*/\n"

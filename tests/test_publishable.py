@@ -34,8 +34,8 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.landing_tables import project_landing_types
 from warehouse.transform.check.project_check import check_project
+from warehouse.transform.inputs.landing_tables import project_landing_types
 
 CASES = Path(__file__).parent / "publishing"
 

@@ -17,7 +17,7 @@ from warehouse.claims.trace.catalog import open_trace_session, trace_in_memory
 from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.project import Project
 from warehouse.transform.build.build import build, gather_material
-from warehouse.transform.build.builds import current_build
+from warehouse.transform.finished.builds import current_build
 from warehouse.transform.project.model import RESERVED_COLUMNS
 
 SQL = "select key, sum(value) as total, max(value) as top from reading group by key"

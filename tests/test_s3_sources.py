@@ -21,12 +21,12 @@ from warehouse.errors import WarehouseError
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import BuildReport, Progress, build
-from warehouse.transform.build.builds import current_build, find_current
 from warehouse.transform.build.preview import preview
 from warehouse.transform.build.session import ModelResult
-from warehouse.transform.project import s3_sources as objects
+from warehouse.transform.finished.builds import current_build, find_current
+from warehouse.transform.finished.query import run_query
+from warehouse.transform.inputs import s3_sources as objects
 from warehouse.transform.project.model import Model
-from warehouse.transform.query import run_query
 from warehouse.transform.sql.duck import connect, execute
 
 

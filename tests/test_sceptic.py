@@ -26,8 +26,8 @@ from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.record.command import record
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import open_build
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import open_build
 
 
 def test_a_tie_that_another_plan_may_break_otherwise_is_refused_or_traced_to_its_own_bytes(tmp_path: Path) -> None:

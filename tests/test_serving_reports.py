@@ -18,7 +18,7 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project import standard_folder
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
+from warehouse.transform.finished.builds import current_build
 
 LLMPERF = "ray-project__llmperf-leaderboard"
 GENAI_PERF = "cfregly__ai-performance-engineering"

@@ -29,8 +29,8 @@ from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project, trust_key
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
 
 SQL = "select key, sum(value) as total from reading group by key"
 CELL = "claim[key=a].total"

@@ -24,11 +24,11 @@ from warehouse.digest import bytes_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.finding import LEFTOVER
 from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.removal import remove_bundle
 from warehouse.evidence.objects import holds as evidence_holds
 from warehouse.evidence.objects.holds import inspect_holds
 from warehouse.evidence.objects.s3 import S3Objects
 from warehouse.evidence.part import part_of
-from warehouse.evidence.removal import remove_bundle
 from warehouse.evidence.store import EvidenceStore, bundle_key, local_store, manifest_key, raw_key
 from warehouse.landing.contract import Bundle
 

@@ -10,7 +10,7 @@ from bare_project import project, write
 
 from warehouse.project import Project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
+from warehouse.transform.finished.builds import current_build
 
 __all__ = ["project"]
 VIEW = "/*\nmaterialized: view\ndescription: é\n*/ "

@@ -20,7 +20,7 @@ from warehouse.errors import ExitCode
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import builder_lock, current_build
+from warehouse.transform.finished.builds import builder_lock, current_build
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 KILLS = 50

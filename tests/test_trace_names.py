@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from samples.values import take_in, value_files, values_project
 
+from warehouse.claims.numbers.cell_rows import cell_rows
 from warehouse.claims.numbers.lineage import Lineage, lineage
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.cell_rows import cell_rows
 from warehouse.claims.trace.provenance import annotate
 from warehouse.claims.verify.verification import verify_number
 from warehouse.errors import WarehouseError

@@ -23,8 +23,8 @@ from warehouse.maintenance.detail_retention import plan_detail
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import BuildReport, build
-from warehouse.transform.build.builds import current_build, find_current
-from warehouse.transform.query import open_build
+from warehouse.transform.finished.builds import current_build, find_current
+from warehouse.transform.finished.query import open_build
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DETAIL = "/*\nretention_tier: warm\n*/\n"

@@ -19,8 +19,8 @@ from conftest import REPOSITORY
 from warehouse.cli.main import main
 from warehouse.project import Project
 from warehouse.project_making import init_project
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
 
 _ANSWER_TIMEOUT_S = 60.0  # what a change may take on a busy machine before the test gives up
 

@@ -15,7 +15,7 @@ from warehouse.errors import ExitCode
 from warehouse.project import Project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
+from warehouse.transform.finished.builds import current_build
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, standard_folder
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.query import run_query
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import run_query
 
 # The archives with evidence of the families that have an ingestor, and those of formats that none recognises yet.
 RECOGNISED = ("aisp", "fabric", "missed", "mlperf-inference", "mlperf-training", "serving")

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.claims.numbers.impact import Impacts, impact
+from warehouse.claims.numbers.cell_rows import CellRows, cell_rows
 from warehouse.claims.numbers.lineage import Lineage, lineage
 from warehouse.claims.numbers.number import parse_argument
+from warehouse.claims.numbers.raw_bytes import OpenedFile, open_file
 from warehouse.claims.numbers.search import FoundCell, find_cell
 from warehouse.claims.publish.publication import PublishedRollup, publications
-from warehouse.claims.trace.cell_rows import CellRows, cell_rows
-from warehouse.claims.trace.raw_bytes import OpenedFile, open_file
+from warehouse.claims.verify.impact import Impacts, impact
 from warehouse.claims.verify.verdict import Verdict
 from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, find_project
-from warehouse.transform.build.builds import current_build, find_build
+from warehouse.transform.finished.builds import current_build, find_build
+from warehouse.transform.finished.query import read_arrow, run_query
 from warehouse.transform.incremental.aged_out import told_away
-from warehouse.transform.query import read_arrow, run_query
 
 if TYPE_CHECKING:
     import polars

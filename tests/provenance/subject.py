@@ -16,7 +16,7 @@ import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.trace import provenance
-from warehouse.claims.trace.provenance.writing import written
+from warehouse.claims.trace.provenance.syntax.writing import written
 
 Keep = Mapping[int, Collection[int]]  # place of a table reference -> the tokens whose rows stay
 _MARK = "__at_"

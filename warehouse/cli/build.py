@@ -33,8 +33,8 @@ def run(args: argparse.Namespace) -> ExitCode:
 def _watch(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.publish.publishable import publishability
     from warehouse.project import find_project
-    from warehouse.transform.build.builds import is_unfinished
     from warehouse.transform.build.watch import checks
+    from warehouse.transform.finished.builds import is_unfinished
 
     is_retry = args.retry
     for found in checks():

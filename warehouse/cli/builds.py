@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
-    from warehouse.transform.build.builds import find_current, list_builds
+    from warehouse.transform.finished.builds import find_current, list_builds
 
     project = find_project()
     current = find_current(project)

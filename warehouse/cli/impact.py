@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    from warehouse.claims.numbers.impact import impact
+    from warehouse.claims.verify.impact import impact
     from warehouse.project import find_project
 
     found = impact(find_project(), args.asked)

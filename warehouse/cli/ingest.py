@@ -13,8 +13,8 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
     from warehouse.evidence.store import EvidenceStore
-    from warehouse.landing.examination import Issue
     from warehouse.landing.ingest import IngestReport, Plan
+    from warehouse.landing.parse.examination import Issue
     from warehouse.landing.registry import RegisteredIngestor
 
 _ERRORS_SHOWN = 5
@@ -130,8 +130,8 @@ def _problems(report: "IngestReport") -> list[WarehouseError]:
 def _issues(store: "EvidenceStore", reports: "list[IngestReport]", found: "Mapping[str, RegisteredIngestor]") -> "list[Issue]":
     """What the ingestors find odd in what was copied. The evidence is in the store by now: if it cannot be parsed, the ingest
     has succeeded all the same."""
-    from warehouse.landing.examination import issues_of
     from warehouse.landing.ingest import ADDED
+    from warehouse.landing.parse.examination import issues_of
 
     added = [bundle.digest for report in reports for bundle in report.bundles if bundle.status == ADDED and bundle.digest]
     try:

@@ -13,7 +13,7 @@ from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from warehouse.claims.numbers.lineage import Lineage
-    from warehouse.claims.trace.raw_bytes import OpenedFile
+    from warehouse.claims.numbers.raw_bytes import OpenedFile
 
 _LISTED = 12
 _GUARANTEES = {
@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.claims.numbers.lineage import lineage
-    from warehouse.claims.trace.raw_bytes import open_file
-    from warehouse.claims.verify.recorded import own_models
+    from warehouse.claims.numbers.raw_bytes import open_file
+    from warehouse.claims.trace.recorded import own_models
     from warehouse.cli.excluded_part import excluded_part
     from warehouse.cli.lineage_parts import columns_part, opened_document, rows_part
     from warehouse.project import find_project
@@ -98,7 +98,7 @@ def _document(number: "Lineage", own: list[str] | None) -> dict[str, object]:
 def _tree(number: "Lineage", own: list[str] | None, opened: "list[OpenedFile]", *, opens: bool) -> list[str]:
     """The four steps; under the raw files that were opened the first bytes of their ranges, with `opens` all that was read."""
     from warehouse.cli.lineage_parts import excerpt_lines, window_lines
-    from warehouse.evidence.removal import removal_text
+    from warehouse.evidence.ledger.removal import removal_text
 
     unit = f" {number.unit}" if number.unit and number.value is not None else ""
     lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value) + unit)}"]

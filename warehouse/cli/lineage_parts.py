@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from warehouse.errors import printable
 
 if TYPE_CHECKING:
+    from warehouse.claims.numbers.cell_rows import CellRows, ReadRow, ReadTable
     from warehouse.claims.numbers.lineage import Lineage
-    from warehouse.claims.trace.cell_rows import CellRows, ReadRow, ReadTable
-    from warehouse.claims.trace.raw_bytes import OpenedFile, Window
+    from warehouse.claims.numbers.raw_bytes import OpenedFile, Window
     from warehouse.project import Project
 
 _LISTED = 5  # rows of each table
@@ -34,7 +34,7 @@ class Part:
 
 def rows_part(project: "Project", number: "Lineage") -> Part:
     """The rows under a number: all in the document, null where they cannot be shown; a few of every table in the lines."""
-    from warehouse.claims.trace.cell_rows import cell_rows
+    from warehouse.claims.numbers.cell_rows import cell_rows
 
     rows = cell_rows(project, number)
     return Part(asdict(rows) if rows else None, _rows_lines(number, rows))
@@ -74,7 +74,7 @@ def _shown(value: Any) -> str:
 
 def columns_part(project: "Project", number: "Lineage") -> Part:
     """The column lineage of a number's column, in the keys of `wh columns --json` and as its tree."""
-    from warehouse.claims.verify.recorded import recorded_columns
+    from warehouse.claims.trace.recorded import recorded_columns
     from warehouse.cli.columns import column_tree, edge_document, not_understood
 
     graph, column = recorded_columns(project, number)

@@ -47,14 +47,14 @@ def refused(error: OSError) -> WarehouseError:
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
-    from warehouse.transform.query import json_value, printable_json
+    from warehouse.transform.finished.query import json_value, printable_json
 
     print(printable_json(json.dumps(json_value(document), ensure_ascii=False, indent=2)))
 
 
 def print_json_line(document: Any) -> None:
     """One JSON document on one line of stdout, as one of many."""
-    from warehouse.transform.query import json_value, printable_json
+    from warehouse.transform.finished.query import json_value, printable_json
 
     print(printable_json(json.dumps(json_value(document), ensure_ascii=False)), flush=True)
 

@@ -66,8 +66,8 @@ def move(args: argparse.Namespace, *, is_pull: bool) -> ExitCode:
                 notice(f"{_summary(new, total, there)}; {1 + len(error.also)} failed")
             raise
     if args.build is not None:
-        from warehouse.transform.build.builds import current_build, find_build
-        from warehouse.transform.build.exchange import pull_build, push_build
+        from warehouse.transform.finished.builds import current_build, find_build
+        from warehouse.transform.finished.exchange import pull_build, push_build
 
         if is_pull:
             build = pull_build(project, other.objects, args.build)

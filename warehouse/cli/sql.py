@@ -37,9 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
-    from warehouse.transform.build.builds import current_build, find_build
+    from warehouse.transform.finished.builds import current_build, find_build
+    from warehouse.transform.finished.query import run_query, write_result
     from warehouse.transform.incremental.aged_out import told_away
-    from warehouse.transform.query import run_query, write_result
     from warehouse.transform.testing.run_tests import failures_path
 
     text = sys.stdin.buffer.read().decode("utf-8", errors="replace") if args.query == "-" else args.query

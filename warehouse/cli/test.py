@@ -60,7 +60,7 @@ def _unit_tests(args: argparse.Namespace) -> ExitCode:
 
 def _equivalence(args: argparse.Namespace) -> ExitCode:
     from warehouse.project import find_project
-    from warehouse.transform.incremental.equivalence import check_equivalence, refuse_differences
+    from warehouse.transform.testing.equivalence import check_equivalence, refuse_differences
 
     if args.names:
         notice("--equivalence compares all tables: give no names")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
-from warehouse.transform.build.builds import find_current
+from warehouse.transform.finished.builds import find_current
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,7 +50,7 @@ class DetailPlan:
 def plan_detail(project: Project, now: datetime | None = None) -> DetailPlan:
     """What becomes of the detail in the project's current build by a build now (UTC); nothing where there is none. Raises
     what reading the ledger does (WH114)."""
-    from warehouse.transform.query import open_build
+    from warehouse.transform.finished.query import open_build
 
     current = find_current(project)
     if current is None:

@@ -31,9 +31,9 @@ from warehouse.maintenance.check_note import CheckNote, read_note
 from warehouse.maintenance.landing import batch_keys, inspect_batch, inspect_other_files
 from warehouse.maintenance.published import ClaimInspector
 from warehouse.project import Project
-from warehouse.transform.build.builds import find_current, inspect_kept
-from warehouse.transform.build.exchange import inspect_builds
-from warehouse.transform.build.landing_tables import from_json
+from warehouse.transform.finished.builds import find_current, inspect_kept
+from warehouse.transform.finished.exchange import inspect_builds
+from warehouse.transform.inputs.landing_tables import from_json
 
 Progress = Callable[[int, int], None]
 

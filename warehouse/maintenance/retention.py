@@ -13,8 +13,8 @@ from functools import partial
 
 from warehouse.claims.publish.publication import PublishedRollup, publications
 from warehouse.evidence.ledger.events import LAST_ARRIVAL, PUBLICATION, Event, Ledger
+from warehouse.evidence.ledger.removal import remove_bundle
 from warehouse.evidence.objects.location import open_store
-from warehouse.evidence.removal import remove_bundle
 from warehouse.evidence.store import bundle_key
 from warehouse.project import Project
 

@@ -28,8 +28,8 @@ from warehouse.evidence.ledger.run_decisions import (
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import Signing, check_signatures
 from warehouse.project import Project
-from warehouse.transform.build.builds import Build, current_build
-from warehouse.transform.project.digests import RUN_TABLE
+from warehouse.transform.check.digests import RUN_TABLE
+from warehouse.transform.finished.builds import Build, current_build
 
 if TYPE_CHECKING:
     from warehouse.evidence.signing.keys import SigningKey
@@ -142,7 +142,7 @@ def _check_known(project: Project, run_id: str) -> None:
 def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
     """Whether a build knows a run, and if not, the ids most like it. Of a project without the table of runs, every table with
     a run_id tells of runs."""
-    from warehouse.transform.query import run_query
+    from warehouse.transform.finished.query import run_query
     from warehouse.transform.sql.duck import quoted, text_literal
 
     wanted = text_literal(run_id)
@@ -166,7 +166,7 @@ def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
 def _stating(build: Build, run_id: str) -> tuple[list[str], bool]:
     """The bundles of a build that state a run, sorted, and whether they do so differently: none and no, where the project has no
     such tables."""
-    from warehouse.transform.query import run_query
+    from warehouse.transform.finished.query import run_query
     from warehouse.transform.sql.duck import text_literal
 
     wanted = text_literal(run_id)
@@ -182,7 +182,7 @@ def _stating(build: Build, run_id: str) -> tuple[list[str], bool]:
 
 def _built_bundles(project: Project, build: Build) -> set[str]:
     from warehouse.landing.parse.batches import BUNDLE_TABLE
-    from warehouse.transform.build.landing_tables import built_rows
+    from warehouse.transform.inputs.landing_tables import built_rows
 
     column = "artifact_manifest_digest"
     return {row[column] for row in built_rows(build.landing, open_store(project).landing, BUNDLE_TABLE, [column])}

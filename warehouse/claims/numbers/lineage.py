@@ -12,14 +12,14 @@ from typing import Any
 
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.search import FoundCell, current_cell, find_cell
-from warehouse.claims.publish.determinism import Determinism, recorded
 from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
 from warehouse.claims.publish.specification import declared_units, read_specification
+from warehouse.claims.trace.determinism import Determinism, recorded
 from warehouse.evidence.ledger.events import Event, Ledger
+from warehouse.evidence.ledger.removal import removed_bundles
 from warehouse.evidence.ledger.run_decisions import Decision, standing
 from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.objects.location import open_store
-from warehouse.evidence.removal import removed_bundles
 from warehouse.evidence.store import proof_key
 from warehouse.project import Project
 
@@ -101,7 +101,7 @@ def _of_built(project: Project, found: FoundCell) -> Lineage:
     from warehouse.claims.publish.freezing import Facts
     from warehouse.claims.trace.catalog import open_trace_session
     from warehouse.claims.trace.tracing import trace
-    from warehouse.transform.build.builds import current_build
+    from warehouse.transform.finished.builds import current_build
 
     assert found.rowid is not None
     con, catalog = open_trace_session(current_build(project), project.store_root)
@@ -151,9 +151,9 @@ def _lineage(
 
 def _declared(project: Project, found: FoundCell) -> tuple[str | None, str | None]:
     """The unit and description that the current build's query declares for a cell's column; None for what it does not declare."""
-    from warehouse.transform.build.builds import find_current
+    from warehouse.transform.finished.builds import find_current
+    from warehouse.transform.finished.query import open_build
     from warehouse.transform.project.header import read_header
-    from warehouse.transform.query import open_build
 
     if (build := find_current(project)) is None:
         return None, None

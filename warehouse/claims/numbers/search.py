@@ -18,7 +18,7 @@ from warehouse.claims.publish.specification import declared_units, stored_specif
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.exact import exact, inexact
 from warehouse.project import Project
-from warehouse.transform.build.builds import check_current, find_current
+from warehouse.transform.finished.builds import check_current, find_current
 
 if TYPE_CHECKING:
     import duckdb
@@ -111,7 +111,7 @@ def _stated(grain: Mapping[str, Any]) -> dict[str, str]:
 
 def current_numbers(project: Project, query: str) -> frozenset[str]:
     """The number ids that the current build's rollup of a query has; none when there is no build."""
-    from warehouse.transform.query import open_build
+    from warehouse.transform.finished.query import open_build
     from warehouse.transform.sql.duck import quote
 
     build = find_current(project)
@@ -233,7 +233,7 @@ def _numbers(project: Project, published: Sequence[PublishedRollup]) -> Iterator
 
 def _built_units(project: Project) -> dict[str, dict[str, str]]:
     """The units of the current build's rollups, by query and column."""
-    from warehouse.transform.query import open_build
+    from warehouse.transform.finished.query import open_build
 
     if (build := find_current(project)) is None:
         return {}
@@ -249,7 +249,7 @@ def _built_rows(
     project: Project, query: str | None = None, is_wanted: Callable[[Mapping[str, Any]], bool] = lambda grain: True
 ) -> Iterator[tuple[str, PublishedRow, int]]:
     """The rows of the current build's rollups whose grain is wanted, untraced: (query, row, row id)."""
-    from warehouse.transform.query import open_build
+    from warehouse.transform.finished.query import open_build
 
     build = find_current(project)
     if build is None:

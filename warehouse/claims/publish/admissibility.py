@@ -13,11 +13,11 @@ from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, s
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.parse.batches import DECIDED_TABLES
 from warehouse.project import Project
-from warehouse.transform.build.builds import find_current
-from warehouse.transform.project.digests import RUN_TABLE
+from warehouse.transform.check.digests import RUN_TABLE
+from warehouse.transform.finished.builds import find_current
 
 if TYPE_CHECKING:
-    from warehouse.transform.build.builds import Build
+    from warehouse.transform.finished.builds import Build
 
 _LISTED = 12  # runs of a refusal
 
@@ -56,7 +56,7 @@ def check_admitted(
 def conflicted_runs(build: "Build") -> list[str]:
     """The runs of a build that bundles state differently: nothing of them is published. Empty for a project that has no table of
     runs."""
-    from warehouse.transform.query import open_build
+    from warehouse.transform.finished.query import open_build
 
     con = open_build(build.path)
     try:
@@ -95,7 +95,7 @@ def reads_decisions(specification: Mapping[str, Any]) -> bool:
 
 
 def _of_build(project: Project, build: "Build") -> Sequence[Reference]:
-    from warehouse.transform.build.landing_tables import built_rows
+    from warehouse.transform.inputs.landing_tables import built_rows
 
     landing = open_store(project).landing
     named = {  # several rows may be of one decision

@@ -10,8 +10,8 @@ from warehouse.claims.publish.operations import additions
 from warehouse.claims.publish.publication import row_line
 from warehouse.claims.publish.why_sets import Run, WhySetWriter
 from warehouse.exact import exact, row_numbers
+from warehouse.transform.check.digests import RUN_TABLE
 from warehouse.transform.lineage.derived import ColumnRef
-from warehouse.transform.project.digests import RUN_TABLE
 from warehouse.transform.sql.duck import quote, quoted
 from warehouse.transform.sql.text import canonical
 

@@ -1,4 +1,4 @@
-"""The additions of floats that a published value passes through: what makes its column of class T (`claims.publish.determinism`).
+"""The additions of floats that a published value passes through: what makes its column of class T (`claims.trace.determinism`).
 
 They are read off the engine's own plans, of the query and of every table under it; an operation that is not known, and a plan
 that is not understood, is taken for one. No data is read.
@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.publish.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, Determinism
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
+from warehouse.claims.trace.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, Determinism
 from warehouse.claims.trace.empty_tables import empty_tables
 from warehouse.transform.lineage.column_expressions import Note, NotUnderstood
 from warehouse.transform.lineage.derived import NONE, ColumnRef, Refs

@@ -26,17 +26,17 @@ from warehouse.evidence.signing.signatures import VALID
 from warehouse.exact import exact
 from warehouse.landing.parse.batches import BUNDLE_TABLE
 from warehouse.project import Project
-from warehouse.transform.build.builds import current_build
+from warehouse.transform.finished.builds import current_build
 from warehouse.transform.sql.text import canonical
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.claims.publish.determinism import Determinism
     from warehouse.claims.trace.catalog import Catalog
+    from warehouse.claims.trace.determinism import Determinism
     from warehouse.evidence.signing.keys import SigningKey
-    from warehouse.transform.build.builds import Build
+    from warehouse.transform.finished.builds import Build
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def _store(
 
 def _unseen(project: Project, build: "Build") -> frozenset[str]:
     """The bundles of the store that the build does not hold: they arrived after it."""
-    from warehouse.transform.build.landing_tables import built_rows
+    from warehouse.transform.inputs.landing_tables import built_rows
 
     store = open_store(project)
     rows = built_rows(build.landing, store.landing, BUNDLE_TABLE, ("artifact_manifest_digest",))

@@ -20,7 +20,7 @@ from warehouse.claims.trace.catalog import BuiltModel, Catalog, catalog_of, roll
 from warehouse.claims.trace.empty_tables import empty_tables
 from warehouse.claims.trace.inlined_views import Expansion, expanded
 from warehouse.claims.trace.provenance import Refusal, annotate, cells_read
-from warehouse.claims.trace.provenance.refusals import MAX_QUOTED_CHARACTERS, REASONS
+from warehouse.claims.trace.provenance.syntax.refusals import MAX_QUOTED_CHARACTERS, REASONS
 from warehouse.claims.trace.trace_step import row_tokens
 from warehouse.errors import WarehouseError, by_place, printable
 from warehouse.evidence.durable import replace_durably
@@ -49,7 +49,7 @@ class Publishability(NamedTuple):
 
 def publishability(project: "Project", checked: "CheckedProject") -> Publishability:
     """Whether the queries of a project can be published, as far as their SQL tells."""
-    from warehouse.transform.build.landing_tables import project_landing_types
+    from warehouse.transform.inputs.landing_tables import project_landing_types
 
     catalog = catalog_of(checked, project_landing_types(project))
     queries = [name for name, model in catalog.models.items() if model.schema == "rollup"]

@@ -201,8 +201,8 @@ def _ingested(project: Project, path: Path) -> list[str]:
 
 
 def _bundle_of_run(project: Project, run_id: str) -> str:
-    from warehouse.transform.build.builds import find_current
-    from warehouse.transform.query import run_query
+    from warehouse.transform.finished.builds import find_current
+    from warehouse.transform.finished.query import run_query
     from warehouse.transform.sql.duck import text_literal
 
     build, rows = find_current(project), []

@@ -12,12 +12,12 @@ from warehouse.digest import canonical_document, number_id
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
-from warehouse.transform.project.digests import document_digest, is_query_spec, parents_of
+from warehouse.transform.check.digests import document_digest, is_query_spec, parents_of
 
 
 @dataclass(frozen=True)
 class Specification:
-    """A query's spec: its digest, the document of `transform.project.digests.specification`, and the (name, digest) of every model
+    """A query's spec: its digest, the document of `transform.check.digests.specification`, and the (name, digest) of every model
     under it, nearest first."""
 
     digest: str

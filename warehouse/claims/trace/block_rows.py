@@ -9,8 +9,8 @@ from enum import IntEnum
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.engine import function_name
 from warehouse.claims.trace.provenance.selecting import has_aggregate
+from warehouse.claims.trace.provenance.syntax.engine import function_name
 from warehouse.claims.trace.provenance.values import conjuncts
 from warehouse.claims.trace.provenance.windows import bare_function
 

@@ -14,10 +14,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from warehouse.landing.parse.batches import LandingFile
-from warehouse.transform.build.builds import Build
 from warehouse.transform.build.in_memory import made_in_memory
+from warehouse.transform.finished.builds import Build
+from warehouse.transform.finished.query import open_build
 from warehouse.transform.project.model import RESERVED_COLUMNS
-from warehouse.transform.query import open_build
 
 if TYPE_CHECKING:
     import duckdb
@@ -148,7 +148,7 @@ def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConn
 
 def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]]) -> None:
     from warehouse.claims.trace.provenance import TRACE_SETTINGS
-    from warehouse.transform.build.landing_tables import open_landing_table
+    from warehouse.transform.inputs.landing_tables import open_landing_table
 
     for setting in TRACE_SETTINGS:
         con.execute(setting)

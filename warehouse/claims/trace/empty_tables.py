@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warehouse.transform.build.landing_tables import open_landing_table
 from warehouse.transform.check.project_check import create_schemas
+from warehouse.transform.inputs.landing_tables import open_landing_table
 from warehouse.transform.sql.duck import connect, quote, quoted
 
 if TYPE_CHECKING:

@@ -14,6 +14,6 @@ def parsed(sql: str) -> "exp.Expr":
     """The tree of one statement, respelled. It is shared: who wants to change it copies it. Raises sqlglot's ParseError."""
     import sqlglot
 
-    from warehouse.claims.trace.provenance.spelling import respelled
+    from warehouse.claims.trace.provenance.syntax.spelling import respelled
 
     return respelled(sqlglot.parse_one(sql, dialect="duckdb"))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from warehouse.claims.publish.determinism import DEFAULT_TOLERANCE
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
+from warehouse.claims.trace.determinism import DEFAULT_TOLERANCE
 from warehouse.claims.trace.inlined_views import expanded
 from warehouse.claims.trace.provenance import Annotated, Mark, Refusal, annotate
 from warehouse.errors import WarehouseError

@@ -153,7 +153,7 @@ def trace(
     """Trace rows of `rollup.<query>` (all, or those with the given row ids) to their runs, and the given value columns to
     their evidence, with `traces_rows` also that of the rows being there; without columns no further than to the runs.
 
-    `con` is a session of `open_trace_session`. It holds afterwards, for `claims.trace.cell_rows` to read, a table `demand_table(model)`
+    `con` is a session of `open_trace_session`. It holds afterwards, for `claims.numbers.cell_rows` to read, a table `demand_table(model)`
     for every model of which rows were read: which column (`c`, `*` for a row as such) of which row (`rid`) each value rests on;
     with `keeps_landing_rows` its table `LANDING_DEMAND` has the same of landing tables. Raises WH306 for SQL that cannot be
     traced, and when an annotated query does not give back the rows it is asked about (guarantee G1 of the design).
@@ -349,7 +349,7 @@ def group_keys(model: BuiltModel, columns: Sequence[str]) -> list[str]:
     group hold the same value, so any of them is its witness. Of a model that does not plainly group, none."""
     from sqlglot import exp
 
-    from warehouse.claims.trace.provenance.engine import is_aggregate
+    from warehouse.claims.trace.provenance.syntax.engine import is_aggregate
 
     tree = parsed(body(model.sql))
     if not isinstance(tree, exp.Select) or tree.args.get("group") is None:

@@ -15,8 +15,6 @@ from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.publish.admissibility import made_with
-from warehouse.claims.publish.completeness import evidence_then
-from warehouse.claims.publish.determinism import UNRECORDED, Determinism
 from warehouse.claims.publish.guarantees import YES
 from warehouse.claims.publish.publication import PublishedRollup
 from warehouse.claims.publish.signing import (
@@ -28,6 +26,8 @@ from warehouse.claims.publish.signing import (
     publication_event,
     trusted_keys,
 )
+from warehouse.claims.trace.determinism import UNRECORDED, Determinism
+from warehouse.claims.verify.completeness import evidence_then
 from warehouse.claims.verify.retrace import Doubt, row_key
 from warehouse.claims.verify.verdict import (
     EXPIRED,
@@ -44,9 +44,9 @@ from warehouse.claims.verify.verdict import (
 )
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.removal import expired, removed_bundles
 from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, standing_now
 from warehouse.evidence.objects.location import open_store
-from warehouse.evidence.removal import expired, removed_bundles
 from warehouse.evidence.signing.signatures import VALID, Signing
 from warehouse.exact import inexact
 from warehouse.project import Project

@@ -17,9 +17,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.publish.static_facts import Established, establish
 from warehouse.claims.trace.catalog import Catalog, trace_in_memory
-from warehouse.claims.trace.static_facts import Established, establish
-from warehouse.claims.verify.recorded import recorded_landing, refused, sound_project
+from warehouse.claims.trace.recorded import recorded_landing, refused, sound_project
 from warehouse.claims.verify.retrace import Retraced, retrace, row_key
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.run_decisions import Decision
@@ -29,12 +29,12 @@ from warehouse.exact import exact
 from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors
 from warehouse.project import Project
-from warehouse.transform.build.landing_tables import LandingTables, landing_tables
 from warehouse.transform.build.material import Material, landing_inputs
 from warehouse.transform.build.recorded import recorded_envelopes
 from warehouse.transform.build.state import Inputs, logics
 from warehouse.transform.check.checked_project import CheckedProject
-from warehouse.transform.project.digests import engine_leaf, recorded_model
+from warehouse.transform.check.digests import engine_leaf, recorded_model
+from warehouse.transform.inputs.landing_tables import LandingTables, landing_tables
 from warehouse.transform.project.model import RESERVED_COLUMNS, Model
 from warehouse.transform.sql.duck import quoted
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.publish.freezing import Facts, frozen_rows
 from warehouse.claims.publish.guarantees import UNKNOWN
 from warehouse.claims.publish.publication import read_row
+from warehouse.claims.publish.static_facts import Established
 from warehouse.claims.publish.why_sets import Run, WhySets, WhySetWriter
 from warehouse.claims.trace.catalog import Catalog, rollup_columns
-from warehouse.claims.trace.static_facts import Established
 from warehouse.claims.trace.tracing import trace
 from warehouse.version import __version__
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.claims.publish.determinism import Determinism
 from warehouse.claims.publish.signing import Signings
+from warehouse.claims.trace.determinism import Determinism
 from warehouse.claims.verify.retrace import CellRecord
 from warehouse.errors import ExitCode, WarehouseError
 

@@ -11,13 +11,13 @@ from warehouse.claims.numbers.lineage import lineage_of
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.search import FoundCell, current_numbers, find_cell
 from warehouse.claims.publish.admissibility import decisions_then, made_with, reads_decisions
-from warehouse.claims.publish.completeness import difference, evidence_then
-from warehouse.claims.publish.determinism import UNRECORDED, recorded
 from warehouse.claims.publish.guarantees import YES
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications
 from warehouse.claims.publish.specification import read_specification
+from warehouse.claims.trace.determinism import UNRECORDED, recorded
+from warehouse.claims.trace.recorded import recorded_specification
 from warehouse.claims.verify.auditor import Auditor, equals
-from warehouse.claims.verify.recorded import recorded_specification
+from warehouse.claims.verify.completeness import difference, evidence_then
 from warehouse.claims.verify.retrace import CellRecord
 from warehouse.claims.verify.verdict import REFUSED, RETRACTED, STALE, TAMPERED, VERIFIED, Claim, Verdict, state_of
 from warehouse.errors import ExitCode, WarehouseError

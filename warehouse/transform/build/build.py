@@ -19,7 +19,7 @@ from warehouse.evidence.signing.signatures import signature_stamps
 from warehouse.evidence.store import EvidenceStore
 from warehouse.project import KINDS, Project
 from warehouse.project_file import PROJECT_FILE
-from warehouse.transform.build.builds import (
+from warehouse.transform.finished.builds import (
     FORM,
     Build,
     build_path,
@@ -31,14 +31,14 @@ from warehouse.transform.build.builds import (
     remove_leftovers,
     switch_to,
 )
-from warehouse.transform.project.current_folder import inside
-from warehouse.transform.project.sources import FileSet, file_set, file_stamp
+from warehouse.transform.inputs.current_folder import inside
+from warehouse.transform.inputs.sources import FileSet, file_set, file_stamp
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
-    from warehouse.transform.build.landing_tables import LandingTables
     from warehouse.transform.build.material import Material
     from warehouse.transform.build.session import ModelResult
+    from warehouse.transform.inputs.landing_tables import LandingTables
     from warehouse.transform.testing.run_tests import TestResult
 
 
@@ -161,7 +161,7 @@ def _landing(
     from warehouse.evidence.signing.keys import public_keys
     from warehouse.landing.parse.refresh import refresh
     from warehouse.landing.registry import find_ingestors
-    from warehouse.transform.build.landing_tables import from_json, landing_tables, no_evidence
+    from warehouse.transform.inputs.landing_tables import from_json, landing_tables, no_evidence
 
     if current and current.evidence == evidence and _has_landing(store, current):
         return from_json(current.landing, store.landing)

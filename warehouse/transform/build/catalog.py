@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from warehouse.digest import canonical_json
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.session import ModelResult
+from warehouse.transform.check.digests import specification
 from warehouse.transform.incremental.aged_out import write_away
-from warehouse.transform.project.digests import specification
 from warehouse.transform.sql.duck import PINNED_SETTINGS, engine_version, quote
 from warehouse.transform.testing.run_tests import TestResult
 from warehouse.version import __version__

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.build.content import rows_of
 from warehouse.transform.build.session import Session
-from warehouse.transform.project.current_folder import inside
+from warehouse.transform.inputs.content import rows_of
+from warehouse.transform.inputs.current_folder import inside
 from warehouse.transform.sql.duck import SEARCH_PATH, connect, text_literal
 from warehouse.transform.sql.engine_faults import message_of
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import domain_digest
 from warehouse.project import Project
-from warehouse.transform.build.builds import FORM
-from warehouse.transform.build.landing_tables import LandingTables, arrivals
 from warehouse.transform.build.state import Inputs, Logic, logics
 from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.check.digests import Envelope, engine_leaf, envelopes, landing_leaf
 from warehouse.transform.check.project_check import check_project
+from warehouse.transform.finished.builds import FORM
 from warehouse.transform.incremental.warm_tier import WarmTier, warm_tier
-from warehouse.transform.project.digests import Envelope, engine_leaf, envelopes, landing_leaf
-from warehouse.transform.project.sources import FileState, check_unchanged, file_set
+from warehouse.transform.inputs.landing_tables import LandingTables, arrivals
+from warehouse.transform.inputs.sources import FileState, check_unchanged, file_set
 
 if TYPE_CHECKING:
     from warehouse.landing.parse.batches import LandingFile

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.transform.build.build import Progress, gather_material
-from warehouse.transform.build.builds import find_current
 from warehouse.transform.build.plan import KEEP, plan
 from warehouse.transform.build.state import TableState, read_passed, read_states, tests_to_run
+from warehouse.transform.finished.builds import find_current
+from warehouse.transform.finished.query import open_build
 from warehouse.transform.project.header import read_header
 from warehouse.transform.project.model import Model
 from warehouse.transform.project.selection import select
-from warehouse.transform.query import open_build
 from warehouse.transform.sql.text import canonical
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.landing.parse.batches import LandingFile, check_landing_file
-from warehouse.transform.build.landing_tables import LANDING_ORDER, landing_rows, open_landing_table
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.state import TableState
 from warehouse.transform.incremental.changed_keys import FILE_COLUMN
 from warehouse.transform.incremental.incremental import Leaf, delta_name
 from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, OrderedRows, analyze, order_of, rewrite
-from warehouse.transform.project.sources import check_as_engine_finds, engine_path, open_remote
+from warehouse.transform.inputs.landing_tables import LANDING_ORDER, landing_rows, open_landing_table
+from warehouse.transform.inputs.sources import check_as_engine_finds, engine_path, open_remote
 from warehouse.transform.sql.duck import execute, quote, quoted, text_literal
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.check.digests import Envelope, recorded_model
 from warehouse.transform.check.project_check import LandingTypes, inspect
-from warehouse.transform.project.digests import Envelope, recorded_model
 from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.project.graph import Graph
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
 from warehouse.exact import exact, row_numbers
-from warehouse.transform.project.digests import Envelope
+from warehouse.transform.check.digests import Envelope
 from warehouse.transform.project.model import Model
 from warehouse.transform.sql.duck import execute, quote, quoted, text_literal
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
-from warehouse.transform.build.content import EMPTY, Content, content_of
+from warehouse.transform.build.emptiness import Emptiness
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
 from warehouse.transform.build.readers import Readers
@@ -29,8 +29,8 @@ from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, set_aside
 from warehouse.transform.incremental.row_order import GROWN, PATCHED, order_of
 from warehouse.transform.incremental.warm_tier import age_of
+from warehouse.transform.inputs.content import EMPTY, Content, content_of
 from warehouse.transform.sql.duck import execute, quote, quoted
-from warehouse.transform.sql.emptiness import Emptiness
 from warehouse.transform.sql.engine_faults import translated_elsewhere
 
 if TYPE_CHECKING:

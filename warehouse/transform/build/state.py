@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import memo_digest
-from warehouse.transform.build.builds import FORM
-from warehouse.transform.build.content import Content
 from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.check.digests import Envelope
+from warehouse.transform.finished.builds import FORM
 from warehouse.transform.incremental.row_order import WHOLE
-from warehouse.transform.project.digests import Envelope
-from warehouse.transform.project.sources import FileSet
+from warehouse.transform.inputs.content import Content
+from warehouse.transform.inputs.sources import FileSet
+from warehouse.transform.project.data_tests import DataTest
 from warehouse.transform.sql.duck import PINNED_SETTINGS, engine_version
-from warehouse.transform.testing.data_tests import DataTest
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,7 +12,7 @@ from warehouse.errors import WarehouseError
 from warehouse.project import find_project
 from warehouse.transform.build.build import texts_fingerprint
 from warehouse.transform.check.project_check import Findings, check_project
-from warehouse.transform.project.sources import FileState, file_set
+from warehouse.transform.inputs.sources import FileState, file_set
 
 _PAUSE_S = 0.3
 

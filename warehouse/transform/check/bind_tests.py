@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.project.data_tests import DataTest, SqlTest, as_varchar, bound_literal
 from warehouse.transform.project.header import Header, PathPart, text_offset
 from warehouse.transform.project.header_tests import HeaderTest
 from warehouse.transform.project.model import Model, model_names
 from warehouse.transform.sql.duck import quote, quoted, text_literal
 from warehouse.transform.sql.engine_faults import message_of, translated, translated_within
 from warehouse.transform.sql.tree import fault, parsed, readings, statement
-from warehouse.transform.testing.data_tests import DataTest, SqlTest, as_varchar, bound_literal
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.build.content import OWN_PREFIX
-from warehouse.transform.build.landing_tables import open_landing_table
 from warehouse.transform.check.bind_tests import bind_tests
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.contract import contract_faults, rollup_faults
 from warehouse.transform.check.inputs import check_files, stamp_of
 from warehouse.transform.check.memory import CheckMemory, key_of
+from warehouse.transform.inputs.content import OWN_PREFIX
+from warehouse.transform.inputs.landing_tables import open_landing_table
+from warehouse.transform.project.data_tests import DataTest
 from warehouse.transform.project.feeds import feeder_faults
 from warehouse.transform.project.graph import Graph
 from warehouse.transform.project.model import Model
 from warehouse.transform.sql.duck import quote, quoted
 from warehouse.transform.sql.engine_faults import translated
-from warehouse.transform.testing.data_tests import DataTest
 
 if TYPE_CHECKING:
     import duckdb

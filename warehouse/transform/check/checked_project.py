@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from warehouse.transform.incremental.changed_keys import KeyPlan
+from warehouse.transform.project.data_tests import DataTest
 from warehouse.transform.project.graph import Graph, with_views
 from warehouse.transform.project.model import Model
 from warehouse.transform.sql.aggregates import sees_layout
-from warehouse.transform.testing.data_tests import DataTest
 
 
 @dataclass(frozen=True)

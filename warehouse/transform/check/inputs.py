@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from warehouse.errors import WarehouseError
 from warehouse.transform.check.memory import CheckMemory, key_of, plan_as_json, plan_from_json
 from warehouse.transform.incremental.changed_keys import KeyPlan, key_plan, narrow_name, narrowed
+from warehouse.transform.inputs.s3_sources import is_remote
+from warehouse.transform.inputs.sources import file_stamps, has_match, open_remote
 from warehouse.transform.project.graph import Graph, with_views
 from warehouse.transform.project.model import Model, model_names
-from warehouse.transform.project.s3_sources import is_remote
-from warehouse.transform.project.sources import file_stamps, has_match, open_remote
 from warehouse.transform.sql.aggregates import has_unsteady_window, sees_layout
 from warehouse.transform.sql.tree import FileRead, fault
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import memo_digest
 from warehouse.evidence.durable import replace_durably
-from warehouse.transform.build.builds import FORM
+from warehouse.transform.finished.builds import FORM
 from warehouse.transform.incremental.changed_keys import KeyPath, KeyPlan
 from warehouse.transform.incremental.locality import KeyedInput
 from warehouse.transform.sql.duck import engine_version

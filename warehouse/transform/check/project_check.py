@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, by_place, together
 from warehouse.project import STANDARD_PREFIX, source_fault
-from warehouse.transform.build.landing_tables import project_landing_types
 from warehouse.transform.check.binding_session import BindingSession
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.contract import contract_types
 from warehouse.transform.check.inputs import key_plans
 from warehouse.transform.check.memory import CheckMemory, read_memory
-from warehouse.transform.project.current_folder import inside
+from warehouse.transform.inputs.current_folder import inside
+from warehouse.transform.inputs.landing_tables import project_landing_types
+from warehouse.transform.inputs.sources import SOURCE_SCHEMA, at_its_source, source_models
+from warehouse.transform.project.data_tests import SqlTest, data_tests, load_sql_tests
 from warehouse.transform.project.feeds import FEED_SCHEMA, with_feeds
 from warehouse.transform.project.graph import build_graph
 from warehouse.transform.project.model import Model
 from warehouse.transform.project.model_files import read_models, read_queries
-from warehouse.transform.project.sources import SOURCE_SCHEMA, at_its_source, source_models
 from warehouse.transform.sql.duck import connect
 from warehouse.transform.sql.text import fault_at, first_token
 from warehouse.transform.sql.tree import parsed
-from warehouse.transform.testing.data_tests import SqlTest, data_tests, load_sql_tests
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from warehouse.digest import bytes_digest
-from warehouse.transform.build.builds import POINTER
 from warehouse.transform.export.dbt_tests import test_name
 from warehouse.transform.export.description import LANDING, ProjectDescription, Promise, Table
+from warehouse.transform.finished.builds import POINTER
 from warehouse.transform.sql.duck import quote
 
 DBT_VERSION = "1.10.0"  # the shape's version: readers choose their parser by it

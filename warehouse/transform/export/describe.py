@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from warehouse.project import Project
-from warehouse.transform.build.builds import Build, find_current
 from warehouse.transform.export.description import STATUS_OF_ACTION, BuildOutcome, ColumnLineage, ModelOutcome, ProjectDescription, PromiseOutcome
+from warehouse.transform.finished.builds import Build, find_current
 
 if TYPE_CHECKING:
     from warehouse.transform.lineage.columns import ColumnGraph
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def describe_project(project: Project) -> ProjectDescription:
     """The project as its files say it, without any build. Raises WH2xx where it does not check."""
-    from warehouse.transform.build.landing_tables import project_landing_types
     from warehouse.transform.check.project_check import check_project
+    from warehouse.transform.inputs.landing_tables import project_landing_types
     from warehouse.transform.lineage.columns import column_graph
 
     landing = project_landing_types(project)
@@ -48,7 +48,7 @@ def with_current_build(project: Project, description: ProjectDescription) -> Pro
 def outcome_of(build: Build, description: ProjectDescription) -> BuildOutcome:
     """What a finished build says of itself. A model that has been edited since is left out: what is in the build is not what
     the project says now."""
-    from warehouse.transform.query import open_build
+    from warehouse.transform.finished.query import open_build
 
     con = open_build(build.path)
     try:

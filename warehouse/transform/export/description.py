@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.project.data_tests import data_tests
 from warehouse.transform.project.graph import Graph
 from warehouse.transform.project.model import Column, Model
-from warehouse.transform.testing.data_tests import data_tests
 
 LANDING = "landing"  # shown as the schema of landing tables, which have none of their own
 # (table, column) to the columns it is made of: source table, source column, and `value` or `condition`. Tables are

@@ -48,7 +48,7 @@ def knows_away(con: "duckdb.DuckDBPyConnection") -> bool:
 
 def runs_without_detail(build: "Path") -> dict[str, int]:
     """`runs_away` of a finished build's file."""
-    from warehouse.transform.query import open_build
+    from warehouse.transform.finished.query import open_build
 
     con = open_build(build)
     try:

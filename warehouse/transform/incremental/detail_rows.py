@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.transform.build.content import HASH_SUM, ROW, ROWS, Content, content_by_key
 from warehouse.transform.incremental.aged_out import AWAY
 from warehouse.transform.incremental.incremental import AFFECTED, delta_name
 from warehouse.transform.incremental.warm_tier import WarmTier
+from warehouse.transform.inputs.content import HASH_SUM, ROW, ROWS, Content, content_by_key
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_COLUMN, Model
 from warehouse.transform.sql.duck import execute, quote, quoted, text_literal
 

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.transform.build.content import HASH_SUM, ROW, ROWS, Content, content_by_key
 from warehouse.transform.incremental.changed_keys import FILE_COLUMN, KeyPlan, narrow_name, narrowed
 from warehouse.transform.incremental.locality import INPUT_ALIAS, KeyedInput
 from warehouse.transform.incremental.row_order import (
@@ -29,6 +28,7 @@ from warehouse.transform.incremental.row_order import (
     put_in_order,
     repeats,
 )
+from warehouse.transform.inputs.content import HASH_SUM, ROW, ROWS, Content, content_by_key
 from warehouse.transform.project.model import Model
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from warehouse.transform.build.content import ROW, row_hash
 from warehouse.transform.incremental.incremental import delta_name
+from warehouse.transform.inputs.content import ROW, row_hash
 from warehouse.transform.sql.duck import quote, quoted
 
 if TYPE_CHECKING:

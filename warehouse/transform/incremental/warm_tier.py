@@ -15,8 +15,8 @@ from functools import cached_property
 from warehouse.digest import memo_digest
 from warehouse.project import Retention
 from warehouse.transform.check.checked_project import CheckedProject
-from warehouse.transform.project.digests import RUN_TABLE
-from warehouse.transform.testing.data_tests import DataTest
+from warehouse.transform.check.digests import RUN_TABLE
+from warehouse.transform.project.data_tests import DataTest
 
 # Tests of a table that hold of some of its rows when they hold of all.
 _TESTS_OF_ANY_ROWS = ("not_null", "unique", "accepted_values", "range", "relationships")

@@ -24,8 +24,8 @@ from warehouse.transform.lineage.derived import (
     stacked,
     united,
 )
-from warehouse.transform.project.file_calls import GENERATORS
 from warehouse.transform.sql.duck import text_literal
+from warehouse.transform.sql.file_calls import GENERATORS
 
 if TYPE_CHECKING:
     import duckdb

@@ -18,7 +18,7 @@ from warehouse.transform.lineage.column_expressions import Note, NotUnderstood, 
 from warehouse.transform.lineage.column_sources import query_relation
 from warehouse.transform.lineage.derived import ROWS, ColumnRef, Relation
 from warehouse.transform.project.feeds import FEED_SCHEMA
-from warehouse.transform.project.file_calls import file_calls, without_file_calls
+from warehouse.transform.sql.file_calls import file_calls, without_file_calls
 
 if TYPE_CHECKING:
     import duckdb
@@ -112,8 +112,8 @@ def _not_found(code: str, message: str, text: str, asked: str, known: Iterable[s
 
 def project_columns(project: "Project") -> ColumnGraph:
     """The column lineage of a project as its files are now. Raises what the check raises."""
-    from warehouse.transform.build.landing_tables import project_landing_types
     from warehouse.transform.check.project_check import check_project
+    from warehouse.transform.inputs.landing_tables import project_landing_types
 
     landing = project_landing_types(project)
     return column_graph(check_project(project, landing).sound(), landing, project.root)
@@ -124,9 +124,9 @@ def column_graph(
 ) -> ColumnGraph:
     """The column lineage of a checked project. `landing` gives the landing tables' columns (name to type); file paths are
     from `root`."""
-    from warehouse.transform.build.landing_tables import open_landing_table
     from warehouse.transform.check.project_check import create_schemas
-    from warehouse.transform.project.sources import open_remote
+    from warehouse.transform.inputs.landing_tables import open_landing_table
+    from warehouse.transform.inputs.sources import open_remote
     from warehouse.transform.sql.duck import connect, quote, quoted
 
     con = connect(files_root=root)

@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
-from warehouse.transform.project.file_calls import GENERATORS
 from warehouse.transform.sql.engine_faults import second_statement, translated
+from warehouse.transform.sql.file_calls import GENERATORS
 from warehouse.transform.sql.text import fault_at, first_token, tokens
 from warehouse.transform.sql.tree_nodes import nodes
 

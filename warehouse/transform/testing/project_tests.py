@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
-from warehouse.transform.build.builds import current_build
-from warehouse.transform.build.landing_tables import project_landing_types
 from warehouse.transform.check.project_check import check_project
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import open_build
+from warehouse.transform.inputs.landing_tables import project_landing_types
+from warehouse.transform.project.data_tests import DataTest, data_tests, load_sql_tests
 from warehouse.transform.project.model import Model
 from warehouse.transform.project.model_files import load_models, load_queries
-from warehouse.transform.query import open_build
 from warehouse.transform.sql.tree import references
-from warehouse.transform.testing.data_tests import DataTest, data_tests, load_sql_tests
 from warehouse.transform.testing.run_tests import TestResult, run_tests
 from warehouse.transform.testing.unit_cases import load_unit_cases
 from warehouse.transform.testing.unit_tests import UnitResult, run_unit_cases

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import fsync_folder
-from warehouse.transform.build.builds import FAILURES, FAILURES_SCRATCH
+from warehouse.transform.finished.builds import FAILURES, FAILURES_SCRATCH
+from warehouse.transform.project.data_tests import DataTest
 from warehouse.transform.sql.duck import connect, quote
 from warehouse.transform.sql.engine_faults import message_of
 from warehouse.transform.sql.row_table import row_table
-from warehouse.transform.testing.data_tests import DataTest
 
 if TYPE_CHECKING:
     import duckdb

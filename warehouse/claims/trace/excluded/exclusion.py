@@ -72,7 +72,7 @@ def excluded_by(project: Project, number: "Lineage") -> Exclusion:
     from warehouse.claims.trace.excluded.readings import readings
     from warehouse.claims.trace.excluded.survival import Survival
     from warehouse.claims.trace.excluded.tree import expanded
-    from warehouse.transform.build.builds import find_current
+    from warehouse.transform.finished.builds import find_current
 
     build = find_current(project)
     now = current_cell(project, number.query, number.grain, number.column)

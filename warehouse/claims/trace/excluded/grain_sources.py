@@ -9,7 +9,7 @@ from sqlglot import exp
 from warehouse.claims.trace.excluded.readings import Hop, Reading
 from warehouse.claims.trace.excluded.stages import item_at
 from warehouse.claims.trace.provenance.selecting import has_aggregate
-from warehouse.claims.trace.provenance.stars import has_star
+from warehouse.claims.trace.provenance.syntax.stars import has_star
 
 # Grain column -> the column that it is in a block's output; None where that cannot be told.
 Names = Mapping[str, str | None]

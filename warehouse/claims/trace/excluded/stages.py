@@ -14,7 +14,7 @@ from sqlglot import exp
 from warehouse.claims.trace.excluded.clauses import Clause, clause_of, conjunct_clauses, conjuncts, join_clause
 from warehouse.claims.trace.excluded.readings import Ctes, Hop
 from warehouse.claims.trace.provenance.selecting import aggregates
-from warehouse.claims.trace.provenance.stars import has_star
+from warehouse.claims.trace.provenance.syntax.stars import has_star
 
 OWN_RUNS = "wh_runs"  # the column of a block's input that lists the runs behind each row
 Columns = Mapping[str, Sequence[str]]  # of each table, by the name that SQL gives it

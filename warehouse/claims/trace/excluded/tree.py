@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
 from warehouse.claims.trace.inlined_views import is_cte
-from warehouse.claims.trace.provenance.spelling import respelled
+from warehouse.claims.trace.provenance.syntax.spelling import respelled
 
 if TYPE_CHECKING:
     from sqlglot import exp

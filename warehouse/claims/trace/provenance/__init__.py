@@ -18,8 +18,8 @@ of the branch that CASE and COALESCE took; a key that a grouping set leaves out 
 """
 
 from warehouse.claims.trace.provenance.annotator import annotate
-from warehouse.claims.trace.provenance.engine import TRACE_SETTINGS
-from warehouse.claims.trace.provenance.refusals import REASONS, Refusal
+from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
+from warehouse.claims.trace.provenance.syntax.refusals import REASONS, Refusal
 from warehouse.claims.trace.provenance.values import Annotated, Mark, Occurrence, cells_read
 
 __all__ = ["REASONS", "TRACE_SETTINGS", "Annotated", "Mark", "Occurrence", "Refusal", "annotate", "cells_read"]

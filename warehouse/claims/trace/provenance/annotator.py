@@ -10,15 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.admission import admit
 from warehouse.claims.trace.provenance.blocks import SelectBlock, final_columns, member_columns
-from warehouse.claims.trace.provenance.engine import words_of
-from warehouse.claims.trace.provenance.refusals import refuse
 from warehouse.claims.trace.provenance.relations import Relation, position_of
 from warehouse.claims.trace.provenance.resolve import Resolver
-from warehouse.claims.trace.provenance.stars import reads_unnamed
+from warehouse.claims.trace.provenance.syntax.admission import admit
+from warehouse.claims.trace.provenance.syntax.engine import words_of
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
+from warehouse.claims.trace.provenance.syntax.stars import reads_unnamed
+from warehouse.claims.trace.provenance.syntax.writing import written
 from warehouse.claims.trace.provenance.values import Annotated, column, named, select, subquery
-from warehouse.claims.trace.provenance.writing import written
 
 
 def annotate(

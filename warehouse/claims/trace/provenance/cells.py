@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from warehouse.claims.trace.provenance import windows
-from warehouse.claims.trace.provenance.engine import NULL_KEEPING, function_name, is_aggregate
-from warehouse.claims.trace.provenance.refusals import refuse
 from warehouse.claims.trace.provenance.relations import Block, ComputedSource, Scope, position_of, repeated
 from warehouse.claims.trace.provenance.selecting import has_aggregate
+from warehouse.claims.trace.provenance.syntax.engine import NULL_KEEPING, function_name, is_aggregate
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
 from warehouse.claims.trace.provenance.values import (
     Evidence,
     Kind,

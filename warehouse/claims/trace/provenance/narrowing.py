@@ -16,8 +16,8 @@ from sqlglot import exp
 
 from warehouse.claims.trace.provenance.relations import BaseSource, Block, Relation, RelationSource, Source, position_of
 from warehouse.claims.trace.provenance.scope import resolve
+from warehouse.claims.trace.provenance.syntax.writing import written
 from warehouse.claims.trace.provenance.values import column, conjuncts, copied, named, select, subquery
-from warehouse.claims.trace.provenance.writing import written
 
 _LOOKUP, _KEY, _VALUE = "__lookup", "__key", "__value"
 

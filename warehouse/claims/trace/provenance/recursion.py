@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.refusals import refuse
 from warehouse.claims.trace.provenance.relations import Readable, Relation
 from warehouse.claims.trace.provenance.selecting import aggregates
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
 from warehouse.claims.trace.provenance.values import (
     Kind,
     as_list,

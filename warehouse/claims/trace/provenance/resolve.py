@@ -12,10 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 from warehouse.claims.trace.provenance.blocks import SelectBlock
-from warehouse.claims.trace.provenance.engine import words_of
-from warehouse.claims.trace.provenance.pivots import places_of, write_pivot, write_unpivot
 from warehouse.claims.trace.provenance.recursion import RecursiveBlock, SelfReference, check_recursion, is_recursive
-from warehouse.claims.trace.provenance.refusals import refuse
 from warehouse.claims.trace.provenance.relations import Ctes, Item, Relation, RelationSource, Resolution, Scope, Witness, position_of
 from warehouse.claims.trace.provenance.scope import resolve
 from warehouse.claims.trace.provenance.selecting import (
@@ -28,7 +25,10 @@ from warehouse.claims.trace.provenance.selecting import (
     strip_schemas,
 )
 from warehouse.claims.trace.provenance.sources import block_scope, renamed
-from warehouse.claims.trace.provenance.stars import expand_stars
+from warehouse.claims.trace.provenance.syntax.engine import words_of
+from warehouse.claims.trace.provenance.syntax.pivots import places_of, write_pivot, write_unpivot
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
+from warehouse.claims.trace.provenance.syntax.stars import expand_stars
 from warehouse.claims.trace.provenance.unions import UnionBlock, branch_condition
 from warehouse.claims.trace.provenance.values import Occurrence, column, copied, identifier, named, select, token_name
 from warehouse.claims.trace.provenance.witnesses import find_witnesses

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.refusals import offset_of, refuse
 from warehouse.claims.trace.provenance.relations import Scope, Source, position_of
+from warehouse.claims.trace.provenance.syntax.refusals import offset_of, refuse
 from warehouse.claims.trace.provenance.values import column, copied
 
 Aliases = Mapping[str, exp.Expr]  # lower-case alias -> resolved expression

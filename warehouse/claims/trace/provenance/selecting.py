@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.engine import is_aggregate, words_of, written_name
-from warehouse.claims.trace.provenance.refusals import refuse
 from warehouse.claims.trace.provenance.relations import Item, Scope
 from warehouse.claims.trace.provenance.scope import resolve
+from warehouse.claims.trace.provenance.syntax.engine import is_aggregate, words_of, written_name
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
 from warehouse.claims.trace.provenance.values import GROUPING_SETS, named
 from warehouse.claims.trace.provenance.windows import frame_of, inline_named
 

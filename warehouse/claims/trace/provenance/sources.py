@@ -12,7 +12,6 @@ from typing import TypeGuard
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.refusals import refuse
 from warehouse.claims.trace.provenance.relations import (
     BaseSource,
     ComputedSource,
@@ -25,6 +24,7 @@ from warehouse.claims.trace.provenance.relations import (
     position_of,
 )
 from warehouse.claims.trace.provenance.scope import find_column, resolve
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
 from warehouse.claims.trace.provenance.values import Kind, column, identifier, named, select, subquery
 
 VALUES_ALIAS = "valueslist"  # DuckDB's own name for VALUES without one

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.engine import function_name
 from warehouse.claims.trace.provenance.relations import Block
 from warehouse.claims.trace.provenance.selecting import has_aggregate
+from warehouse.claims.trace.provenance.syntax.engine import function_name
 from warehouse.claims.trace.provenance.values import Kind, Term
 
 # These are NULL where they consider no row, and nowhere else.

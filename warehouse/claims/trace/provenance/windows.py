@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.engine import engine_functions, function_name, is_aggregate
-from warehouse.claims.trace.provenance.refusals import refuse
+from warehouse.claims.trace.provenance.syntax.engine import engine_functions, function_name, is_aggregate
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
 from warehouse.claims.trace.provenance.values import Evidence, Kind, Over, Term, as_list, collected, is_not_null, merge
 
 _ORDERED_RANKS = frozenset({"rank", "dense_rank"})

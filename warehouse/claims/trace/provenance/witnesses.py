@@ -9,12 +9,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from warehouse.claims.trace.provenance.blocks import SelectBlock
-from warehouse.claims.trace.provenance.engine import is_aggregate
-from warehouse.claims.trace.provenance.refusals import refuse
 from warehouse.claims.trace.provenance.relations import Ctes, Relation, Resolution, Scope, Witness
 from warehouse.claims.trace.provenance.scope import find_column, resolve
 from warehouse.claims.trace.provenance.selecting import clauses, has_aggregate, is_aggregate_of_block
-from warehouse.claims.trace.provenance.stars import reads_unnamed
+from warehouse.claims.trace.provenance.syntax.engine import is_aggregate
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
+from warehouse.claims.trace.provenance.syntax.stars import reads_unnamed
 from warehouse.claims.trace.provenance.values import GROUPING_SETS
 
 

@@ -22,7 +22,7 @@ from warehouse.evidence.finding import ALTERED, AWAY, LEFTOVER, MISSING, ORPHANE
 from warehouse.evidence.objects.base import Entry, Objects
 from warehouse.evidence.store import EvidenceStore
 from warehouse.project import Project
-from warehouse.transform.build.builds import (
+from warehouse.transform.finished.builds import (
     Build,
     build_of,
     build_path,

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from warehouse.errors import WarehouseError, together
 from warehouse.project import Project
 from warehouse.transform.build.build import bring_up_to_date, gather_material
-from warehouse.transform.build.builds import builder_lock, find_current
-from warehouse.transform.build.content import ROW, row_hash
+from warehouse.transform.finished.builds import builder_lock, find_current
+from warehouse.transform.inputs.content import ROW, row_hash
 from warehouse.transform.sql.duck import connect, quote, text_literal
 
 if TYPE_CHECKING:

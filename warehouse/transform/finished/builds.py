@@ -21,7 +21,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.durable import fsync_folder, make_folder, replace_durably
 from warehouse.evidence.finding import ALTERED, LEFTOVER, Finding
 from warehouse.project import Project
-from warehouse.transform.project.sources import FileSet, FileState, file_stamp
+from warehouse.transform.inputs.sources import FileSet, FileState, file_stamp
 
 POINTER = "current.duckdb"
 FORM = 7  # of a build's database and of how its tables are made: raised with either, and then all is built anew

@@ -20,8 +20,8 @@ from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, source_fault
 from warehouse.project_file import PROJECT_FILE
+from warehouse.transform.inputs.s3_sources import is_remote, object_tags, open_objects
 from warehouse.transform.project.model import Model
-from warehouse.transform.project.s3_sources import is_remote, object_tags, open_objects
 from warehouse.transform.sql.duck import text_literal
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError
 
-from warehouse.claims.trace.provenance.engine import check_function, check_words
-from warehouse.claims.trace.provenance.refusals import refuse
-from warehouse.claims.trace.provenance.spelling import is_all, respelled
+from warehouse.claims.trace.provenance.syntax.engine import check_function, check_words
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
+from warehouse.claims.trace.provenance.syntax.spelling import is_all, respelled
 from warehouse.claims.trace.provenance.values import RESERVED_PREFIX
 
 _ADMITTED = (

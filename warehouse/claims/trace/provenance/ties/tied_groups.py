@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 import sqlglot
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.engine import NULL_KEEPING, function_name
-from warehouse.claims.trace.provenance.spelling import respelled
-from warehouse.claims.trace.provenance.stars import has_star
-from warehouse.claims.trace.provenance.ties import asof_keys, chosen_value, group_keys, own_order, tie_points, what_tells_rows_apart
+from warehouse.claims.trace.provenance.syntax.engine import NULL_KEEPING, function_name
+from warehouse.claims.trace.provenance.syntax.spelling import respelled
+from warehouse.claims.trace.provenance.syntax.stars import has_star
+from warehouse.claims.trace.provenance.ties.tie_points import asof_keys, chosen_value, group_keys, own_order, tie_points, what_tells_rows_apart
 from warehouse.claims.trace.provenance.values import call, identifier, is_not_null, named, select, subquery
 from warehouse.claims.trace.provenance.windows import bare_function
 

@@ -13,7 +13,7 @@ from functools import cache
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
 
-from warehouse.claims.trace.provenance.refusals import refuse
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
 from warehouse.transform.sql.aggregates import AGGREGATE_MACROS
 
 # Needed in every session that runs annotated SQL: DuckDB 2.0.0 fails with an INTERNAL error ("Attempted to access

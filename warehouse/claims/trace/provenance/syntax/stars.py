@@ -11,8 +11,8 @@ from functools import cache
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.refusals import refuse
 from warehouse.claims.trace.provenance.relations import Scope
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
 from warehouse.claims.trace.provenance.values import column, copied, identifier, named
 
 # Functions of which an argument can be `*COLUMNS(...)`: as they are parsed, their arguments stand in a row.

@@ -11,9 +11,9 @@ from itertools import product
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.engine import is_aggregate
-from warehouse.claims.trace.provenance.refusals import refuse
 from warehouse.claims.trace.provenance.selecting import engine_name
+from warehouse.claims.trace.provenance.syntax.engine import is_aggregate
+from warehouse.claims.trace.provenance.syntax.refusals import refuse
 from warehouse.claims.trace.provenance.values import all_of, column, identifier, is_not_null, named
 
 Columns = Sequence[exp.Column]

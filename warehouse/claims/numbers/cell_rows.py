@@ -59,7 +59,7 @@ def cell_rows(project: Project, number: Lineage) -> CellRows | None:
     WH218 and WH123 (the build or its landing is not what was made)."""
     from warehouse.claims.trace.catalog import open_trace_session
     from warehouse.claims.trace.tracing import trace
-    from warehouse.transform.build.builds import current_build
+    from warehouse.transform.finished.builds import current_build
 
     now = current_cell(project, number.query, number.grain, number.column)
     if now is None or now.rowid is None or now.cell.number_id != number.number_id:

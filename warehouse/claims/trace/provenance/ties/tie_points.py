@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.engine import function_name
-from warehouse.claims.trace.provenance.refusals import offset_of, refuse
 from warehouse.claims.trace.provenance.selecting import aggregates, has_aggregate, inline_windows, is_aggregate_of_block
-from warehouse.claims.trace.provenance.spelling import respelled
-from warehouse.claims.trace.provenance.stars import has_star
+from warehouse.claims.trace.provenance.syntax.engine import function_name
+from warehouse.claims.trace.provenance.syntax.refusals import offset_of, refuse
+from warehouse.claims.trace.provenance.syntax.spelling import respelled
+from warehouse.claims.trace.provenance.syntax.stars import has_star
 from warehouse.claims.trace.provenance.values import call, identifier, subquery
 from warehouse.claims.trace.provenance.windows import bare_function, cuts_rows
 

@@ -18,8 +18,8 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 
 if TYPE_CHECKING:
-    from warehouse.transform.build.landing_tables import LandingTables
     from warehouse.transform.check.checked_project import CheckedProject
+    from warehouse.transform.inputs.landing_tables import LandingTables
     from warehouse.transform.lineage.columns import ColumnGraph
     from warehouse.transform.lineage.derived import ColumnRef
 
@@ -28,8 +28,8 @@ def recorded_specification(project: Project, number: Lineage) -> Mapping[str, An
     """The spec of a number's query: of its publication (WH307), or of the current build that holds it (WH211)."""
     if number.publication:
         return stored_specification(project, number.query_spec_digest).document
-    from warehouse.transform.build.builds import current_build
-    from warehouse.transform.query import run_query
+    from warehouse.transform.finished.builds import current_build
+    from warehouse.transform.finished.query import run_query
 
     sql = f"select specification from catalog.model where schema_name = 'rollup' and name = '{number.query}'"
     with run_query(current_build(project).path, sql) as result:
@@ -51,11 +51,11 @@ def sound_project(specification: Mapping[str, Any], landing_types: Mapping[str, 
 
 def recorded_landing(specification: Mapping[str, Any], landing: "LandingTables", families: Collection[str]) -> "LandingTables":
     """Landing tables as a recorded query read them. What parses evidence of these families must be of the version, and what has rows
-    must have the columns, that are recorded (`transform.project.digests.landing_leaf`); a table of other families has no rows either way, so
+    must have the columns, that are recorded (`transform.check.digests.landing_leaf`); a table of other families has no rows either way, so
     it has the columns that are recorded, whatever gives it now. Raises WH309."""
     from warehouse.landing.parse.batches import ENGINE_PARSER
-    from warehouse.transform.build.landing_tables import LandingTable, engine_type
     from warehouse.transform.build.material import landing_leaves
+    from warehouse.transform.inputs.landing_tables import LandingTable, engine_type
 
     query = str(specification["document"]["name"]).partition(".")[2]
     parsing = {*_versions(ENGINE_PARSER), *families}
@@ -107,7 +107,7 @@ def _without_code(parsed_by: str) -> str:
 def recorded_columns(project: Project, number: Lineage) -> "tuple[ColumnGraph, ColumnRef]":
     """The column lineage under a number's query, and the number's own column in it. Raises WH307, WH309, and what loading
     the ingestors raises."""
-    from warehouse.transform.build.landing_tables import project_landing_types
+    from warehouse.transform.inputs.landing_tables import project_landing_types
     from warehouse.transform.lineage.columns import column_graph
     from warehouse.transform.lineage.derived import ColumnRef
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from warehouse.transform.build.landing_tables import LandingTables
 from warehouse.transform.build.state import TableState
 from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.inputs.landing_tables import LandingTables
 from warehouse.transform.project.model import model_names
 from warehouse.transform.sql.aggregates import AGGREGATE_MACROS, AGGREGATES
 from warehouse.transform.sql.tree import is_cte, table_name

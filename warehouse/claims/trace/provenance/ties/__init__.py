@@ -1,0 +1,1 @@
+"""Where an answer may depend on how a tie is broken."""

@@ -1,0 +1,1 @@
+"""What a build reads: landing tables and files, and how their content is told apart."""

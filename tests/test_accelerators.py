@@ -299,6 +299,9 @@ h200-nb_1                      | h200                           | H200          
 mi355x-amds_03                 | mi355x                         | MI355X        | no-price
 b200-dgxc-slurm_05             | b200                           | B200          | no-price
 gb200-nv                       | gb200-nv                       | GB200         | no-price
+l40-s_1                        | l40-s_1                        | L40S          |
+a100-x_01                      | a100-x_01                      |               | accelerator-unknown
+H100 + Foo9000                 | H100 + Foo9000                 |               | accelerator-unknown
 """
 STATEMENTS = [tuple(part.strip() or None for part in line.split("|")) for line in STATED.strip().splitlines()]
 

@@ -92,8 +92,9 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
         for total, parts in _TOTALS.items():
             check_total(by_key, total, parts, report)
         sizes = [columns[f"{size}_parallel"] for size in ("tensor", "pipeline", "data")]
-        if columns["accelerator_count"] is None and (message := count_disagreement(accelerators_told(by_key, told), sizes)):
-            report("accelerator-count-disagrees", message, record.offset, record.stop - record.offset, record.line_number)
+        apart = count_disagreement(accelerators_told(by_key, told), sizes)
+        if apart and columns["accelerator_count"] is None:
+            report("accelerator-count-disagrees", apart, record.offset, record.stop - record.offset, record.line_number)
         for entry, message, severity in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
             report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)
         parse.buffer.add(

@@ -136,7 +136,8 @@ def _deployment(stated: Stated, console: Stated, told: Told, places: set[str]) -
     accelerator = accelerator_of(system) if system and key == "hw" else system
     # With attention data-parallel inside the tensor-parallel group, the replicas add no accelerators.
     replicas = None if text(stated, "server_info/enable_dp_attention") == "true" else sizes["data_parallel"]
-    used = accelerators_used((sizes["tensor_parallel"], replicas, sizes["pipeline_parallel"], whole(stated, "pcp_size")), accelerators_told(stated, told))
+    multiplied = (sizes["tensor_parallel"], replicas, sizes["pipeline_parallel"], whole(stated, "pcp_size"))
+    used = accelerators_used(multiplied, accelerators_told(stated, told))
     if any(size in told.contradictory and sizes[size] is None for size in ("tensor_parallel", "data_parallel", "pipeline_parallel")):
         used = None  # a size that names state twice is not the servers' default
     split = [whole(stated, "num_prefill_gpu"), whole(stated, "num_decode_gpu")]

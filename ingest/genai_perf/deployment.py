@@ -8,7 +8,12 @@ from typing import Any
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.deployments import (
-    accelerator_of, accelerators_stated, accelerators_used, configuration, count_disagreement, split_deployment,
+    accelerator_of,
+    accelerators_stated,
+    accelerators_used,
+    configuration,
+    count_disagreement,
+    split_deployment,
 )
 from warehouse.landing.entries import document
 from warehouse.landing.json_text import json_text

@@ -16,7 +16,9 @@ import pyarrow as pa
 _OF_PRODUCTS = "[a-z]|sxm|pcie|nvl|oam|cnx|ti|super|ultra|laptop|mobile|mig|vgpu|[cdqt]px"
 _RUNNER = re.compile(rf"([a-z]+\d+[a-z]*)(?:-(?!(?:{_OF_PRODUCTS})[-_])[a-z]+)+_\d+")
 # `8xH100`, `H100 x8`; the lanes of `PCIe x16` are not counted.
-_COUNT = re.compile(r"(?<![\w.])([1-9]\d{0,3})[ _-]?x[ _-]?(?=[a-z])|(?<=[a-z0-9])(?<!pcie)(?<!gen\d)[ _-]?x[ _-]?([1-9]\d{0,3})(?![\w.])", re.IGNORECASE)
+_COUNT = re.compile(
+    r"(?<![\w.])([1-9]\d{0,3})[ _-]?x[ _-]?(?=[a-z])|(?<=[a-z0-9])(?<!pcie)(?<!gen\d)[ _-]?x[ _-]?([1-9]\d{0,3})(?![\w.])", re.IGNORECASE
+)
 
 # What InferenceX states of a deployment beside its parallel sizes. `none` is a value here.
 CONFIGURATION_FIELDS = (

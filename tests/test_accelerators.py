@@ -154,6 +154,8 @@ L40-Z                                           |        |          |           
 L4-S                                            |        |          |           |     | unknown-word
 A100-X                                          |        |          |           |     | unknown-word
 A100 X                                          |        |          |           |     | unknown-word
+A100-X_8                                        |        |          |           |     | unknown-word
+A100 x 8                                        | NVIDIA | A100     |           |     | form-factor-unknown
 H100-S                                          |        |          |           |     | unknown-word
 H200 Ultra                                      |        |          |           |     | unknown-word
 T4-G                                            |        |          |           |     | unknown-word

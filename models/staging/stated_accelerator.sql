@@ -41,7 +41,9 @@ apart as (
                 regexp_replace(
                     regexp_replace(
                         replace(
-                            regexp_replace(regexp_replace(lower(stated_name), '\((r|tm)\)', ' ', 'g'), '[^a-z0-9]+', ' ', 'g'),
+                            regexp_replace(
+                                regexp_replace(lower(stated_name), '\((r|tm)\)| (x) ([1-9])', ' \2\3', 'g'), '[^a-z0-9]+', ' ', 'g'
+                            ),
                             'pci e', 'pcie'
                         ),
                         '\bstandard n[a-z]+[0-9]*[a-z]* ([a-z0-9]+) v[0-9]+\b', '\1', 'g'
@@ -67,7 +69,7 @@ worded as (
                     ),
                     '\b[0-9]{1,3} ?x ?([a-z]+[0-9])', '\1', 'g'
                 ),
-                '\b([a-z]*[0-9]+[a-z]{0,2})x([0-9]+)\b|\b([a-z0-9]+) x ([0-9]+)\b', '\1\3 x\2\4', 'g'
+                '\b([a-z]*[0-9]+[a-z]{0,2})x([0-9]+)\b', '\1 x\2', 'g'
             )
         ) || ' ' as words
     from apart

@@ -344,6 +344,18 @@ def test_a_count_is_no_name(tmp_path: Path) -> None:
     assert (row["accelerator"], row["accelerator_name"]) == ("H100 SXM", "H100 SXM 80GB")
 
 
+def test_an_aiperf_run_whose_sizes_contradict_the_count_has_none(tmp_path: Path) -> None:
+    for number, (hw, sizes) in enumerate((("8xH100 SXM", {"tp": 2, "pp": 1, "dp": 1}), ("2xH100 SXM", {"tp": 2, "pp": 1, "dp": 1}), ("8xH100 SXM", {"tp": 2}))):
+        values = genai_perf.measured(40 + number, 9 + number)
+        sample.write(tmp_path / f"tree/{number}/profile_export_aiperf.json", genai_perf.aiperf_summary(values))
+        sample.write(tmp_path / f"tree/{number}/record.json", genai_perf.inferencex_of(values) | {"hw": hw} | sizes)
+    warehouse = built(tmp_path / "p", tmp_path / "tree")
+    sql = "select accelerator_count from rollup.serving_results where family = 'genai_perf' order by completed_count"
+    assert [row["accelerator_count"] for row in warehouse.sql(sql).to_pylist()] == [None, 2, None]
+    (issue,) = warehouse.sql("select message from ingest_issue where code = 'accelerator-count-disagrees'").to_pylist()
+    assert issue["message"] == "8 accelerators are stated, but tensor, pipeline and data parallel sizes multiply to 2"
+
+
 def test_a_price_of_a_part_or_of_several_is_of_nothing_else(tmp_path: Path) -> None:
     """The price list's own line names no whole product: it prices runs that state the same text."""
     listed = prices(

@@ -134,6 +134,60 @@ T4G                                             |        |          |           
 A10M                                            |        |          |           |     | no-rule
 MI300                                           |        |          |           |     | no-rule
 Foo Accelerator X1                              |        |          |           |     | no-rule
+H100 + Foo9000                                  |        |          |           |     | unknown-word
+Foo9000 and H100                                |        |          |           |     | unknown-word
+NVIDIA H100 and Intel Gaudi9                    |        |          |           |     | several-accelerators
+Intel Gaudi9                                    |        |          |           |     | unknown-word
+Intel Gaudi 2C                                  |        |          |           |     | unknown-word
+Trainium9                                       |        |          |           |     | unknown-word
+Intel Gaudi                                     | Intel  | Gaudi    |           |     |
+H100 and Ascend 910B                            |        |          |           |     | unknown-word
+RTX 4090, RTX 9999                              |        |          |           |     | unknown-word
+TPU v5e and v9                                  |        |          |           |     | unknown-word
+H100 and H100 CNX                               |        |          |           |     | several-accelerators
+RTX 4090 + RTX 4090 D                           |        |          |           |     | several-accelerators
+L40-S                                           | NVIDIA | L40S     | PCIe      | 48  |
+L40 S                                           | NVIDIA | L40S     | PCIe      | 48  |
+NVIDIA L40_S 48GB                               | NVIDIA | L40S     | PCIe      | 48  |
+8xL40-S                                         | NVIDIA | L40S     | PCIe      | 48  |
+L40-Z                                           |        |          |           |     | unknown-word
+L4-S                                            |        |          |           |     | unknown-word
+A100-X                                          |        |          |           |     | unknown-word
+A100 X                                          |        |          |           |     | unknown-word
+A100-X_8                                        |        |          |           |     | unknown-word
+A100 x 8                                        | NVIDIA | A100     |           |     | form-factor-unknown
+H100-S                                          |        |          |           |     | unknown-word
+H200 Ultra                                      |        |          |           |     | unknown-word
+T4-G                                            |        |          |           |     | unknown-word
+A10-M                                           |        |          |           |     | unknown-word
+A10-G                                           | NVIDIA | A10G     | PCIe      | 24  |
+RTX 4090 SUPER                                  |        |          |           |     | unknown-word
+RTX 3080 Max-Q                                  |        |          |           |     | unknown-word
+RTX A6000 Ada                                   |        |          |           |     | unknown-word
+Tesla V100-FHHL-16GB                            |        |          |           |     | unknown-word
+RTX 6000                                        |        |          |           |     | no-rule
+RTX PRO 6000                                    | NVIDIA | RTX PRO 6000 Blackwell | PCIe | 96 |
+MI300 A                                         | AMD    | MI300A   | APU       | 128 |
+MI300A                                          | AMD    | MI300A   | APU       | 128 |
+MI250 X 8                                       | AMD    | MI250    | OAM       | 128 |
+H100-NVL                                        | NVIDIA | H100     | NVL       | 94  |
+H200-NVL                                        | NVIDIA | H200     | NVL       | 141 |
+H20                                             | NVIDIA | H20      |           |     | memory-unknown
+NVIDIA H20-3e                                   | NVIDIA | H20      |           | 141 |
+H800                                            | NVIDIA | H800     |           | 80  | form-factor-unknown
+A800                                            | NVIDIA | A800     |           |     | form-factor-unknown
+Gaudi2                                          | Intel  | Gaudi 2  | OAM       | 96  |
+Intel(R) Gaudi(R) 3                             | Intel  | Gaudi 3  |           | 128 | form-factor-unknown
+trn2.48xlarge                                   | AWS    | Trainium2 |          | 96  |
+TPU v5p                                         | Google | TPU v5p  |           | 95  |
+tpu-v5e-8                                       | Google | TPU v5e  |           | 16  |
+RTX 4090 x H100                                 |        |          |           |     | several-accelerators
+8 x NVIDIA H100 SXM                             | NVIDIA | H100     | SXM       | 80  |
+8 x H100 SXM x 8                                | NVIDIA | H100     | SXM       | 80  |
+NVIDIA H100 Tensor Core GPU                     | NVIDIA | H100     |           |     | form-factor-unknown
+nvidia-h100-mega-80gb                           | NVIDIA | H100     | SXM       | 80  |
+g5.12xlarge A10G                                | NVIDIA | A10G     | PCIe      | 24  |
+gb200-nv                                        | NVIDIA | GB200    | superchip |     |
 """
 CASES = [tuple(part.strip() or None for part in line.split("|")) for line in NAMES.strip().splitlines()]
 HEADER = "accelerator,unit,price_usd_per_hour,effective_date,source\n"
@@ -247,6 +301,9 @@ h200-nb_1                      | h200                           | H200          
 mi355x-amds_03                 | mi355x                         | MI355X        | no-price
 b200-dgxc-slurm_05             | b200                           | B200          | no-price
 gb200-nv                       | gb200-nv                       | GB200         | no-price
+l40-s_1                        | l40-s_1                        | L40S          |
+a100-x_01                      | a100-x_01                      |               | accelerator-unknown
+H100 + Foo9000                 | H100 + Foo9000                 |               | accelerator-unknown
 """
 STATEMENTS = [tuple(part.strip() or None for part in line.split("|")) for line in STATED.strip().splitlines()]
 
@@ -285,6 +342,18 @@ def test_a_count_is_no_name(tmp_path: Path) -> None:
     sample.write(tmp_path / "tree/a.json", sample.vllm_record(sample.requests(4), False, gpu="8", gpu_type="H100 SXM"))
     (row,) = built(tmp_path / "p", tmp_path / "tree").sql("from rollup.serving_results").to_pylist()
     assert (row["accelerator"], row["accelerator_name"]) == ("H100 SXM", "H100 SXM 80GB")
+
+
+def test_an_aiperf_run_whose_sizes_contradict_the_count_has_none(tmp_path: Path) -> None:
+    for number, (hw, sizes) in enumerate((("8xH100 SXM", {"tp": 2, "pp": 1, "dp": 1}), ("2xH100 SXM", {"tp": 2, "pp": 1, "dp": 1}), ("8xH100 SXM", {"tp": 2}))):
+        values = genai_perf.measured(40 + number, 9 + number)
+        sample.write(tmp_path / f"tree/{number}/profile_export_aiperf.json", genai_perf.aiperf_summary(values))
+        sample.write(tmp_path / f"tree/{number}/record.json", genai_perf.inferencex_of(values) | {"hw": hw} | sizes)
+    warehouse = built(tmp_path / "p", tmp_path / "tree")
+    sql = "select accelerator_count from rollup.serving_results where family = 'genai_perf' order by completed_count"
+    assert [row["accelerator_count"] for row in warehouse.sql(sql).to_pylist()] == [None, 2, None]
+    (issue,) = warehouse.sql("select message from ingest_issue where code = 'accelerator-count-disagrees'").to_pylist()
+    assert issue["message"] == "8 accelerators are stated, but tensor, pipeline and data parallel sizes multiply to 2"
 
 
 def test_a_price_of_a_part_or_of_several_is_of_nothing_else(tmp_path: Path) -> None:

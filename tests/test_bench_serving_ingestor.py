@@ -186,6 +186,9 @@ class TestNames:
             ("mi300x_cpx/r.json", "MI300X CPX"),
             ("l40s-48q/r.json", "L40S 48Q"),
             ("rtx4090-d/r.json", "RTX4090 D"),
+            ("pod_l40-s/tp8.json", "L40 S"),
+            ("a100-x_tp1/r.json", "A100 X"),
+            ("h100 x 8/r.json", "H100"),
             ("h100_cnx/r.json", "H100 CNX"),
             ("h100-sxm5-96gb/r.json", "H100 SXM 96GB"),
             ("h100_96gb_hbm3/r.json", "H100 96GB HBM3"),
@@ -197,7 +200,7 @@ class TestNames:
         assert told_by(path).accelerator == accelerator
 
     @pytest.mark.parametrize(
-        ("path", "count"), [("TP8_DP1_TP4", None), ("tp2_vs_tp4/dp2", None), ("8xh100/tp2_vs_tp4", None), ("TP8_DP1", 8), ("8xh100/ep2_ep4_dp8", 8)],
+        ("path", "count"), [("TP8_DP1_TP4", None), ("tp2_vs_tp4/dp2", None), ("8xh100/tp2_vs_tp4", None), ("TP8_DP1", 8), ("8xh100/ep2_ep4_dp8", 8), ("8xh100/tp1", None), ("8xh100/tp4_dp2", 8)],
     )
     def test_a_size_that_is_stated_twice_is_not_1(self, tmp_path: Path, path: str, count: int | None) -> None:
         sample.write(tmp_path / f"tree/{path}.json", sample.vllm_record(REQUESTS, False))
@@ -332,6 +335,29 @@ class TestVllm:
         run = one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))
         assert (run["accelerator"], run["accelerator_count"], run["system_name"]) == ("4xNVIDIA_L40S", 4, "4xNVIDIA_L40S")
         assert run["workload_point"] == "isl1000/osl500"
+
+    @pytest.mark.parametrize(
+        ("gpu", "sizes", "count", "is_issue"),
+        [
+            ("8xH100", (1, None, None), None, False),  # eight replicas, or one that leaves seven idle
+            ("8xH100", (1, 1, 1), None, True),
+            ("8xH100", (4, 1, 2), 8, False),
+            ("8 x NVIDIA H100", (2, 2, 1), None, True),
+            ("NVIDIA H100 x8", (4, 1, 1), None, True),
+            ("H100x8", (None, None, None), 8, False),
+            ("H100 PCIe x16", (1, 1, 1), 1, False),  # lanes
+            ("MI300X", (1, 1, 1), 1, False),
+        ],
+    )
+    def test_a_number_of_accelerators_that_the_sizes_contradict(
+        self, tmp_path: Path, gpu: str, sizes: tuple[int | None, ...], count: int | None, is_issue: bool
+    ) -> None:
+        names = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
+        stated = {name: size for name, size in zip(names, sizes, strict=True) if size}
+        sample.write(tmp_path / "tree/a.json", sample.vllm_record(REQUESTS, False, gpu=gpu, **stated))
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        assert one_run(rows)["accelerator_count"] == count
+        assert ("accelerator-count-disagrees" in codes(rows)) == is_issue
 
     def test_records_of_before_the_first_release_with_a_server(self, tmp_path: Path) -> None:
         old = {

@@ -36,6 +36,15 @@ def test_both_versions_in_both_notations(tmp_path: Path, suffix: str) -> None:
     }
 
 
+@pytest.mark.parametrize(("sizes", "is_issue"), [({"tp": 4}, True), ({"tp": 4, "dp": 2}, False), ({"tp": 4, "workers": 2}, False), ({"tp": 4, "dp": None}, False)])
+def test_a_count_of_accelerators_that_the_sizes_contradict(tmp_path: Path, sizes: dict[str, Any], is_issue: bool) -> None:
+    report = sample.new()
+    report["scenario"]["stack"][0]["standardized"]["accelerator"]["parallelism"] |= sizes
+    rows = LLM_D.rows(sample.write(tmp_path / "tree", report, "json"), tmp_path / "store")
+    assert codes(rows) == ({"accelerator-count-disagrees": 1} if is_issue else {})
+    assert rows["llm_d_report_engine"][0]["accelerator_count"] == 8
+
+
 def test_notation_is_no_part_of_the_workload(tmp_path: Path) -> None:
     digests = {
         LLM_D.rows(sample.write(tmp_path / suffix, sample.new(), suffix), tmp_path / f"s-{suffix}")["llm_d_report_run"][0]["workload_spec_digest"]

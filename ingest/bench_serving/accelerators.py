@@ -17,10 +17,12 @@ _MODELS = (
 )
 _FORM = r"sxm|pcie|nvl\d*|oam|cnx"  # before the size of the memory or behind it; which generation of socket is the model's
 _START, _END = r"(?<![a-z0-9])", r"(?![a-z0-9])"
+# `l40-s` and `a100-x` are other products than L40 and A100, as far as they are any.
+_ANOTHER = rf"(?: (?:[dgms]|x(?! ?\d)|ti|super|ultra){_END})?"
 _ACCELERATOR = re.compile(
-    rf"{_START}(?:(?P<before>[1-9]\d{{0,4}})x ?)?(?P<model>{'|'.join(_MODELS)})(?: ?(?P<form>{_FORM})[2-6]?)?"
+    rf"{_START}(?:(?P<before>[1-9]\d{{0,4}}) ?x ?)?(?P<model>(?:{'|'.join(_MODELS)}){_ANOTHER})(?: ?(?P<form>{_FORM})[2-6]?)?"
     rf"(?: ?(?P<memory>\d{{2,3}})gb?(?: ?(?P<form_behind>{_FORM})[2-6]?)?)?(?: ?(?P<memory_type>hbm\de?))?"
-    rf"(?: (?P<profile>\d{{1,2}}[acq]))?(?: ?x(?P<after>[1-9]\d{{0,4}}))?{_END}"
+    rf"(?: (?P<profile>\d{{1,2}}[acq]))?(?: ?x ?(?P<after>[1-9]\d{{0,4}}))?{_END}"
 )
 _PARTITION = re.compile(rf"{_START}(?:mig|vgpu|[cdqt]px|[1-7]g[. ]?\d{{1,3}}gb){_END}")
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
+from warehouse.landing.deployments import count_disagreement
 from warehouse.landing.readers.entries import check_total, element_entry, possible
 from warehouse.landing.readers.json_text import Element, Json, json_number, json_pairs, json_text
 from warehouse.landing.readers.records import ABSENT, shown
@@ -26,7 +27,7 @@ from .formats import RATE_WORDS, format_of, states_count, states_number
 from .names import told_by
 from .records import Pair, Record, records
 from .requests import ARRAYS, Detail, detail_of, statistics
-from .run import identity_of, run_columns, run_id
+from .run import accelerators_told, identity_of, run_columns, run_id
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _ENTRY, _RUN, _REQUEST = "bench_serving_entry", "bench_serving_run", "bench_serving_request"
@@ -83,12 +84,17 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
         for source, path, entries in (("result", raw_path, stated), ("console", console_path, console)):
             for entry in entries:
                 _add_entry(parse, name, source, path, entry)
-        columns = run_columns(kind, by_key, {entry.key: entry for entry in console}, told_by(raw_path))
+        told = told_by(raw_path)
+        columns = run_columns(kind, by_key, {entry.key: entry for entry in console}, told)
         if columns["ended_at_text"] and "ended_at" not in columns:
             date = by_key["date"]
             report("not-a-time", f"date: {shown(date.value)}", date.offset, date.length, date.line_number, "error")
         for total, parts in _TOTALS.items():
             check_total(by_key, total, parts, report)
+        sizes = [columns[f"{size}_parallel"] for size in ("tensor", "pipeline", "data")]
+        apart = count_disagreement(accelerators_told(by_key, told), sizes)
+        if apart and columns["accelerator_count"] is None:
+            report("accelerator-count-disagrees", apart, record.offset, record.stop - record.offset, record.line_number)
         for entry, message, severity in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
             report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)
         parse.buffer.add(

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from warehouse.landing.contract import canonical_json, workload_spec_digest
-from warehouse.landing.deployments import accelerator_of, accelerators_used, configuration, split_deployment
+from warehouse.landing.deployments import accelerator_of, accelerators_stated, accelerators_used, configuration, split_deployment
 from warehouse.landing.readers.text import Entry
 
 from .names import Told, precision_in
@@ -57,6 +57,11 @@ def run_columns(kind: str, stated: Stated, console: Stated, told: Told) -> dict[
     columns["workload_document"] = canonical_json(document).decode()
     columns["workload_spec_digest"] = workload_spec_digest(document)
     return columns
+
+
+def accelerators_told(stated: Stated, told: Told) -> int | None:
+    """How many accelerators the text that names them states (`8xH100`), else the names in the path."""
+    return accelerators_stated(_system(stated)[1] or "") or told.accelerator_count
 
 
 def text(stated: Stated, *keys: str) -> str | None:
@@ -127,19 +132,17 @@ def _deployment(stated: Stated, console: Stated, told: Told, places: set[str]) -
             console=whole(console, *(f"{who}/{key}" for who in ("server", "engine") for key in keys)),
             name=getattr(told, f"{name}_parallel"),
         )
+    key, system = _system(stated)
+    accelerator = accelerator_of(system) if system and key == "hw" else system
     # With attention data-parallel inside the tensor-parallel group, the replicas add no accelerators.
     replicas = None if text(stated, "server_info/enable_dp_attention") == "true" else sizes["data_parallel"]
-    used = accelerators_used((sizes["tensor_parallel"], replicas, sizes["pipeline_parallel"], whole(stated, "pcp_size")))
-    used = used or told.accelerator_count
+    multiplied = (sizes["tensor_parallel"], replicas, sizes["pipeline_parallel"], whole(stated, "pcp_size"))
+    used = accelerators_used(multiplied, accelerators_told(stated, told))
     if any(size in told.contradictory and sizes[size] is None for size in ("tensor_parallel", "data_parallel", "pipeline_parallel")):
         used = None  # a size that names state twice is not the servers' default
     split = [whole(stated, "num_prefill_gpu"), whole(stated, "num_decode_gpu")]
     if None not in split:
         used = sum(filter(None, split)) or told.accelerator_count
-    names = ((key, text(stated, key)) for key in ("hw", "gpu", "gpu_type", "accelerator", "hardware"))
-    # `"gpu": 8` is no name. A name is landed whole: what its words mean, the warehouse's rules tell.
-    key, system = next(((key, name) for key, name in names if name and any(map(str.isalpha, name))), (None, None))
-    accelerator = accelerator_of(system) if system and key == "hw" else system
     return {
         **sizes,
         "split_deployment": split_deployment(lambda key: whole(stated, key)),
@@ -158,6 +161,13 @@ def _deployment(stated: Stated, console: Stated, told: Told, places: set[str]) -
             places, record=_precision(stated, "server_info/dtype", "dtype"), console=_precision(console, "server/dtype", "engine/dtype"),
         ),
     }
+
+
+def _system(stated: Stated) -> tuple[str | None, str | None]:
+    """The key and text that name the accelerators in a record. `"gpu": 8` is no name. A name is landed whole: what its words mean, the
+    warehouse's rules tell."""
+    names = ((key, text(stated, key)) for key in ("hw", "gpu", "gpu_type", "accelerator", "hardware"))
+    return next(((key, name) for key, name in names if name and any(map(str.isalpha, name))), (None, None))
 
 
 def _precision(stated: Stated, *keys: str) -> str | None:

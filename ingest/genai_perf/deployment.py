@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.deployments import accelerator_of, accelerators_used, configuration, split_deployment
+from warehouse.landing.deployments import (
+    accelerator_of,
+    accelerators_stated,
+    accelerators_used,
+    configuration,
+    count_disagreement,
+    split_deployment,
+)
 from warehouse.landing.readers.entries import document
 from warehouse.landing.readers.json_text import json_text
 from warehouse.landing.readers.records import ABSENT
@@ -40,8 +47,14 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
         return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31 else None
 
     split = (size("num_prefill_gpu"), size("num_decode_gpu"))
-    used = accelerators_used((size("tp"), size("pp"), size("pcp_size"))) if None in split else sum(filter(None, split)) or None
     system = known("hw")
+    count = accelerators_stated(system or "")
+    if None not in split:
+        used = sum(filter(None, split)) or None
+    else:
+        used = accelerators_used((size("tp"), size("pp"), size("pcp_size")), count)
+        if used is None and (message := count_disagreement(count, (size("tp"), size("pp"), size("dp")))):
+            report("accelerator-count-disagrees", message, offset, length)
     return offset, length, {
         "system_name": system,
         "accelerator": accelerator_of(system) if system else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from warehouse.landing.deployments import count_disagreement
 from warehouse.landing.readers.json_text import Element, json_text
 from warehouse.landing.readers.records import Flag, Record, shown
 from warehouse.landing.readers.text import Report, clean, is_non_finite, landed_text
@@ -64,13 +65,17 @@ def _of_host(accelerators: Element, found: Mapping[str, Element], flag: Flag) ->
 
 def _accelerator(accelerator: Record) -> dict[str, Any]:
     parallelism = accelerator.within("parallelism")
+    count = _count(accelerator, "count")
+    tensor, pipeline, data = (_count(parallelism, size) for size in ("tp", "pp", "dp"))
+    if _count(parallelism, "workers") in (None, 1) and (message := count_disagreement(count, (tensor, pipeline, data))):
+        accelerator.flag("accelerator-count-disagrees", message)
     return {
         "accelerator": accelerator.text("model"),
         "accelerator_memory": accelerator.text("memory"),
-        "accelerator_count": _count(accelerator, "count"),
-        "tensor_parallel": _count(parallelism, "tp"),
-        "pipeline_parallel": _count(parallelism, "pp"),
-        "data_parallel": _count(parallelism, "dp"),
+        "accelerator_count": count,
+        "tensor_parallel": tensor,
+        "pipeline_parallel": pipeline,
+        "data_parallel": data,
         "expert_parallel": _count(parallelism, "ep"),
     }
 

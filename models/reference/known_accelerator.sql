@@ -177,6 +177,10 @@ alias as (
         ('rtx6000 ada', 'RTX 6000 Ada'),
         ('rtx 5090d', 'RTX 5090 D'),
         ('rtx 4090d', 'RTX 4090 D'),
+        ('l40 s', 'L40S'),
+        ('v100 s', 'V100S'),
+        ('a10 g', 'A10G'),
+        ('mi300 a', 'MI300A'),
         ('a6000', 'RTX A6000'),
         ('orin agx', 'Jetson AGX Orin'),
         ('gpu max 1550', 'Data Center GPU Max 1550'),
@@ -212,8 +216,8 @@ alias as (
     ) as other (name, family)
 ),
 
--- Machines of clouds that have one product, as their documentation states it.
-machine as (
+-- Names that tell one product of a family: machines of clouds, labels, and what a driver writes.
+named_product as (
     select
         name,
         family,
@@ -222,6 +226,8 @@ machine as (
         source
     from (
         values
+        ('h20 3e', 'H20', null, 141, 'NVIDIA driver README, supported products: NVIDIA H20-3e'),
+        ('h100 mega', 'H100', 'SXM', 80, 'Google Cloud documentation: the node label nvidia-h100-mega-80gb of A3 Mega'),
         ('a2 highgpu', 'A100', 'SXM', 40, 'Google Cloud documentation: accelerator-optimized machines'),
         ('a2 megagpu', 'A100', 'SXM', 40, 'Google Cloud documentation: accelerator-optimized machines'),
         ('a2 ultragpu', 'A100', 'SXM', 80, 'Google Cloud documentation: accelerator-optimized machines'),
@@ -236,7 +242,7 @@ machine as (
         ('p5 4xlarge', 'H100', 'SXM', 80, 'AWS EC2 P5 instances'),
         ('p5e 48xlarge', 'H200', 'SXM', 141, 'AWS EC2 P5 instances'),
         ('p5en 48xlarge', 'H200', 'SXM', 141, 'AWS EC2 P5 instances')
-    ) as cloud (name, family, form_factor, memory_gb, source)
+    ) as one (name, family, form_factor, memory_gb, source)
 )
 
 select
@@ -259,4 +265,4 @@ select
     memory_gb,
     null as memory_type,
     source
-from machine
+from named_product

@@ -1,7 +1,8 @@
 /*
 description: >
   One row per text that names accelerators, the accelerator that it names, by the rules of accelerator_rule. A name within a
-  longer one that the text holds does not count (L40 in L40S, RTX 4090 in RTX 4090 D). Of the products of a name, those are left
+  longer one that the text holds does not count (L40 in L40S, RTX 4090 in RTX 4090 D), and a text that may name another product
+  beside or behind it (H100 + Foo9000, H100-Z) names none. Of the products of a name, those are left
   that agree with the form factor, memory and kind of memory that the text states. Where several are left, what they differ in
   is NULL, with the reason. Nothing is guessed: H100 alone is a family, without form factor and memory.
 grain: [artifact_manifest_digest, stated_by]
@@ -13,7 +14,7 @@ columns:
   accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
   accelerator_memory_gb: {type: bigint, unit: GB, description: "Its memory as its maker names the product; NULL where it is not known"}
   accelerator_name: {type: varchar, description: "One name for all spellings: the family, with form factor and memory where it has several; NULL for a part of an accelerator, and for a product that no rule knows"}
-  accelerator_reason: {type: varchar, description: "Why it is not known which product it is; NULL: it is", tests: [{accepted_values: [no-rule, several-accelerators, partition, product-unknown, form-factor-unknown, memory-unknown]}]}
+  accelerator_reason: {type: varchar, description: "Why it is not known which product it is; NULL: it is", tests: [{accepted_values: [no-rule, several-accelerators, unknown-word, partition, product-unknown, form-factor-unknown, memory-unknown]}]}
   accelerator_key: {type: varchar, description: "What a run and its price share: accelerator_name, or the text in lower case without punctuation and maker where that tells no product", tests: [not_null]}
 */
 with family as (
@@ -30,24 +31,49 @@ rule_name as (
     from accelerator_rule
 ),
 
-found as (
+-- Longer names first: where a text says RTX 4090 D, the expression takes that and not RTX 4090.
+pattern as (
     select
         stated.artifact_manifest_digest,
         stated.stated_by,
-        string_agg('| ' || rule_name.name || ' |', '' order by rule_name.name) as names
+        stated.words,
+        '\b(?:' || string_agg(regexp_escape(rule_name.name), '|' order by length(rule_name.name) desc, rule_name.name) || ')\b' as names
     from stated_accelerator as stated
     inner join rule_name
         on contains(stated.words, ' ' || rule_name.name || ' ')
     group by
         stated.artifact_manifest_digest,
-        stated.stated_by
+        stated.stated_by,
+        stated.words
 ),
 
--- Of all names that a text holds, one that stands in another of them stands more than once in their list.
-product as (
+-- Each name is `#`, and each word that makes no other product of it `.`: form factor, memory, power, number, partition, connective, place.
+found as (
     select
+        artifact_manifest_digest,
+        stated_by,
+        regexp_extract_all(words, names) as names,
+        regexp_matches(regexp_replace(words, names, '\0#', 'g'), '\b(gaudi|trainium|inferentia)# [0-9]') as is_generation_unknown,
+        regexp_replace(
+            regexp_replace(words, names, '#', 'g'),
+            '\b(?:[a-z][a-z0-9]* [0-9]*xlarge|[0-9]*xlarge|metal|[0-9]{1,3}|x[0-9]+|[0-9]+x|[0-9]+w|[0-9]+gpus?'
+            || '|sxm[2-9]?|pcie|nvl[0-9]*|oam|hgx|dgxs?|laptop|mobile|[0-9]+[gmt]i?b|hbm[0-9]?e?|gddr[0-9]x?'
+            || '|mig|vgpu|grid|shared|[cdqts]px|nps[0-9]|[1-7]g[0-9]{1,3}gb|[0-9]{1,2}(?:[acq]|b4?)|[tdpe]p[0-9]+'
+            || '|gpus?|graphics|accelerators?|chips?|cards?|tensor|cores?|generation|edition|founders|developer|kit|module|nvlink|nvswitch'
+            || '|superchip|grace|gracehopper|hopper|blackwell|ampere|lovelace|volta|turing|aarch64|arm64|x86|slice|podslice|device'
+            || '|and|or|vs|with|plus|per|on|of|each|nodes?|servers?|cluster|nvidia|amds?|intel|google|aws|com|nv|nvs|nb|cw|cr|dgxc|oci|slurm|trt)\b',
+            '.',
+            'g'
+        ) as others
+    from pattern
+),
+
+product as (
+    select distinct
         found.artifact_manifest_digest,
         found.stated_by,
+        found.is_generation_unknown
+        or regexp_matches(found.others, '# [a-z0-9]|\b(?:[a-z]+[0-9]|[0-9]+[a-z]|[0-9]{4})') as is_beside_unknown,
         rule.vendor,
         rule.family,
         rule.form_factor,
@@ -55,9 +81,7 @@ product as (
         rule.memory_type
     from found
     inner join accelerator_rule as rule
-        on
-            contains(found.names, '| ' || rule.name || ' |')
-            and length(found.names) - length(replace(found.names, ' ' || rule.name || ' ', '')) = length(rule.name) + 2
+        on list_contains(found.names, rule.name)
 ),
 
 held as (
@@ -72,6 +96,7 @@ held as (
         product.family,
         product.form_factor,
         product.memory_gb,
+        product.is_beside_unknown,
         (
             case len(stated.form_factors)
                 when 0 then true
@@ -98,6 +123,7 @@ named as (
         stated_by,
         min(stated_name) as stated_name,
         bool_or(is_partition) as is_partition,
+        bool_or(is_beside_unknown) as is_beside_unknown,
         count(distinct family) as families,
         min(vendor) as vendor,
         min(family) as family,
@@ -121,7 +147,7 @@ named_so as (
         named.artifact_manifest_digest,
         named.stated_by,
         named.stated_name,
-        case when named.families = 1 then named.vendor end as accelerator_vendor,
+        case when family.family is not null then named.vendor end as accelerator_vendor,
         family.family as accelerator_family,
         case when family.family is not null and named.left_form_factors < 2 then named.form_factor end as accelerator_form_factor,
         case when family.family is not null and named.left_memories = 1 and not named.is_partition then named.memory_gb end as accelerator_memory_gb,
@@ -130,6 +156,7 @@ named_so as (
         case
             when named.families = 0 then 'no-rule'
             when named.families > 1 then 'several-accelerators'
+            when named.is_beside_unknown then 'unknown-word'
             when named.is_partition then 'partition'
             when named.left_over = 0 then 'product-unknown'
             when named.left_form_factors > 1 then 'form-factor-unknown'
@@ -139,6 +166,7 @@ named_so as (
     left join family
         on
             named.families = 1
+            and not named.is_beside_unknown
             and family.family = named.family
 ),
 

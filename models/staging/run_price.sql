@@ -109,7 +109,7 @@ select
         when machine.gpu_model is null then 'accelerator-not-stated'
         when machine.accelerator_reason = 'several-accelerators' then 'several-accelerators'
         when product_price.prices is not null then 'no-price-by-then'
-        when machine.accelerator_reason = 'no-rule' then 'accelerator-unknown'
+        when machine.accelerator_reason in ('no-rule', 'unknown-word') then 'accelerator-unknown'
         when family_price.accelerator_family is null then 'no-price'
         when machine.accelerator_reason in ('partition', 'form-factor-unknown', 'memory-unknown', 'product-unknown') then machine.accelerator_reason
         when family_price.reason in ('form-factor-unknown', 'memory-unknown', 'product-unknown') then 'price-' || family_price.reason

@@ -31,14 +31,23 @@ with stated as (
     where accelerator is not null
 ),
 
--- GB and GiB are one here: makers name sizes in GB that drivers count in GiB. `highgpu 8g` of a cloud's machine is eight accelerators.
+-- GB and GiB are one here: makers name sizes in GB that drivers count in GiB. `highgpu 8g` of a cloud's machine is eight accelerators, and
+-- `Standard_ND96isr_H100_v5` is a machine with H100.
 apart as (
     select
         *,
         regexp_replace(
             regexp_replace(
                 regexp_replace(
-                    replace(regexp_replace(lower(stated_name), '[^a-z0-9]+', ' ', 'g'), 'pci e', 'pcie'),
+                    regexp_replace(
+                        replace(
+                            regexp_replace(
+                                regexp_replace(lower(stated_name), '\((r|tm)\)| (x) ([1-9])', ' \2\3', 'g'), '[^a-z0-9]+', ' ', 'g'
+                            ),
+                            'pci e', 'pcie'
+                        ),
+                        '\bstandard n[a-z]+[0-9]*[a-z]* ([a-z0-9]+) v[0-9]+\b', '\1', 'g'
+                    ),
                     '(high|mega|ultra|edge)gpu [0-9]+g\b', '\1gpu', 'g'
                 ),
                 '\b([0-9]+) ?g(i?b)?\b', '\1gb', 'g'
@@ -58,7 +67,7 @@ worded as (
                         regexp_replace(in_lower_case, '\b(sxm[2-6]?|pcie|nvl|oam)([0-9]+gb)', '\1 \2', 'g'),
                         '\b(rtx|gaudi|tesla|instinct|trainium|inferentia|tpu|nvidia|geforce|quadro)([a-z]?[0-9])', '\1 \2', 'g'
                     ),
-                    '\b[0-9]+x([a-z]+[0-9])', '\1', 'g'
+                    '\b[0-9]{1,3} ?x ?([a-z]+[0-9])', '\1', 'g'
                 ),
                 '\b([a-z]*[0-9]+[a-z]{0,2})x([0-9]+)\b', '\1 x\2', 'g'
             )

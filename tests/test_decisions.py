@@ -185,7 +185,7 @@ def test_another_run_stands_in_its_stead(project: Project) -> None:
     build(project)
     assert rows(project, "select run_id, state, superseded_by from run where state <> 'admitted'") == [("a1", "superseded", "a3")]
     assert totals(project) == {"a": 6, "b": 8}
-    for stand_in, why in (("a2", "its own stead"), ("a1", "superseded by a3"), ("a9", "no run of the current build")):
+    for stand_in, why in (("a2", "cannot replace itself"), ("a1", "superseded by a3"), ("a9", "no run of the current build")):
         with pytest.raises(WarehouseError, match=f"WH314.*{why}"):
             retract(project, "a2", "measured again", superseded_by=stand_in)
     assert len(Ledger(objects_of(project)).decisions()) == 1
@@ -240,7 +240,7 @@ def test_a_publication_that_names_other_decisions_than_the_ledger_had_is_doubted
     path.with_name(f"{path.name.partition('-')[0]}-{bytes_digest(event)}.decision.json").write_bytes(event)
     path.unlink()
     assert [(verdict.state, verdict.reason) for verdict in verify_all(project) if verdict.number_id is None] == [
-        ("refused", "it names other decisions on runs than the ledger has before it")
+        ("refused", "its record names other decisions on runs than the ledger has before it")
     ]
 
 
@@ -424,7 +424,7 @@ def test_a_conflict_is_settled_down_to_the_packet(disputed: Project, wh_on: WhOn
     project, wanted, other = disputed, bundle_with(disputed, "b1=16\n"), bundle_with(disputed, "b1=8\n")
     assert totals(project) == {"a": 7}
     for run, bundle, why in (
-        ("a1", wanted, "nothing is to be settled"), ("b1", "0" * 12, "none of its bundles"), ("b1", wanted[:7], "8 characters of its digest"),
+        ("a1", wanted, "there is nothing to settle"), ("b1", "0" * 12, "none of its bundles"), ("b1", wanted[:7], "8 or more characters of its digest"),
         ("b2", wanted, "no run of the current build"),
     ):
         with pytest.raises(WarehouseError, match=f"WH314 {run}.*{why}"):

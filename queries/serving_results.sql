@@ -16,7 +16,7 @@ columns:
   request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
   family: {type: varchar, description: "The evidence family"}
   status: {type: varchar, description: "How the run ended"}
-  same_figures_as: {type: varchar, description: "Another run that states the same figures: probably the same measurement, filed twice"}
+  same_figures_as: {type: varchar, description: "Another admitted run that states the same figures: probably the same measurement, filed twice"}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
   model: {type: varchar, description: "The served model"}
   framework: {type: varchar, description: "The serving software"}

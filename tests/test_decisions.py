@@ -10,16 +10,19 @@ from pathlib import Path
 
 import pytest
 from conftest import Wh, WhOn
-from samples import mlperf_training
+from samples import bench_serving, fabric_check, mlperf_inference, mlperf_training, superbench
 from samples.values import take_in, value_files, values_project
+from warehouse.claims.rollup import build
 
 from warehouse.claims.numbers.deciding import note, reinstate, retract, settle
 from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.publish import publish
+from warehouse.claims.publish.publication import publication_with
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.signing import sign_targets
 from warehouse.claims.trace.excluded import excluded_by
 from warehouse.claims.verify.packet import verify_packet, write_packet
-from warehouse.claims.verify.verification import verify_all, verify_number
+from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import PUBLICATION, Ledger
@@ -184,7 +187,7 @@ def test_another_run_stands_in_its_stead(project: Project) -> None:
     build(project)
     assert rows(project, "select run_id, state, superseded_by from run where state <> 'admitted'") == [("a1", "superseded", "a3")]
     assert totals(project) == {"a": 6, "b": 8}
-    for stand_in, why in (("a2", "its own stead"), ("a1", "superseded by a3"), ("a9", "no run of the current build")):
+    for stand_in, why in (("a2", "cannot replace itself"), ("a1", "superseded by a3"), ("a9", "no run of the current build")):
         with pytest.raises(WarehouseError, match=f"WH314.*{why}"):
             retract(project, "a2", "measured again", superseded_by=stand_in)
     assert len(Ledger(objects_of(project)).decisions()) == 1
@@ -239,7 +242,7 @@ def test_a_publication_that_names_other_decisions_than_the_ledger_had_is_doubted
     path.with_name(f"{path.name.partition('-')[0]}-{bytes_digest(event)}.decision.json").write_bytes(event)
     path.unlink()
     assert [(verdict.state, verdict.reason) for verdict in verify_all(project) if verdict.number_id is None] == [
-        ("refused", "it names other decisions on runs than the ledger has before it")
+        ("refused", "its record names other decisions on runs than the ledger has before it")
     ]
 
 
@@ -323,6 +326,58 @@ def test_the_standard_project_honours_it_down_to_the_packet(tmp_path: Path, wh_o
     assert (verdict.state, verdict.value) == ("verified", pytest.approx(11))
 
 
+@pytest.fixture(scope="module")
+def partly_retracted(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Evidence of every standard rollup, built after one run of each bundle that holds several was retracted."""
+    root = tmp_path_factory.mktemp("siblings")
+    project, evidence = init_project(root / "project"), root / "in"
+    nodes = ("gpu02", "gpu03", "gpu04")
+    fabric_check.write(evidence / "logs" / "pairs.log", "".join(fabric_check.nccl_section(nodes=("gpu01", node)) for node in nodes))
+    records = [json.dumps(bench_serving.sglang_record(bench_serving.requests(9, seed))) for seed in range(3)]
+    bench_serving.write(evidence / "serving" / "sweep.jsonl", "\n".join(records))
+    bench_serving.write(evidence / "copied" / "best.jsonl", records[0])
+    superbench.write_all(evidence / "superbench")
+    mlperf_training.write_set(evidence, [mlperf_training.Run(minutes=minutes) for minutes in (10, 11, 12, 13)], benchmark="retinanet")
+    mlperf_inference.write_submission(evidence)
+    for part in sorted(evidence.iterdir()):
+        take_in(project, part)
+    build(project)
+    several = rows(
+        project,
+        "select max(run_id) from benchmark_run_fact group by artifact_manifest_digest, mode having count(*) > 1 or mode <> 'performance'"
+        " union all select run_id from serving_results where run_id like '%/best/%'",  # the copy
+    )
+    for (run,) in several:
+        retract(project, str(run), "a node was throttled")
+    build(project)
+    return project
+
+
+# The runs of the samples, less those that the fixture retracted.
+ADMITTED = {
+    "fabric_results": ("count(distinct run_id)", 2),
+    "indicator_results": ("max(run_count)", 2),
+    "mlperf_inference_results": ("count(distinct run_id)", 5),
+    "mlperf_training_results": ("sum(run_count)", 3),
+    "serving_results": ("count(distinct run_id)", 2),
+}
+
+
+@pytest.mark.parametrize("query", ADMITTED)
+def test_a_retracted_run_does_not_keep_the_other_runs_of_its_file_from_being_published(partly_retracted: Project, query: str) -> None:
+    project, (counted, count) = partly_retracted, ADMITTED[query]
+    assert rows(project, f"select {counted} from {query}") == [(count,)]
+    publication = publication_with(project, publish(project, query).digest)
+    not_admitted = {run for (run,) in rows(project, "select run_id from benchmark_run_fact where state <> 'admitted'")}
+    assert not_admitted and not not_admitted & {run["run_id"] for row in publication.rows() for cell in row.cells.values() for run in cell.runs}
+    assert {verdict.state for verdict in verify_publication(project, publication)} == {"verified"}
+
+
+def test_a_run_has_the_same_figures_only_as_runs_that_count(partly_retracted: Project) -> None:
+    assert rows(partly_retracted, "select distinct same_figures_as from serving_results") == [(None,)]
+    assert rows(partly_retracted, "select distinct same_figures_count from fabric_results") == [(1,)]
+
+
 # --- bundles that state a run differently ------------------------------------------------------------------------
 
 
@@ -371,7 +426,7 @@ def test_a_conflict_is_settled_down_to_the_packet(disputed: Project, wh_on: WhOn
     project, wanted, other = disputed, bundle_with(disputed, "b1=16\n"), bundle_with(disputed, "b1=8\n")
     assert totals(project) == {"a": 7}
     for run, bundle, why in (
-        ("a1", wanted, "nothing is to be settled"), ("b1", "0" * 12, "none of its bundles"), ("b1", wanted[:7], "8 characters of its digest"),
+        ("a1", wanted, "there is nothing to settle"), ("b1", "0" * 12, "none of its bundles"), ("b1", wanted[:7], "8 or more characters of its digest"),
         ("b2", wanted, "no run of the current build"),
     ):
         with pytest.raises(WarehouseError, match=f"WH314 {run}.*{why}"):

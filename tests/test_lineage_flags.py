@@ -268,7 +268,7 @@ def test_a_link_or_a_pipe_in_a_file_s_place_is_no_evidence(copy: Project, tmp_pa
 def test_an_ambiguous_number_lists_its_candidates_whatever_else_is_asked(flags: tuple[str, ...], made: Project, wh: Wh) -> None:
     status, out, err = wh(made, "1", *flags)  # four keys that were counted once
     assert (status, out) == (ExitCode.AMBIGUOUS, "")
-    assert err.startswith("WH305 1: 4 cells carry it:\n") and err.count("claim[key=") == 4
+    assert err.startswith("WH305 1: 4 cells match:\n") and err.count("claim[key=") == 4
 
 
 def keys_of(document: Any) -> set[str]:
@@ -297,5 +297,5 @@ def test_the_documentation_names_every_key_flag_and_state(made: Project, wh: Wh)
 
 def test_the_documentation_names_every_key_of_a_verdict(made: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--project", str(made.root), "verify", "7.75", "--json"]) == 0
-    listed = DOCS[DOCS.index("prints a verdict a line") : DOCS.index("The same from Python")]
+    listed = DOCS[DOCS.index("prints one verdict per line") : DOCS.index("The same from Python")]
     assert set(json.loads(capsys.readouterr()[0])) == set(re.findall(r"`(\w+)`", listed))

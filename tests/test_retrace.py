@@ -128,8 +128,8 @@ def every_row(forgery: Forgery) -> None:
 OMISSIONS: dict[Callable[[Forgery], None], tuple[str, str]] = {
     # `c` stands in a file of `a`'s, so what is left names that; of `b` nothing left says that it ever was.
     a_row_of_the_same_evidence: ("tampered", "the evidence that it names gives 1 rows that it leaves out"),
-    a_row_of_other_evidence: ("refused", "all the evidence that was there when it was made gives 1 rows that it leaves out"),
-    every_row: ("refused", "all the evidence that was there when it was made gives 3 rows that it leaves out"),
+    a_row_of_other_evidence: ("refused", "all the evidence that the store had when it was published gives 1 rows that it leaves out"),
+    every_row: ("refused", "all the evidence that the store had when it was published gives 3 rows that it leaves out"),
 }
 
 
@@ -158,7 +158,7 @@ def test_runs_that_are_left_out_of_a_row(tmp_path: Path) -> None:
     forge_record(publication, change)
     *numbers, verdict = verify_all(project)
     assert {verdict.number_id is None for verdict in numbers} == {False}
-    assert (verdict.state, verdict.reason) == ("refused", "all the evidence that was there when it was made gives 2 other values")
+    assert (verdict.state, verdict.reason) == ("refused", "all the evidence that the store had when it was published gives 2 other values")
 
 
 def test_evidence_that_came_later_is_not_left_out(tmp_path: Path) -> None:

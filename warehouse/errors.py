@@ -108,7 +108,7 @@ CODES: dict[str, str] = {
     "WH310": "a number that cannot be packed",
     "WH311": "what was left out of a number cannot be told",
     "WH312": "evidence is not signed as the project requires",
-    "WH313": "a run that it rests on is retracted or superseded",
+    "WH313": "the query depends on a run that is retracted or superseded",
     "WH314": "a run cannot be decided on",
     # recorder
     "WH401": "the command could not be started",

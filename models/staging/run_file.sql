@@ -52,6 +52,8 @@ left join owned
     on
         owned.artifact_manifest_digest = file.artifact_manifest_digest
         and owned.raw_path = file.raw_path
+        -- A file that several runs have for their own is each one's for itself, not because the others have it.
+        and own.run_id is null
 where
     file.role is distinct from 'restatement'
-    and (owned.raw_path is null or own.run_id is not null)
+    and owned.raw_path is null

@@ -1,9 +1,9 @@
 /*
 description: >
-  One row per serving outcome whose figures another run states, too: probably one measurement that was filed twice, as by two
-  tools or in two folders. Figures are the same if all that both runs state agree in six digits, and at least three do. Of
-  the runs with one first figure each is compared with the first by name, and that one with the last: many runs with the same
-  figures cost no more than few.
+  One row per serving outcome whose figures another run also states: probably one measurement that was filed twice, as by two
+  tools or in two folders. Only admitted runs without a conflict are compared. Figures are the same if all that both runs state
+  agree to six digits, and at least three do. Of the runs that share a first figure, each is compared with the first by name,
+  and that one with the last, so that the cost does not grow with the square of the runs.
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -14,23 +14,28 @@ columns:
 */
 with figure as (
     select
-        run_id,
-        workload_point,
-        concurrency_point,
-        request_rate_per_s,
-        completed_count,
-        printf('%.5e', ttft_mean_ms) as ttft_mean,
-        printf('%.5e', ttft_p50_ms) as ttft_p50,
-        printf('%.5e', ttft_p90_ms) as ttft_p90,
-        printf('%.5e', ttft_p95_ms) as ttft_p95,
-        printf('%.5e', ttft_p99_ms) as ttft_p99,
-        printf('%.5e', tpot_mean_ms) as tpot_mean,
-        printf('%.5e', tpot_p50_ms) as tpot_p50,
-        printf('%.5e', tpot_p99_ms) as tpot_p99,
-        printf('%.5e', e2e_mean_ms) as e2e_mean,
-        printf('%.5e', e2e_p50_ms) as e2e_p50,
-        printf('%.5e', e2e_p99_ms) as e2e_p99
-    from serving_outcome_fact
+        outcome.run_id,
+        outcome.workload_point,
+        outcome.concurrency_point,
+        outcome.request_rate_per_s,
+        outcome.completed_count,
+        printf('%.5e', outcome.ttft_mean_ms) as ttft_mean,
+        printf('%.5e', outcome.ttft_p50_ms) as ttft_p50,
+        printf('%.5e', outcome.ttft_p90_ms) as ttft_p90,
+        printf('%.5e', outcome.ttft_p95_ms) as ttft_p95,
+        printf('%.5e', outcome.ttft_p99_ms) as ttft_p99,
+        printf('%.5e', outcome.tpot_mean_ms) as tpot_mean,
+        printf('%.5e', outcome.tpot_p50_ms) as tpot_p50,
+        printf('%.5e', outcome.tpot_p99_ms) as tpot_p99,
+        printf('%.5e', outcome.e2e_mean_ms) as e2e_mean,
+        printf('%.5e', outcome.e2e_p50_ms) as e2e_p50,
+        printf('%.5e', outcome.e2e_p99_ms) as e2e_p99
+    from serving_outcome_fact as outcome
+    inner join benchmark_run_fact as run
+        on run.run_id = outcome.run_id
+    where
+        run.state = 'admitted'
+        and not run.has_conflict
 ),
 
 lead as (

@@ -6,7 +6,7 @@ import argparse
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trust", metavar="KEYFILE", action="append", type=Path,
         help="check signatures with this public key, and not with those that the project trusts (may be given again)",
     )
-    parser.add_argument("--strict", action="store_true", help="fail for a number that is stale or retracted, too")
+    parser.add_argument("--strict", action="store_true", help="also fail for a number that is stale or retracted")
     parser.add_argument(
         "--timeout", type=_seconds, default=_TIMEOUT_S, metavar="SECONDS",
         help=f"refuse an audit packet that takes longer: its SQL may never end (default {_TIMEOUT_S})",
@@ -135,4 +135,9 @@ def _document(verdict: "Verdict") -> dict[str, object]:
         "problems": [str(problem) for problem in verdict.problems],
         "is_vouched": verdict.signings is not None and verdict.signings.is_vouched,
         "signatures": signings_document(verdict.signings),
+        "is_published": verdict.is_published,
+        "publication": verdict.publication,
+        "published_at": verdict.published_at,
+        "now": asdict(verdict.now) if verdict.now else None,
+        "published_instead": asdict(verdict.published_instead) if verdict.published_instead else None,
     }

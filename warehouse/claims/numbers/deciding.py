@@ -1,5 +1,5 @@
-"""Deciding on runs: retract one, have another stand in its stead, take it back, settle which bundle is its evidence, or note
-something of it. And the ledger, read.
+"""Decisions on runs: retract one, replace it by another, take that back, settle which bundle is its evidence, or attach a note.
+Also reads the ledger.
 
 Only runs that the current build knows are decided on: a run id that was mistyped would leave the one that was meant.
 """
@@ -41,16 +41,16 @@ _DIGEST_CHARACTERS = 8  # of a digest, at least, name what begins so
 def retract(
     project: Project, run_id: str, reason: str, superseded_by: str | None = None, key: "SigningKey | None" = None
 ) -> Event:
-    """Say that a run counts no more, or with `superseded_by` that an admitted run stands in its stead. Raises WH314 for a run
-    that the build does not know or that cannot stand in, WH211, WH107, WH109, WH113."""
+    """Retract a run, or with `superseded_by` record that an admitted run replaces it. Raises WH314 for a run that the build does not
+    know or that cannot replace another, WH211, WH107, WH109, WH113."""
     now = _checked(project, run_id, reason)
     if superseded_by is None:
         return decide(open_store(project).objects, RETRACTION, run_id, reason, key=key)
     _check_known(project, superseded_by)
     if superseded_by == run_id:
-        raise WarehouseError("WH314", "it cannot stand in its own stead", printable(run_id))
+        raise WarehouseError("WH314", "a run cannot replace itself", printable(run_id))
     if superseded_by in now.not_admitted:
-        message = f"it cannot stand in: {now.not_admitted[superseded_by]}"
+        message = f"it cannot replace another run: {now.not_admitted[superseded_by]}"
         raise WarehouseError("WH314", message, printable(superseded_by), "name an admitted run")
     return decide(open_store(project).objects, SUPERSESSION, run_id, reason, {"superseded_by": superseded_by}, key)
 
@@ -58,7 +58,7 @@ def retract(
 def reinstate(project: Project, run_id: str, reason: str, key: "SigningKey | None" = None) -> Event:
     """Take back that a run was retracted or superseded. Raises WH314 where it was not, and what `retract` raises."""
     if run_id not in _checked(project, run_id, reason).not_admitted:
-        raise WarehouseError("WH314", "it is admitted: nothing is to be taken back", printable(run_id))
+        raise WarehouseError("WH314", "it is admitted: there is nothing to take back", printable(run_id))
     return decide(open_store(project).objects, REINSTATEMENT, run_id, reason, key=key)
 
 
@@ -69,9 +69,9 @@ def settle(project: Project, run_id: str, bundle: str, reason: str, key: "Signin
     now = _checked(project, run_id, reason)
     stating, is_in_conflict = _stating(current_build(project), run_id)
     if not is_in_conflict and run_id not in now.settled:
-        raise WarehouseError("WH314", "no bundles state it differently: nothing is to be settled", printable(run_id))
+        raise WarehouseError("WH314", "no bundles state it differently: there is nothing to settle", printable(run_id))
     if len(bundle) < _DIGEST_CHARACTERS:
-        message = f"{printable(bundle)!r} names no bundle: it takes {_DIGEST_CHARACTERS} characters of its digest or more"
+        message = f"{printable(bundle)!r} does not name a bundle: give {_DIGEST_CHARACTERS} or more characters of its digest"
         raise WarehouseError("WH314", message, printable(run_id), f"it is stated by {', '.join(stating)}", ExitCode.NOT_FOUND)
     found = [digest for digest in stating if digest.startswith(bundle)]
     if len(found) != 1:

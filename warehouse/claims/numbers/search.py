@@ -12,9 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument
+from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, exact, inexact
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.claims.publish.specification import declared_units, stored_specification
+from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.exact import exact, inexact
 from warehouse.project import Project
@@ -64,13 +65,14 @@ def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
     if not found:
         damaged = whole_publications(published)[1]
         if damaged:
+            count = f"{len(damaged)} publication{'s are' if len(damaged) > 1 else ' is'}"
             raise WarehouseError(
-                "WH307", f"no whole publication and no build carries it, and {len(damaged)} cannot be read", _shown(argument),
+                "WH307", f"no whole publication and no build holds it, and {count} damaged", _shown(argument),
                 exit_code=damaged[0].exit_code, also=tuple(damaged),
             )
         check_current(project)  # of a build that is altered nothing is read
         raise WarehouseError(
-            "WH304", "no published or built cell carries it", _shown(argument),
+            "WH304", "no published or built cell holds it", _shown(argument),
             isinstance(argument, LiteralArgument) and _nearest(project, published, argument) or _known(project, argument),
             ExitCode.NOT_FOUND,
         )
@@ -78,12 +80,11 @@ def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
         listed = "\n".join(f"  {cell.cell.number_id}  {cell.cell.value}  {cell.key}" for cell in found[:_LISTED])
         more = f"\n  and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
         raise WarehouseError(
-            "WH305", f"{len(found)} cells carry it:\n{listed}{more}", _shown(argument), "name one of them", ExitCode.AMBIGUOUS
+            "WH305", f"{len(found)} cells match:\n{listed}{more}", _shown(argument), "name one of them", ExitCode.AMBIGUOUS
         )
     if found[0].publication is None:
-        for publication in published:
-            if publication.query in (None, found[0].query):  # only when these are whole is it known not to be published
-                publication.check()
+        for publication in _of_query(published, found[0].query):  # only when these are whole is it known not to be published
+            publication.check()
     return found[0]
 
 
@@ -141,7 +142,7 @@ def _shown(argument: NumberArgument) -> str:
 
 
 def _by_id(project: Project, published: Sequence[PublishedRollup], number_id: str) -> list[FoundCell]:
-    cell = _published(published, number_id)
+    cell = published_number(published, number_id)
     if cell:
         return [cell]
     return [
@@ -152,7 +153,24 @@ def _by_id(project: Project, published: Sequence[PublishedRollup], number_id: st
     ][:1]
 
 
-def _published(published: Sequence[PublishedRollup], number_id: str) -> FoundCell | None:
+def published_cell(published: Sequence[PublishedRollup], cell: FoundCell) -> FoundCell | None:
+    """What a cell holds in the last of the publications of its query that has the cell; None when none has. Raises WH307 when one
+    that may be later is damaged."""
+    forms, column = cell.row.grain_forms, cell.cell.column
+    for publication in _of_query(published, cell.query):
+        publication.check()
+        for row in publication.rows(carrying=canonical_json(dict(forms)).decode()):
+            if row.grain_forms == forms and column in row.cells:
+                return FoundCell(cell.query, row, row.cells[column], publication, None)
+    return None
+
+
+def _of_query(published: Sequence[PublishedRollup], query: str) -> list[PublishedRollup]:
+    """The publications of a query, and those so damaged that nothing says which query they are of."""
+    return [each for each in published if each.query in (None, query)]
+
+
+def published_number(published: Sequence[PublishedRollup], number_id: str) -> FoundCell | None:
     """The number in the first of the publications that holds it and is whole."""
     for publication in published:
         with suppress(WarehouseError):
@@ -165,24 +183,36 @@ def _published(published: Sequence[PublishedRollup], number_id: str) -> FoundCel
 
 
 def _by_key(project: Project, published: Sequence[PublishedRollup], argument: CellArgument) -> list[FoundCell]:
-    """In the current build; where that has no such cell, in the last whole publication of the query."""
+    """The cells that are meant, as the query's last publication holds them, and those that only the current build holds; if
+    it holds none, those of the last publication that has any. Raises WH307 when a publication that may be later is damaged."""
 
     def means(row: PublishedRow) -> bool:
         return argument.column in row.cells and all(_is(row, name, value) for name, value in argument.grain.items())
 
-    found = [
+    built = [
         FoundCell(query, row, row.cells[argument.column], None, rowid)
         for query, row, rowid in _built_rows(project, argument.query)
         if means(row)
     ]
-    if found:
-        return [_published(published, cell.cell.number_id) or cell if cell.cell.number_id else cell for cell in found[: _LISTED + 1]]
-    for publication in whole_publications(each for each in published if each.query == argument.query)[0]:
-        return [
-            FoundCell(argument.query, row, row.cells[argument.column], publication, None)
-            for row in publication.rows() if means(row)
-        ]
-    return []
+    found: dict[frozenset[tuple[str, str]], FoundCell] = {}
+    if not (len(built) == 1 and argument.grain.keys() == built[0].row.grain.keys()):  # else no other cell can be meant
+        for publication in _of_query(published, argument.query):
+            publication.check()
+            for row in publication.rows():
+                if means(row):
+                    found[_cell_key(row)] = FoundCell(argument.query, row, row.cells[argument.column], publication, None)
+            if found or built:
+                break
+    for cell in built:
+        found.setdefault(_cell_key(cell.row), cell)
+    cells = list(found.values())
+    if len(cells) == 1 and cells[0].publication is None:  # an earlier publication may have it
+        return [published_cell(published, cells[0]) or cells[0]]
+    return cells
+
+
+def _cell_key(row: PublishedRow) -> frozenset[tuple[str, str]]:
+    return frozenset(_stated(row.grain).items())
 
 
 def _is(row: PublishedRow, name: str, typed: str | None) -> bool:

@@ -49,7 +49,7 @@ def check_admitted(
     if not reads_decisions(specification):
         return []
     if known != {decision.event.sha256 for decision in now.all()}:
-        raise WarehouseError("WH313", "the build is of other decisions on runs than the ledger has now", place, "run: wh build")
+        raise WarehouseError("WH313", "the build was made with other decisions on runs than the ledger has now", place, "run: wh build")
     return built
 
 
@@ -83,8 +83,8 @@ def _not_admitted(refused: Sequence[Decision], known: set[str], place: str) -> W
     is_built = all(decision.event.sha256 in known for decision in refused)
     count = f"{len(refused)} run{'s' * (len(refused) > 1)} that {'are' if len(refused) > 1 else 'is'}"
     return WarehouseError(
-        "WH313", f"it rests on {count} not admitted:\n{listed}{more}", place,
-        "leave them out: where state = 'admitted', of benchmark_run_fact" if is_built else "this was decided after the build: run: wh build",
+        "WH313", f"it depends on {count} not admitted:\n{listed}{more}", place,
+        "leave them out: join benchmark_run_fact, where state = 'admitted'" if is_built else "decided after the build was made: run wh build",
     )
 
 

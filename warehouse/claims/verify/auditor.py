@@ -35,7 +35,6 @@ from warehouse.claims.verify.verdict import (
     REFUSED,
     RETRACTED,
     STALE,
-    STALE_BECAUSE,
     TAMPERED,
     VERIFIED,
     Claim,
@@ -66,7 +65,9 @@ class Auditor:
         self._project = project
         self._publication = publication
         self._published = check_publication_signatures(project, publication) if publication else None
-        self._checkpoint = check_checkpoint(project, publication_event(project, publication.digest)) if publication else None
+        event = publication_event(project, publication.digest) if publication else None
+        self._published_at = event.at if event else None
+        self._checkpoint = check_checkpoint(project, event)
         self._decisions, self._undecided = named_decisions(open_store(project).objects, made_with(project, publication))
         self._decided = check_decision_signatures(project, self._decisions)
         self._trusted = tuple(trusted_keys(project).values())
@@ -87,7 +88,11 @@ class Auditor:
         def told(state: str, reason: str, *problems: WarehouseError) -> Verdict:
             evidence_signings = {digest: self._signings[digest] for digest in sorted(claim.bundles)}
             signings = Signings(evidence_signings, self._published, self._trusted, self._decided, self._checkpoint)
-            return Verdict(claim.number_id, claim.key, value, state, reason, files, problems, signings=signings)
+            published = self._publication
+            return Verdict(
+                claim.number_id, claim.key, value, state, reason, files, problems, signings=signings, is_published=published is not None,
+                publication=published.digest if published else None, published_at=self._published_at,
+            )
 
         problems = [problem for digest in sorted(claim.bundles) for problem in self.check(digest)]
         for signing, what in ((self._published, "the publication's signature"), (self._checkpoint, "the ledger's signature")):
@@ -101,7 +106,7 @@ class Auditor:
             return told(state, reason, *problems)
         files = sum(self._files[digest] for digest in claim.bundles)
         if not claim.bundles:
-            return told(REFUSED, "it rests on no evidence")
+            return told(REFUSED, "it depends on no evidence")
         try:
             self._replayer().check_versions(claim.bundles)
         except WarehouseError as error:  # on any evidence, there or not
@@ -131,14 +136,14 @@ class Auditor:
                     if doubt := replayed.retraced.doubt(claim.record, claim.grain_forms, claim.column):
                         doubts.append(doubt)
                         continue
-                reason = f"{files} raw files hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
-                reason += "" if claim.is_read else "; no file states it, the query does"
-                if not claim.is_current:
-                    reason += STALE_BECAUSE
+                reason = f"{files} raw file{'s' * (files != 1)} hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
+                reason += "" if claim.is_read else "; the query states it, no file does"
+                if claim.stale_because:
+                    reason += f"; {claim.stale_because}"
                 if problem := self._unsigned(claim):
                     return told(state_of([problem]) if problem.exit_code == ExitCode.MISSING else REFUSED, problem.message, problem)
                 needed = bundles if claim.bundles <= bundles else bundles | claim.bundles
-                state = VERIFIED if claim.is_current else STALE
+                state = STALE if claim.stale_because else VERIFIED
                 if withdrawn := [str(self._not_admitted[run]) for run in claim.runs if run in self._not_admitted]:
                     more = f", and {len(withdrawn) - 1} more of its runs" * (len(withdrawn) > 1)
                     state, reason = RETRACTED, f"{withdrawn[0]}{more}; {reason}"
@@ -147,12 +152,12 @@ class Auditor:
             return told(TAMPERED if doubts[-1].is_certain else REFUSED, doubts[-1].message)
         if lost:
             problems = [problem for found in lost.values() for problem in found]
-            reason = "its own evidence does not give it alone, and other of its publication is not whole"
+            reason = "its own evidence alone does not give it, and other evidence of its publication is damaged"
             return told(state_of(problems), reason, *problems)
         if failed and (not gave or max(tried, key=len) in failed):  # less evidence than that may well give another value
             return told(REFUSED, list(failed.values())[-1].message, *failed.values())
         values = " or ".join(dict.fromkeys(str(inexact(form)) for form in gave))
-        return told(NOT_REPRODUCED, f"replayed it is {values}")
+        return told(NOT_REPRODUCED, f"the replay gives {values}")
 
     def _unsigned(self, claim: Claim) -> WarehouseError | None:
         """WH312 where the project requires signatures and a trusted key's is lacking under a number."""

@@ -28,7 +28,7 @@ from warehouse.claims.publish.signing import publication_event, publication_subj
 from warehouse.claims.publish.specification import read_specification
 from warehouse.claims.verify.packet_page import page
 from warehouse.claims.verify.time_limit import time_limit
-from warehouse.claims.verify.verdict import REFUSED, STALE, STALE_BECAUSE, TAMPERED, VERIFIED, Verdict
+from warehouse.claims.verify.verdict import NO_BUILD, REFUSED, STALE, TAMPERED, VERIFIED, Verdict
 from warehouse.claims.verify.verification import verify_number
 from warehouse.digest import canonical_json, file_digest
 from warehouse.errors import WarehouseError, printable
@@ -89,7 +89,7 @@ def verify_packet(
             reason = f"it is not done after {timeout_s:g} s: wh verify --timeout SECONDS gives it longer"
             return Verdict(None, str(path), None, REFUSED, reason)
     if verdict.state == STALE:  # there is no build here to be stale by
-        verdict = replace(verdict, state=VERIFIED, reason=verdict.reason.removesuffix(STALE_BECAUSE))
+        verdict = replace(verdict, state=VERIFIED, reason=verdict.reason.removesuffix(f"; {NO_BUILD}"))
     if verdict.state == VERIFIED and not (verdict.signings and verdict.signings.is_vouched):
         return replace(verdict, reason=f"{_UNVOUCHED}; {verdict.reason}")
     return verdict

@@ -1,4 +1,4 @@
-"""What `wh verify` says of a number: its state, and why."""
+"""The verdict of `wh verify` on a number: its state, why, and where the number is published."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from typing import Any
 from warehouse.claims.publish.signing import Signings
 from warehouse.claims.trace.determinism import Determinism
 from warehouse.claims.verify.retrace import CellRecord
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, printable
 
-VERIFIED = "verified"  # its files are whole, and replayed they give it
-STALE = "stale"  # so it is, but the current build holds another number in its place, or none
+VERIFIED = "verified"  # its files are unchanged, and a replay of them gives it
+STALE = "stale"  # as verified, but the current build holds another number in its cell, or none
 TAMPERED = "tampered"  # a file, its publication or its spec differs from its digest
 MISSING = "missing"  # one of these is gone
-NOT_REPRODUCED = "not reproduced"  # all is whole, but replayed it gives another value
-REFUSED = "refused"  # nobody can tell: it cannot be replayed here, or rests on no evidence
+NOT_REPRODUCED = "not reproduced"  # its files are unchanged, but a replay of them gives another value
+REFUSED = "refused"  # wh cannot judge it: it cannot be replayed here, or depends on no evidence
 EXPIRED = "expired by policy"  # its evidence is gone, and the ledger says that retention policy removed it
-RETRACTED = "retracted"  # it reproduces, but the ledger says now that a run under it is retracted, or another takes its place
+RETRACTED = "retracted"  # it reproduces, but a run under it was retracted or superseded since
 STATES = (TAMPERED, MISSING, NOT_REPRODUCED, REFUSED, EXPIRED, RETRACTED, STALE, VERIFIED)  # the worst first
 
-STALE_BECAUSE = "; the current build holds another number, or none"
+STALE_BECAUSE = "the current build holds another number in its cell, or none"
+NO_BUILD = "there is no build to compare it with"
 _EXIT_CODES = {
     TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, EXPIRED: ExitCode.MISSING, VERIFIED: ExitCode.OK,
     STALE: ExitCode.OK, RETRACTED: ExitCode.OK,
@@ -30,9 +31,10 @@ _EXIT_CODES = {
 
 @dataclass(frozen=True)
 class Claim:
-    """A number as it is claimed: where it stands, its exact form, its runs, and the bundles that these and its value rest on.
-    `is_read`: whether its value was read from any file; `is_current`: whether the current build holds it; `determinism`: how
-    exactly a replay must give it; `record`: what a publication says of it beside, None when it has none."""
+    """A number as it is claimed: its cell, its exact form, its runs, and the bundles that these and its value depend on.
+    `is_read`: whether its value was read from any file; `stale_because`: why the current build does not confirm it, None where
+    the build holds it; `determinism`: how exactly a replay must give it; `record`: what else its publication states of it, None
+    for a number that is not published."""
 
     number_id: str | None
     key: str
@@ -42,16 +44,38 @@ class Claim:
     runs: tuple[str, ...]
     bundles: frozenset[str]
     is_read: bool
-    is_current: bool
+    stale_because: str | None
     determinism: Determinism
     record: CellRecord | None
 
 
 @dataclass(frozen=True)
+class CellNumber:
+    """A number that a cell holds, and the publication that holds it: its digest, and its time as ISO 8601, UTC. Both are None for
+    a number that is not published, the time also where the ledger has no event of the publication."""
+
+    number_id: str | None
+    value: Any
+    publication: str | None = None
+    published_at: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.number_id} ({printable(str(self.value))})" if self.number_id else "no value"
+
+    @property
+    def place(self) -> str:
+        """When and in which publication it was published, in words."""
+        publication = f"publication {str(self.publication)[:12]}"
+        return f"on {self.published_at} ({publication})" if self.published_at else f"in {publication}"
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The state of one number (one of `STATES`) and why; how many raw files were hashed, and what is wrong with which;
-    where it was reproduced, the bundles that a replay needs; and what the signatures under it are, None where they were not
-    checked."""
+    where it was reproduced, the bundles that a replay needs; and the signatures under it, None where they were not checked.
+
+    `is_published` is None where a damaged record leaves that open. `now` and `published_instead` are looked up for a single number
+    only: what the current build, and the last publication of its cell, hold where that is another number."""
 
     number_id: str | None
     key: str
@@ -62,6 +86,11 @@ class Verdict:
     problems: tuple[WarehouseError, ...] = ()
     evidence: frozenset[str] = frozenset()
     signings: Signings | None = None
+    is_published: bool | None = None
+    publication: str | None = None
+    published_at: str | None = None
+    now: CellNumber | None = None
+    published_instead: CellNumber | None = None
 
 
 def exit_code(states: Iterable[str], *, is_strict: bool = False) -> ExitCode:

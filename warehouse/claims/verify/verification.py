@@ -1,4 +1,4 @@
-"""`wh verify`: is a number, are all numbers of a publication, still what their raw evidence gives (`claims.verify.auditor`)?"""
+"""`wh verify`: whether a number, or every number of a publication, is still what its raw evidence gives (`claims.verify.auditor`)."""
 
 from __future__ import annotations
 
@@ -7,25 +7,40 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from warehouse.claims.numbers.lineage import lineage_of
+from warehouse.claims.numbers.lineage import Lineage, lineage_of
 from warehouse.claims.numbers.number import parse_argument
-from warehouse.claims.numbers.search import FoundCell, current_numbers, find_cell
+from warehouse.claims.numbers.search import FoundCell, current_numbers, find_cell, published_cell, published_number
 from warehouse.claims.publish.admissibility import decisions_then, made_with, reads_decisions
 from warehouse.claims.publish.guarantees import YES
-from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications
+from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
+from warehouse.claims.publish.signing import publication_event
 from warehouse.claims.publish.specification import read_specification
 from warehouse.claims.trace.determinism import UNRECORDED, recorded
 from warehouse.claims.trace.recorded import recorded_specification
 from warehouse.claims.verify.auditor import Auditor, equals
 from warehouse.claims.verify.completeness import difference, evidence_then
 from warehouse.claims.verify.retrace import CellRecord
-from warehouse.claims.verify.verdict import REFUSED, RETRACTED, STALE, TAMPERED, VERIFIED, Claim, Verdict, state_of
+from warehouse.claims.verify.verdict import (
+    NO_BUILD,
+    REFUSED,
+    RETRACTED,
+    STALE,
+    STALE_BECAUSE,
+    TAMPERED,
+    VERIFIED,
+    CellNumber,
+    Claim,
+    Verdict,
+    state_of,
+)
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
+from warehouse.transform.finished.builds import find_current
 
 
 def verify_number(project: Project, argument: str) -> Verdict:
-    """Verify what a person typed after `wh verify`, as `wh lineage` reads it. Raises WH304, WH305, WH306."""
+    """Verify what a person typed after `wh verify`, as `wh lineage` reads it: of a cell the number that is published in it, or
+    else that of the current build. Raises WH304, WH305, WH306."""
     wanted = parse_argument(argument)
     try:
         found = find_cell(project, wanted)
@@ -41,10 +56,51 @@ def verify_number(project: Project, argument: str) -> Verdict:
     else:
         of_runs = {str(run["artifact_manifest_digest"]) for run in number.runs if "artifact_manifest_digest" in run}
         bundles = frozenset(of_runs | {file.artifact_manifest_digest for file in number.raw_files})
-    claim = _claim(found, number.runs, bundles, bool(number.raw_files), number.now is None and not number.is_gone)
+    now, instead = _other_numbers(project, found, number)
+    claim = _claim(found, number.runs, bundles, bool(number.raw_files), _stale_because(project, number, now))
     traced = [claim.column] if claim.record else []
     auditor = Auditor(project, specification, traced, found.publication)
-    return auditor.verdict(claim, _evidence(found, bundles, auditor))
+    verdict = auditor.verdict(claim, _evidence(found, bundles, auditor))
+    reason = "; ".join([*_unpublished(found, instead), verdict.reason])
+    return replace(verdict, reason=reason, now=now, published_instead=instead)
+
+
+def _other_numbers(project: Project, found: FoundCell, number: Lineage) -> tuple[CellNumber | None, CellNumber | None]:
+    """What the cell of a number holds in the current build, and in its last publication, where that is another number."""
+    published = whole_publications(each for each in publications(project) if each.query == found.query)[0]
+    now = instead = None
+    if number.now:
+        number_id, value = number.now
+        now = _cell_number(project, number_id, value, published_number(published, number_id) if number_id else None)
+    last = published_cell(published, found)
+    if last and last.cell.number_id != found.cell.number_id:
+        instead = _cell_number(project, last.cell.number_id, last.cell.value, last)
+    return now, instead
+
+
+def _cell_number(project: Project, number_id: str | None, value: Any, found: FoundCell | None) -> CellNumber:
+    if found is None or found.publication is None:
+        return CellNumber(number_id, value)
+    event = publication_event(project, found.publication.digest)
+    return CellNumber(number_id, value, found.publication.digest, event.at if event else None)
+
+
+def _stale_because(project: Project, number: Lineage, now: CellNumber | None) -> str | None:
+    if now:
+        where = f"published {now.place}" if now.publication else "not published"
+        return f"the current build holds {now} in this cell{f', {where}' if now.number_id else ''}"
+    if number.is_gone:
+        return "the current build no longer has this cell" if find_current(project) else NO_BUILD
+    return None
+
+
+def _unpublished(found: FoundCell, instead: CellNumber | None) -> Iterator[str]:
+    """That a number is not what its cell was last published with, in words: nothing where it is."""
+    if found.publication is None:
+        yield "this number is not published"
+    if instead:
+        way = f" (run: wh verify {instead.number_id})" if instead.number_id else ""
+        yield f"its cell was last published {instead.place} with {instead}{way}"
 
 
 def _evidence(found: FoundCell, own: frozenset[str], auditor: Auditor) -> Iterator[frozenset[str]]:
@@ -79,7 +135,8 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
         for cell in row.cells.values():
             if cell.number_id:
                 found = FoundCell(query, row, cell, publication, None)
-                claim = _claim(found, cell.runs, bundles_of(row, cell), bool(cell.evidence), cell.number_id in current)
+                stale_because = None if cell.number_id in current else STALE_BECAUSE
+                claim = _claim(found, cell.runs, bundles_of(row, cell), bool(cell.evidence), stale_because)
                 verdict = auditor.verdict(claim, chain([together, claim.bundles, row.bundles], auditor.bundles_then()))
                 states.add(verdict.state)
                 yield verdict
@@ -97,7 +154,7 @@ def _incomplete(
     named = {decision["sha256"] for decision in made_with(project, publication)}
     if reads_decisions(specification) and named != decisions_then(project, publication):
         # Not tampered: clocks of two machines may have told the times of its making and of a decision.
-        yield Verdict(None, publication.digest, None, REFUSED, "it names other decisions on runs than the ledger has before it")
+        yield Verdict(None, publication.digest, None, REFUSED, "its record names other decisions on runs than the ledger has before it")
 
     def differs(bundles: frozenset[str]) -> str | None:
         given = auditor.replayed(bundles, grain)
@@ -114,9 +171,9 @@ def _incomplete(
         if together and is_certain and (found := differs(together)):
             yield Verdict(None, publication.digest, None, TAMPERED, f"the evidence that it names gives {found}")
         elif not then <= together and (found := differs(then)):
-            yield Verdict(None, publication.digest, None, REFUSED, f"all the evidence that was there when it was made gives {found}")
+            yield Verdict(None, publication.digest, None, REFUSED, f"all the evidence that the store had when it was published gives {found}")
     except WarehouseError as error:
-        yield Verdict(None, publication.digest, None, REFUSED, f"whether it is all that its query gives: {error.message}", 0, (error,))
+        yield Verdict(None, publication.digest, None, REFUSED, f"wh cannot check that it is all that its query gives: {error.message}", 0, (error,))
 
 
 def verify_all(project: Project) -> Iterator[Verdict]:
@@ -126,7 +183,7 @@ def verify_all(project: Project) -> Iterator[Verdict]:
 
 
 def _claim(
-    found: FoundCell, runs: Iterable[Mapping[str, Any]], bundles: frozenset[str], is_read: bool, is_current: bool
+    found: FoundCell, runs: Iterable[Mapping[str, Any]], bundles: frozenset[str], is_read: bool, stale_because: str | None
 ) -> Claim:
     cell, record, determinism = found.cell, None, UNRECORDED
     run_ids = tuple(sorted(str(run["run_id"]) for run in runs))
@@ -138,7 +195,7 @@ def _claim(
             {**said.get("columns", {}).get(cell.column, {}), "is_exact": cell.is_exact}, said.get("ties_tried"), said.get("wh"),
         )
     return Claim(
-        cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, run_ids, bundles, is_read, is_current, determinism,
+        cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, run_ids, bundles, is_read, stale_because, determinism,
         record,
     )
 

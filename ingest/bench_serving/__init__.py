@@ -86,7 +86,7 @@ class BenchServing:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "bench_serving"
-    version = 12
+    version = 13
     formats = (
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "SGLang bench_serving .jsonl, 0.3 to 0.5: aggregates and --output-details, several runs a file",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle
 from warehouse.landing.entries import check_total, element_entry, possible
 from warehouse.landing.json_text import Element, Json, json_number, json_pairs, json_text
@@ -88,7 +89,8 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
             date = by_key["date"]
             report("not-a-time", f"date: {shown(date.value)}", date.offset, date.length, date.line_number, "error")
         for total, parts in _TOTALS.items():
-            check_total(by_key, total, parts, report)
+            check_total(by_key, total, parts, report, are_all=len(parts) > 1)  # the rest of one part failed
+        check_statistics(by_key, report)
         for entry, message, severity in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
             report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)
         parse.buffer.add(

@@ -81,7 +81,9 @@ def _off_factor(check: Check, points: list[Row], report: Report) -> list[tuple[R
         id(row): (float(alg), float(bus)) for row in points
         if (alg := row.columns.get("alg_bandwidth_gb_per_s")) is not None and (bus := row.columns.get("bus_bandwidth_gb_per_s")) is not None
     }
-    if factor_of is None or not check.rank_count or not check.are_ranks_one_group or all(_follow(*pair, factor_of(check.rank_count)) for pair in rates.values()):
+    if factor_of is None or not check.rank_count or not check.are_ranks_one_group:
+        return []
+    if all(_follow(*pair, factor_of(check.rank_count)) for pair in rates.values()):
         return []
     # Processes write into one log, and a line that lists a rank may be lost.
     others = (ranks for ranks in range(2, _MOST_RANKS) if all(_follow(*pair, factor_of(ranks)) for pair in rates.values()))
@@ -93,7 +95,8 @@ def _off_factor(check: Check, points: list[Row], report: Report) -> list[tuple[R
     for row in points:
         if id(row) in rates and not _follow(*rates[id(row)], factor := factor_of(check.rank_count)):
             alg, bus = rates[id(row)]
-            reason = f"the bus bandwidth is {bus:.6g} GB/s, the algorithm bandwidth {alg:.6g} GB/s times {factor:.6g} for {check.rank_count} ranks"
+            reason = f"the bus bandwidth is {bus:.6g} GB/s, the algorithm bandwidth {alg:.6g} GB/s"
+            reason += f" times {factor:.6g} for {check.rank_count} ranks"
             _tell(report, "bandwidth-contradicted", f"{row.columns['message_bytes']} bytes: {reason}", row)
             found.append((row, reason))
     return found

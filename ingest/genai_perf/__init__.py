@@ -104,7 +104,7 @@ class GenaiPerf:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "genai_perf"
-    version = 12
+    version = 13
     formats = (
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from warehouse.landing.columns import Row
+from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.entries import check_total, document, element_entry, landed_entries, numeric, possible
 from warehouse.landing.json_text import Element, json_pairs
@@ -94,6 +95,7 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
         )
     }
     check_total(entries, "load_summary/count", ("successes/count", "failures/count"), report)
+    check_statistics(entries, report)
     if role == "config":
         parse.config |= entries
     elif role == "lifecycle" and point is not None and point != "summary":

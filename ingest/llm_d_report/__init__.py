@@ -51,7 +51,7 @@ class LlmDReport:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "llm_d_report"
-    version = 7
+    version = 8
     formats = ("llm-d benchmark report 0.1 (YAML or JSON)", "llm-d benchmark report 0.2 and 0.2.1 (YAML or JSON)")
     tables = TABLES
 

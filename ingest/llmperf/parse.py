@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from warehouse.landing.columns import Row
+from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.entries import check_total, document, element_entry, landed_entries, numeric, possible
 from warehouse.landing.json_text import json_pairs
@@ -47,6 +48,7 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
         data = document(bundle, paths[SUMMARY], report)
         found = landed_entries(buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, _summary_entries(data, report))
         entries = {_name(entry.key): entry for entry in found}
+        check_statistics(entries, report)
         check_total(entries, _COUNTS[0], _COUNTS[1:], report)
     if RESPONSES in paths:
         detail = Detail()

@@ -116,7 +116,9 @@ class TestNccl:
     def test_rccl_in_place_alone_and_more_than_one_cycle(self, tmp_path: Path) -> None:
         text = (
             "# nThread 1 nGpus 8 minBytes 1024 maxBytes 1024 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n#\n"
-            "rccl-tests: Version develop:448c4c7\n# Using devices\n#   Rank  0 Pid    100 on      gpu01 device  0 [0000:0c:00.0] AMD Instinct MI900X\n#\n"
+            "rccl-tests: Version develop:448c4c7\n# Using devices\n"
+            + "".join(f"#   Rank  {rank} Pid    100 on      gpu01 device  {rank} [0000:0{rank}:00.0] AMD Instinct MI900X\n" for rank in range(8))
+            + "#\n"
             "#                                                     in-place          \n"
             "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
             "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)       \n"
@@ -130,7 +132,7 @@ class TestNccl:
         assert codes(rows) == {} and outcomes(rows) == [("all_reduce_perf", "measured", None)]
 
     def test_a_log_of_two_tests_is_two_runs(self, tmp_path: Path) -> None:
-        text = sample.nccl_section(average="8.15 ") + sample.nccl_section("sendrecv_perf", average="7.5 ", reduced_to=3000000)
+        text = sample.nccl_section(average="8.15 ") + sample.nccl_section("sendrecv_perf", average="7.5 ", reduced_to=3000000, rows=sample.even("7.5", 1))
         rows = of_log(tmp_path, text)
         assert [(run["test"], run["status"], run["nodes"], run["rank_count"], run["tool_version"]) for run in rows["fabric_check_run"]] == [
             ("alltoall_perf", "succeeded", "gpu01,gpu02", 2, "2.17.8"), ("sendrecv_perf", "succeeded", "gpu01,gpu02", 2, "2.17.8"),
@@ -158,7 +160,7 @@ class TestNccl:
 
     def test_a_test_that_died_is_a_failed_row_with_the_tools_words(self, tmp_path: Path) -> None:
         error = "gpu02: Test NCCL failure common.cu:958 'unhandled system error'"
-        rows = of_log(tmp_path, sample.nccl_section(average=None, error=error) + sample.nccl_section("sendrecv_perf"))
+        rows = of_log(tmp_path, sample.nccl_section(average=None, error=error) + sample.nccl_section("sendrecv_perf", rows=sample.ONE_BY_ONE))
         assert [(run["test"], run["status"], run["status_reason"]) for run in rows["fabric_check_run"]] == [
             ("alltoall_perf", "failed", error), ("sendrecv_perf", "succeeded", None),
         ]
@@ -197,7 +199,7 @@ class TestNccl:
         assert points(rows, *columns) == points(plain, *columns) and outcomes(rows) == outcomes(plain)
 
     def test_processes_that_write_at_the_same_time_stay_apart(self, tmp_path: Path) -> None:
-        first, second = (sample.nccl_section(nodes=(node,), average=average).splitlines() for node, average in (("gpu01", "1.5 "), ("gpu02", "2.5 ")))
+        first, second = (sample.nccl_section(nodes=(node,), gpus=2, average=average, rows=sample.even(average.strip())).splitlines() for node, average in (("gpu01", "1.5 "), ("gpu02", "2.5 ")))
         mixed = [line for a, b in zip(first, second, strict=True) for line in (f"[1,0]<stdout>:{a}", f"[1,1]<stdout>:{b}")]
         rows = of_log(tmp_path, "\n".join(mixed))
         found = {run["nodes"]: run["run_id"] for run in rows["fabric_check_run"]}
@@ -241,11 +243,11 @@ class TestNccl:
 
     def test_the_number_in_which_a_file_ends_is_not_known(self, tmp_path: Path) -> None:
         text = sample.nccl_section()
-        cut = text[: text.index("# Avg bus bandwidth")] + "# Avg bus bandwidth    : 4"
+        cut = text[: text.index("# Avg bus bandwidth")] + "# Avg bus bandwidth    : 8"
         rows = of_log(tmp_path, cut)
         assert outcomes(rows)[0][1] == "failed" and entries(rows, 1)["Avg bus bandwidth"] is None
         whole = of_log(tmp_path / "whole", cut + "\n")
-        assert outcomes(whole)[0][1] == "measured" and entries(whole, 1)["Avg bus bandwidth"] == "4"
+        assert outcomes(whole)[0][1] == "measured" and entries(whole, 1)["Avg bus bandwidth"] == "8"
 
     def test_processes_that_are_all_rank_0_are_no_measurement(self, tmp_path: Path) -> None:
         ranks = [f"#  Rank  {rank} Group  0 Pid {pid} on {host} device  {rank} [0x0{rank}] NVIDIA H800" for pid, host in ((798, "hw14"), (812, "hw15")) for rank in (0, 1)]

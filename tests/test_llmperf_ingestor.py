@@ -73,12 +73,12 @@ def test_rows_say_what_the_files_say_and_where(tmp_path: Path) -> None:
     "changes",
     [
         {"results_ttft_s_mean": 0.376}, {"results_ttft_s_quantiles_p90": 0.5}, {"results_end_to_end_latency_s_stddev": 0.5},
-        {"results_number_output_tokens_max": "101"}, {"results_number_errors": 1},
+        {"results_number_output_tokens_max": "101"}, {"results_number_errors": 1},  # and one more is unaccounted for
     ],
 )
 def test_a_summary_that_is_not_that_of_its_requests_is_flagged(tmp_path: Path, changes: dict[str, Any]) -> None:
     rows = LLMPERF.rows(write(tmp_path / "tree", **changes), tmp_path / "stored")
-    (issue,) = rows[ISSUE_TABLE]
+    (issue,) = (row for row in rows[ISSUE_TABLE] if row["code"] != "unaccounted-requests")
     ((key, value),) = changes.items()
     assert issue["code"] == "aggregate-disagrees" and key in issue["message"] and str(value) in issue["message"]
     assert json.loads(b"{" + place(issue, tmp_path / "stored") + b"}") == changes

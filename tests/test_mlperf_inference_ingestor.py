@@ -417,7 +417,6 @@ class TestIssues:
             (sample.detail_line("a", 1).replace('"pid": 1', '"pid": 1, "pid": 2'), {"duplicate-json-key": 1}),
             (sample.detail_line("a", "x").encode().replace(b'"x"', b'"\xff"'), {"invalid-utf8": 1}),
             (sample.detail_line("a", "\ud800"), {}),
-            ("", {"empty-log": 1}),
         ],
     )
     def test_detail_logs(self, top: Path, server: Path, tmp_path: Path, text: str | bytes, expected: dict) -> None:
@@ -426,7 +425,7 @@ class TestIssues:
         rows = rows_of(top, "Server", tmp_path / "store")
         rows[ISSUE_TABLE].remove(next(row for row in rows[ISSUE_TABLE] if row["code"] == "truncated-log"))
         assert codes(rows) == expected
-        assert text == "" or "a" in entries(rows, "detail")
+        assert "a" in entries(rows, "detail")
         for issue in rows[ISSUE_TABLE]:
             assert issue["raw_path"].endswith("run_1/mlperf_log_detail.txt") and issue["run_id"].endswith("run_1")
 
@@ -670,6 +669,17 @@ class TestResultsThatDoNotHoldTogether:
             path.write_text("".join(lines[:first]))
 
         assert self.land(tmp_path, change)["truncated-log"] == 1
+
+    def test_a_detail_log_alone_is_whole_with_its_count_of_errors(self, tmp_path: Path) -> None:
+        def change(path: Path) -> None:
+            (path.parent / "mlperf_log_summary.txt").unlink()
+
+        def cut(path: Path) -> None:
+            change(path)
+            path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+
+        assert self.land(tmp_path / "whole", change)["truncated-log"] == 0
+        assert self.land(tmp_path / "cut", cut)["truncated-log"] == 1
 
     def test_a_result_stated_twice(self, tmp_path: Path) -> None:
         def change(path: Path) -> None:

@@ -56,6 +56,13 @@ def built(project: Path, *evidence: Path) -> list[Row]:
     return warehouse.sql(sql).to_pylist()
 
 
+def test_a_size_that_no_column_holds_is_missing(tmp_path: Path) -> None:
+    sample.write(tmp_path / "tree/a.json", plain())
+    (tmp_path / "tree/a.txt").write_text(COMMAND.replace("-size 4", f"-size {'9' * 23} --pipeline-parallel-size 2"))
+    (row,) = built(tmp_path / "project", tmp_path / "tree")
+    assert (row["tensor_parallel_size"], row["pipeline_parallel_size"]) == (None, 2)
+
+
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     root = tmp_path_factory.mktemp("tree")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle
 from warehouse.landing.deployments import count_disagreement
 from warehouse.landing.readers.entries import check_total, element_entry, possible
@@ -90,7 +91,8 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
             date = by_key["date"]
             report("not-a-time", f"date: {shown(date.value)}", date.offset, date.length, date.line_number, "error")
         for total, parts in _TOTALS.items():
-            check_total(by_key, total, parts, report)
+            check_total(by_key, total, parts, report, are_all=len(parts) > 1)  # the rest of one part failed
+        check_statistics(by_key, report)
         sizes = [columns[f"{size}_parallel"] for size in ("tensor", "pipeline", "data")]
         apart = count_disagreement(accelerators_told(by_key, told), sizes)
         if apart and columns["accelerator_count"] is None:

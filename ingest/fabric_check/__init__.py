@@ -19,7 +19,7 @@ class FabricCheck:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "fabric_check"
-    version = 9
+    version = 10
     formats = (
         "nccl-tests and rccl-tests text, 2.0 to 2.18: several tests in a log, launcher prefixes, per-iteration columns",
         "nccl-tests JSON (-J), versions 1 and 2",

@@ -34,6 +34,7 @@ class Check:
     nodes: list[str] = field(default_factory=list)
     node_count: int | None = None  # where the nodes are not named
     rank_count: int | None = None
+    are_ranks_one_group: bool = True  # False: nothing says how many ranks took part in one collective
     gpu_models: list[str] = field(default_factory=list)
     gpus: dict[str, dict[int, str | None]] = field(default_factory=dict)  # node: device: bus id
     started_at_text: str | None = None

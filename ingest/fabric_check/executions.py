@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .check import Check, Row, Rows
+from .collective import AVERAGE
 from .tables import ENTRY, POINT, TEST
 
 _TWO_ENDED = frozenset({"perftest", "iperf3"})  # of whose two ends each may report
 _HELD = _TWO_ENDED | {"nccl-tests", "rccl-tests"}  # whose rows wait: they are few
 _ENOUGH_FIGURES = 8  # of processes whose numbers a container may repeat
-_AVERAGE = "Avg bus bandwidth"
 _NO_FIGURES = frozenset({"line_number", "point_index", "test_index"})
 
 
@@ -50,7 +50,7 @@ class Execution:
             self.conclusions.append(f"{figures} {row.columns['status']} {wrong or ''}")
         elif row.table == TEST:
             self.conclusions.append(str(row.columns["status"]))
-        elif row.table == ENTRY and row.columns["key"] == _AVERAGE and row.columns["value_number"] is not None:
+        elif row.table == ENTRY and row.columns["key"] == AVERAGE and row.columns["value_number"] is not None:
             self.conclusions.append(f"{row.columns['value_number']:.6g}")  # as the text has it; JSON has more digits
 
     def has_figures_of(self, other: "Execution") -> bool:

@@ -53,6 +53,7 @@ class Section:
     ranks: dict[int, str] = field(default_factory=dict)  # as the log states them
     processes: list[str] = field(default_factory=list)  # that took part, each with its host and GPU
     is_concluded: bool = False
+    is_over: bool = False  # whether rows that are not its own have followed
     waiting: list[Row] = field(default_factory=list)  # until the test's name is known
     kinds: dict[str, set[str]] = field(default_factory=lambda: {"type": set(), "redop": set(), "root": set()})
 

@@ -29,6 +29,7 @@ _STEP = re.compile(r"\bstep:\s*(\d+)\s*\((\w+)\)")
 _RANK = re.compile(
     r"#\s*Rank\s+(\d+)(?:\s+Group\s+\d+)?\s+Pid\s+(\d+)\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]*)\]\s*(.*)"
 )
+_GROUP = re.compile(r"\sGroup\s+0*[1-9]")
 _REDUCING = re.compile(r"#\s*Reducing maxBytes to\s+(\S+)")
 _VERDICT = re.compile(r"#\s*(Out of bounds values|Avg bus bandwidth)\s*:\s*(\S*)\s*(OK|FAILED)?\s*(.*)")
 _LIBRARY = re.compile(r"(?:(nccl-headers|nccl-library)=(\S+))")
@@ -65,7 +66,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
                     command = None  # it was that test's
             section = sections[told.tag] = Section(Check("nccl-tests", None, told.line.offset))
             has_erred.discard(told.tag)
-        if section is None or section.is_concluded and not SAYS_NOTHING.fullmatch(told.text):
+        if section is None or section.is_concluded and not _still_of(section, told.text):
             if match := _COMMAND.search(told.text):
                 command = match[1], told.line.offset
             _outside(told, report, has_erred)
@@ -81,6 +82,12 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         yield from found
     for section in sections.values():
         yield from _finished(section)
+
+
+def _still_of(section: Section, text: str) -> bool:
+    """Whether a line after a test's average is of that test: the first lines of the next one may be lost, but not its rows."""
+    section.is_over = section.is_over or is_row_like(text)
+    return SAYS_NOTHING.fullmatch(text) is not None or not section.is_over and _VERDICT.match(text) is not None
 
 
 def _outside(told: Told, report: Report, has_erred: set[str]) -> None:
@@ -140,10 +147,12 @@ def _comment(section: Section, told: Told, report: Report) -> Rows:
     if match := _RANK.match(text):
         if (number := int(match[1][:9])) in section.ranks:
             report.at("repeated-rank", text[:200], line, "error")
+            check.are_ranks_one_group = False
             if section.ranks[number] != text:  # processes without MPI, each of which has a rank 0: whose a row is nothing says
                 section.complaint = section.complaint or f"several processes are rank {number}"
             return
         section.ranks[number] = text
+        check.are_ranks_one_group = check.are_ranks_one_group and _GROUP.search(text) is None
         check.rank_count = (check.rank_count or 0) + 1
         section.processes.append(f"{number} {match[2]} {match[3]} {int(match[4][:9])} {match[5]}")
         yield endpoint(

@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.text import Data, Report, clean, is_non_finite, lines
+from warehouse.landing.readers.text import Data, Report, clean, is_non_finite, lines, number_in
 from warehouse.landing.rows import RowBuffer
 
-from . import nccl_summary
+from . import collective, nccl_summary
 from .bundles import SILENT_LOG, SUMMARY
 from .check import Check, Row, Rows, end, stated, test
 from .executions import Execution, Reports, executions
@@ -94,6 +94,8 @@ def _log(parse: _Parse, raw_path: str, role: str | None) -> _Batches:
         if execution.is_held:
             execution.rows.append(row)
             if row.table is None:
+                if execution.check.tool in collective.TOOLS:
+                    execution.rows = collective.settled(execution.check, execution.rows, report)
                 yield from _reported(parse, execution)
         else:
             yield from _land(parse, execution, row)
@@ -181,8 +183,8 @@ def _note(run: _Run, row: Row) -> None:
     """Remember what may stand once in a run, and what a summary repeats."""
     if row.table == ENDPOINT:
         run.ends.add((row.columns["kind"], row.columns["number"]))
-    elif row.table == ENTRY and row.columns["key"] == "Avg bus bandwidth":
-        run.average = row.columns["value_number"]
+    elif row.table == ENTRY and row.columns["key"] == collective.AVERAGE:
+        run.average = number_in(row.columns["value"] or "")
     elif row.table == POINT and (number := row.columns.get("bus_bandwidth_gb_per_s")) is not None:
         run.peak = number if run.peak is None else max(run.peak, number)
 

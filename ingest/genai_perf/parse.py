@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.readers.columns import Rows
 from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
@@ -119,6 +120,7 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
     for total in _ASKED_FOR:
         if total in entries and entries[total].number:  # no published number is made of it
             check_total(entries, total, ("request_count/avg", "error_request_count/avg"), report, "warning")
+    check_statistics(entries, report)
     for key, entry in entries.items():
         name, _, statistic = key.rpartition("/")
         if statistic == "unit" and not is_known(name, entry.value):

@@ -55,7 +55,7 @@ class Guidellm:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "guidellm"
-    version = 6
+    version = 7
     formats = (
         "GuideLLM benchmarks.json of 0.2 and 0.3 (args in each benchmark)",
         "GuideLLM benchmarks.json, report version 1 (0.4 to 0.6) and 2 (0.7 and later)",

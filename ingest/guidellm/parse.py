@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.readers.entries import MAX_DOCUMENT_BYTES, check_total, element_entry, landed_entries, numeric, possible
 from warehouse.landing.readers.json_stream import JsonStream
@@ -107,6 +108,7 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
     for totals in ("metrics/request_totals", "request_totals"):
         parts = [f"{totals}/{status}" for status in ("successful", "errored", "incomplete")]
         check_total(entries, f"{totals}/total", parts, parse.report)
+    check_statistics(entries, parse.report)
     _check(parse.report, entries, detail)
     yield from parse.buffer.full()
 

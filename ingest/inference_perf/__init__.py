@@ -63,7 +63,7 @@ class InferencePerf:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "inference_perf"
-    version = 9
+    version = 10
     formats = (
         "inference-perf reports: stage_N_ and summary_ lifecycle_metrics and prometheus_metrics (JSON or YAML)",
         "inference-perf per_request_lifecycle_metrics.json, with info as of 0.1 and as of 0.3 and later",

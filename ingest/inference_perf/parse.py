@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.readers.columns import Row
 from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
@@ -94,6 +95,7 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
         )
     }
     check_total(entries, "load_summary/count", ("successes/count", "failures/count"), report)
+    check_statistics(entries, report)
     if role == "config":
         parse.config |= entries
     elif role == "lifecycle" and point is not None and point != "summary":

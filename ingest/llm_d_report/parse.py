@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_number, json_pairs, json_text
@@ -70,7 +71,8 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[st
     _check_version(entries, report)
     for aggregate in _AGGREGATES:
         total, *parts = (f"{aggregate}/requests/{name}" for name in _REQUESTS)
-        check_total(entries, total, parts, report)
+        check_total(entries, total, parts, report, are_all=False)  # those that succeeded are not stated
+    check_statistics(entries, report)
     _check_units(entries, report)
     stack = list(engines(found, report))
     for index, (element, columns) in enumerate(stack):

@@ -41,7 +41,7 @@ class Llmperf:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "llmperf"
-    version = 8
+    version = 9
     formats = (
         "LLMPerf token benchmark: *_summary.json (version 2023-08-31) with *_individual_responses.json",
         "LLMPerf leaderboard: summary/NAME.json with individual/NAME.json",

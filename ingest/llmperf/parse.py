@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.readers.columns import Row
 from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
@@ -47,6 +48,7 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
         data = document(bundle, paths[SUMMARY], report)
         found = landed_entries(buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, _summary_entries(data, report))
         entries = {_name(entry.key): entry for entry in found}
+        check_statistics(entries, report)
         check_total(entries, _COUNTS[0], _COUNTS[1:], report)
     if RESPONSES in paths:
         detail = Detail()

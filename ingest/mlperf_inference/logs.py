@@ -26,6 +26,7 @@ from warehouse.landing.readers.text import (
 from .text import text_entry
 
 _MARKER = ":::MLLOG"
+_LINE_END = "\r\n"
 _COUNT = re.compile(r"(\S+) (warnings?|errors?) encountered\b.*", re.IGNORECASE)
 _PARAGRAPHS = frozenset({"WARNING", "ERROR"})  # free text that goes on until the next statement
 _EARLY_STOPPING = "Early Stopping Result"
@@ -46,13 +47,14 @@ _VERDICTS = frozenset({"PASS", "FAIL", "PASSED", "FAILED"})
 
 
 def summary_entries(data: Data, report: Report) -> Iterator[Entry]:
-    """`key : value` lines; lines below a heading (`Early Stopping Result:`) or a WARNING have the heading as key."""
+    """`key : value` lines; lines below a heading (`Early Stopping Result:`) or a WARNING have the heading as key. The count of
+    errors is the last line that a load generator writes."""
     heading: str | None = None
-    last_key = None
+    is_ended = False
     for line in lines(data, report):
         text = decoded(line, report).strip()
         if text.startswith("====") or text in _TITLES:
-            heading = None
+            heading, is_ended = None, False
             continue
         key, value = _summary_pair(text, heading)
         if key is None or len(key) > MAX_KEY_CHARACTERS:
@@ -61,10 +63,10 @@ def summary_entries(data: Data, report: Report) -> Iterator[Entry]:
             heading = key
         else:
             heading = key if key in _PARAGRAPHS or key == heading else heading if text.startswith("*") else None
-            last_key = key
+            is_ended = is_ended or key == "errors encountered"
             yield text_entry(line, key, value, report)
-    if len(data) and last_key != "errors encountered":
-        report("truncated-log", "the summary ends before its count of errors", severity="error")
+    if len(data) and not is_ended:
+        report("truncated-log", "the summary ends before its count of errors: no result is taken from it", len(data), severity="error")
 
 
 def _summary_pair(text: str, heading: str | None) -> tuple[str | None, str | None]:
@@ -90,14 +92,15 @@ def detail_entries(data: Data, report: Report) -> Iterator[Entry]:
     for line in lines(data, report):
         text = decoded(line, report)
         _, marker, document = text.partition(_MARKER)
-        if not marker:
+        behind = len(data) - line.offset - len(line.data)
+        if not marker and behind:
             report.at("unrecognised-line", text[:120], line)
             continue
         entry = _detail_entry(document.strip(), line, decoder, report)
         if entry is not None:
             yield entry
-        elif line.offset + len(line.data) >= len(data):
-            report.at("truncated-log-line", document[:120], line, "error")
+        elif behind <= len(_LINE_END):  # an editor may have ended the line
+            report.at("truncated-log-line", text[:120], line, "error")
         else:
             report.at("malformed-log-line", document[:120], line, "error")
         for name in decoder.duplicates:

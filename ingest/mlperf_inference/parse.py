@@ -21,7 +21,19 @@ from .bundles import run_id
 from .conf import conf_entries
 from .layout import RUN_ROLES, Place, RunFolder, canonical_scenario, place_of, run_folder
 from .logs import accuracy_entries, detail_entries, summary_entries, verification_entries
-from .results import Question, contradictions, is_deciding, judged, not_inferable, on_errors, uniform
+from .results import (
+    Question,
+    contradictions,
+    is_deciding,
+    is_impossible,
+    is_same,
+    judged,
+    lacking,
+    not_inferable,
+    on_errors,
+    quantity,
+    uniform,
+)
 from .text import first
 from .workload import STATED_KEYS, Stated, workload_document
 
@@ -40,6 +52,7 @@ _ENTRY_SOURCES: dict[str, tuple[str, Callable[..., Iterator[Entry]]]] = {
     "power_server": ("power_server", lambda data, report: json_entries(data, report, scalars_only=True)),
 }
 _JSON_ROLES = frozenset({"system", "measurement", "power_client", "power_server"})
+_CUT = ("truncated-log", "truncated-log-line", "empty-log")
 _MODES = {"performance": "Performance", "ranging": "Performance", "accuracy": "Accuracy"}  # later with `Only` behind them
 
 
@@ -55,6 +68,7 @@ class _Run:
     errors: dict[str, list[Entry]] = field(default_factory=dict)  # by raw_path: the detail log's errors, the summary's count
     conflicting: set[str] = field(default_factory=set)  # the logs, by raw_path, that state a result twice
     refusal: str | None = None  # the code of the issue that says why no result is taken from this run
+    has_detail: bool = False  # whether a detail log states anything
     numbers: dict[str, float | None] = field(default_factory=dict)  # of both logs, NULL where a statement is no number
 
     def path_of(self, role: str) -> str | None:
@@ -145,28 +159,32 @@ def _run_file(parse: _Parse, run: _Run, raw_path: str, role: str) -> _Batches:
             _note(run, raw_path, source, entry, in_log, report)
         if count % _ROWS_BETWEEN_BATCHES == 0:
             yield from parse.buffer.full()
+    if source in ("summary", "detail"):
+        run.refusal = run.refusal or next((code for code in _CUT if report.has(code)), None)
 
 
 def _note(run: _Run, raw_path: str, source: str, entry: Entry, in_log: dict[str, Entry], report: Report) -> None:
+    run.has_detail = run.has_detail or source == "detail"
     run.numbers[uniform(entry.key)] = entry.number
     if entry.is_error or (entry.key == "errors encountered" and entry.number):
         run.errors.setdefault(raw_path, []).append(entry)
     if not is_deciding(source, entry.key):
         return
     run.results.setdefault((source, entry.key), entry)
-    before = in_log.setdefault(entry.key, entry)
-    if _value(before) == _value(entry) or raw_path in run.conflicting:
+    if is_impossible(entry):
+        run.refusal = run.refusal or "impossible-result"
+        message = f"{entry.key} is {(entry.value or '')[:80]}, below zero; no result is taken from the log"
+        report("impossible-result", message, entry.offset, entry.length, entry.line_number, ERROR)
+    before = in_log.setdefault(quantity(entry.key), entry)
+    if is_same(before, entry) or raw_path in run.conflicting:
         return
     run.conflicting.add(raw_path)
     # The checker takes the last value of a summary up to v0.7 and the first of a detail log from v1.0 on: neither is the result.
     run.refusal = "conflicting-results"
     there, here = ((stated.value or "")[:80] for stated in (before, entry))
-    message = f"{entry.key} is {there} on line {before.line_number} and {here} here: the log is of more than one run or was changed"
+    message = f"{before.key} is {there} on line {before.line_number} and {'' if before.key == entry.key else f'{entry.key} '}{here} here"
+    message += ": the log is of more than one run or was changed"
     report(run.refusal, f"{message}; no result is taken from it", entry.offset, entry.length, entry.line_number, ERROR)
-
-
-def _value(entry: Entry) -> float | str | None:
-    return entry.value if entry.number is None else entry.number
 
 
 def _entries(parse: _Parse, raw_path: str, role: str, report: Report) -> Iterator[Entry]:
@@ -229,8 +247,9 @@ def _check_run(parse: _Parse, run: _Run) -> None:
     raw_path = run.path_of("summary_log") or run.path_of("detail_log")
     if raw_path is None:
         return
-    for code, message, severity in contradictions(run.results, run.path_of("detail_log") is not None):
+    for code, message, severity in contradictions(run.results):
         parse.buffer.issue(code, message, raw_path, severity=severity, run_id=run.run_id)
+    _check_detail(parse, run)
     asked_for = Question(parse.scenario, _logged_scenario(run) or parse.scenario, parse.identity["round"], parse.suite)
     is_result = run.folder.mode == "performance"
     if asked_for.is_inferred:
@@ -247,6 +266,19 @@ def _check_run(parse: _Parse, run: _Run) -> None:
             parse.buffer.issue(code, message, raw_path, severity=severity, run_id=run.run_id)
     _check_mode(parse, run, raw_path)
     _check_errors(parse, run)
+
+
+def _check_detail(parse: _Parse, run: _Run) -> None:
+    """A detail log that was cut at the end of a line. Up to v0.7 it is not JSON, and nothing is read of it."""
+    raw_path = run.path_of("detail_log")
+    if raw_path is None or not run.has_detail:
+        return
+    is_performance = run.folder.mode == "performance" and "Accuracy" not in (_logged(run, ("detail", "effective_test_mode")) or "")
+    if lacks := lacking(run.results, run.numbers, _logged(run, ("detail", "loadgen_version")), is_performance):
+        run.refusal = run.refusal or "truncated-log"
+        message = f"the detail log ends before {lacks}: no result is taken from it"
+        size = parse.bundle.manifest.by_path[raw_path].bytes
+        parse.buffer.issue("truncated-log", message, raw_path, size, severity=ERROR, run_id=run.run_id)
 
 
 def _check_mode(parse: _Parse, run: _Run, raw_path: str) -> None:

@@ -24,6 +24,8 @@ _PAIRS = (
     ("Tokens per second (inferred)", "result_inferred_tokens_per_second"),
     ("Completed tokens per second (inferred)", "result_inferred_completed_tokens_per_second"),
 )
+# Two names of one quantity: a load generator counts tokens or infers them, and calls them completed in a Server run.
+_QUANTITIES = {key: pairs[0][side] for pairs in (_PAIRS[:2], _PAIRS[2:]) for pair in pairs for side, key in enumerate(pair)}
 _THROUGHPUTS = (
     *(key for pair in _PAIRS for key in pair), "Scheduled samples per second", "result_scheduled_samples_per_sec",
 )
@@ -36,7 +38,10 @@ _DECIDING = {
     ),
     "detail": re.compile(r"(?:result|early_stopping|effective)_.*"),
 }
+_SETTING = re.compile(r"effective_.*|target_qps")
+_COUNTS_ERRORS = (5, 0, 21)  # the load generators from this version on end a detail log with num_errors
 _Issue = tuple[str, str, str]  # code, message, severity
+_TAKEN = "the detail log is taken, as by the submission checker"
 _PERCENTILE = re.compile(r"([0-9]+)([.][0-9]*[1-9])?[.]?0*(?:th)? percentile")
 # A scenario of an edge system, and those of the runs that the checker lets it be inferred from.
 _INFERRED_FROM = {"MultiStream": ("SingleStream",), "Offline": ("SingleStream", "MultiStream")}
@@ -73,6 +78,48 @@ def uniform(key: str) -> str:
 def is_deciding(source: str, key: str) -> bool:
     """Whether two values of a key in one log are two results."""
     return _DECIDING[source].fullmatch(key) is not None
+
+
+def quantity(key: str) -> str:
+    """What a statement of a result is of: the first of the names that one log may give it."""
+    return _QUANTITIES.get(key, key)
+
+
+def is_same(before: Entry, entry: Entry) -> bool:
+    """Whether two statements of one quantity in a log have the same value; under two names, but for rounding."""
+    if before.number is None or entry.number is None:
+        return before.value == entry.value
+    return before.number == entry.number or before.key != entry.key and _is_rounded(before.number, entry.number)
+
+
+def _is_rounded(one: float, other: float) -> bool:
+    """Whether either could be the other's rounding: a summary has two decimals, a detail log six significant digits."""
+    return abs(one - other) <= 0.0051 + 5.1e-6 * abs(other)
+
+
+def is_impossible(entry: Entry) -> bool:
+    """Whether a statement of a result is below zero. Settings may be."""
+    return entry.number is not None and entry.number < 0 and not _SETTING.fullmatch(entry.key)
+
+
+def lacking(results: Results, numbers: Mapping[str, float | None], version: str | None, is_performance: bool) -> str | None:
+    """What a detail log lacks of that with which its load generator ends one; None where nothing proves that it was cut. `numbers`
+    as for `judged`."""
+    stated = {key for source, key in results if source == "detail"}
+    summary = {key for source, key in results if source == "summary"}
+    if _VALIDITY[1] not in stated:
+        return "its results" if is_performance or _VALIDITY[0] in summary else None
+    if _VALIDITY[0] in summary:
+        quantities = {quantity(key) for key in stated}
+        return next((detail for key, detail in _PAIRS if key in summary and quantity(detail) not in quantities), None)
+    if version is not None and "num_errors" not in numbers and _release(version) >= _COUNTS_ERRORS:
+        return "num_errors"
+    return None
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """The numbers of `5.1.0 @ b9ed3c7fec`."""
+    return tuple(int(part) for part in re.findall(r"[0-9]{1,9}", version.partition("@")[0]))
 
 
 def on_errors(count: int, text: str, round_name: str | None, is_result: bool) -> tuple[str, str]:
@@ -130,18 +177,16 @@ def _keys_of_result(asked_for: Question, numbers: Mapping[str, float | None]) ->
     return _THROUGHPUTS
 
 
-def contradictions(results: Results, has_detail_log: bool) -> Iterator[_Issue]:
-    """An issue for each way in which the logs do not hold together. The summary has two decimals, the detail log six
-    significant digits; they agree when either could be the other's rounding."""
-    if has_detail_log and ("detail", _VALIDITY[1]) not in results and ("summary", _VALIDITY[0]) in results:
-        yield "truncated-log", "the detail log ends before its results", ERROR
+def contradictions(results: Results) -> Iterator[_Issue]:
+    """An issue for each statement of the summary that the detail log contradicts; the submission checker reads the detail log."""
     for summary, detail in _PAIRS:
         a, b = results.get(("summary", summary)), results.get(("detail", detail))
         if not a or not b or a.number is None or b.number is None:
             continue
-        if abs(a.number - b.number) > 0.0051 + 5.1e-6 * abs(b.number):
+        if not _is_rounded(a.number, b.number):
             severity, apart = disagreement(a.number, b.number)
-            yield "logs-disagree", f"{summary}: the summary says {a.value}, the detail log {b.value}: {apart}", severity
+            message = f"{summary}: the summary says {a.value}, the detail log {b.value}: {apart}; {_TAKEN}"
+            yield "logs-disagree", message, severity
     a, b = (results.get(name) for name in (("summary", _VALIDITY[0]), ("detail", _VALIDITY[1])))
     if a and b and a.value != b.value:
-        yield "logs-disagree", f"{_VALIDITY[0]}: the summary says {a.value}, the detail log {b.value}", ERROR
+        yield "logs-disagree", f"{_VALIDITY[0]}: the summary says {a.value}, the detail log {b.value}; {_TAKEN}", ERROR

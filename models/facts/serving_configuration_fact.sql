@@ -66,16 +66,16 @@ select
     run_id,
     artifact_manifest_digest,
     coalesce(
-        tensor_parallel_size, case when len(tensor_parallel_sizes) = 1 then tensor_parallel_sizes[1]::bigint end
+        tensor_parallel_size, case when len(tensor_parallel_sizes) = 1 then try_cast(tensor_parallel_sizes[1] as bigint) end
     ) as tensor_parallel_size,
     coalesce(
-        pipeline_parallel_size, case when len(pipeline_parallel_sizes) = 1 then pipeline_parallel_sizes[1]::bigint end
+        pipeline_parallel_size, case when len(pipeline_parallel_sizes) = 1 then try_cast(pipeline_parallel_sizes[1] as bigint) end
     ) as pipeline_parallel_size,
     coalesce(
-        expert_parallel_size, case when len(expert_parallel_sizes) = 1 then expert_parallel_sizes[1]::bigint end
+        expert_parallel_size, case when len(expert_parallel_sizes) = 1 then try_cast(expert_parallel_sizes[1] as bigint) end
     ) as expert_parallel_size,
     coalesce(
-        data_parallel_size, case when len(data_parallel_sizes) = 1 then data_parallel_sizes[1]::bigint end
+        data_parallel_size, case when len(data_parallel_sizes) = 1 then try_cast(data_parallel_sizes[1] as bigint) end
     ) as data_parallel_size,
     coalesce(
         lower(precision),

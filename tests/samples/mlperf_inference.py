@@ -249,6 +249,7 @@ def detail_log(scenario: str, results: dict[str, Any], values: Values = Values()
     else:
         entries += [("result_samples_per_second", results["samples_per_s"], 2464700.5)]
         entries += [("result_tokens_per_second", results["tokens_per_s"], 2464700.5)]
+    entries += [("num_errors", 0, 2464700.5)]
     return "".join(detail_line(key, value, time_ms) for key, value, time_ms in entries)
 
 

@@ -26,7 +26,7 @@ peak as (
         run_id,
         artifact_manifest_digest,
         test_index,
-        max(bus_bandwidth_gb_per_s) as peak_bus_bandwidth_gb_per_s
+        max(bus_bandwidth_gb_per_s) filter (where status = 'measured') as peak_bus_bandwidth_gb_per_s
     from fabric_check_point
     group by
         run_id,

@@ -21,8 +21,8 @@ asked as (
         run.run_id,
         run.artifact_manifest_digest,
         server.server_flags,
-        try_cast(json_extract_string(run.workload_document, '$.config."data/input_distribution/mean"') as double)::bigint as input_length,
-        try_cast(json_extract_string(run.workload_document, '$.config."data/output_distribution/mean"') as double)::bigint as output_length
+        try_cast(try_cast(json_extract_string(run.workload_document, '$.config."data/input_distribution/mean"') as double) as bigint) as input_length,
+        try_cast(try_cast(json_extract_string(run.workload_document, '$.config."data/output_distribution/mean"') as double) as bigint) as output_length
     from inference_perf_run as run
     left join server
         on

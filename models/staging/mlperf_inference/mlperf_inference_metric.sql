@@ -2,8 +2,9 @@
 description: >
   One row per run and bundle: what the load generator's logs state, one column a metric. The detail log has six
   significant digits where the summary has two decimals, so the detail log decides and the summary stands where there is
-  none (mlperf_inference_log_source tells whose detail log). A log that states a result twice, with different values, has no row. Load
-  generators spell a percentile 90th, 90.0th or 90.00: in a summary's keys all are 90. An early-stopping estimate of 0 is none.
+  none (mlperf_inference_log_source tells whose detail log). A run with a log that was cut, that contradicts itself or that
+  states an impossible result has no row. Load generators spell a percentile 90th, 90.0th or 90.00: in a summary's keys all are
+  90. An early-stopping estimate of 0 is none.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -58,7 +59,7 @@ with logged as (
             and entry.artifact_manifest_digest = log.artifact_manifest_digest
     where
         entry.source = 'summary'
-        and log.refusal is distinct from 'conflicting-results'
+        and (log.refusal is null or log.refusal in ('loadgen-errors', 'mode-mismatch'))
     union all
     select
         log.run_id,
@@ -75,7 +76,7 @@ with logged as (
             and entry.artifact_manifest_digest = log.detail_manifest_digest
     where
         entry.source = 'detail'
-        and log.refusal is distinct from 'conflicting-results'
+        and (log.refusal is null or log.refusal in ('loadgen-errors', 'mode-mismatch'))
 )
 
 -- `case` and not `filter`: with sixty filters the engine takes three times as long, however few rows there are.

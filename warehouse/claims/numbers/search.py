@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, exact, inexact
+from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.claims.publish.specification import declared_units, stored_specification
 from warehouse.digest import canonical_json

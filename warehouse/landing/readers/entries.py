@@ -7,11 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from warehouse.landing.consistency import impossible_measurement
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.json_text import Element, is_lost_number, json_number, json_text
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Entry, Report, is_non_finite, landed_text
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.severity import ERROR, NOTE, disagreement
 
 _MOST_COUNTED = 2**53  # what a double holds exactly; nobody counts so far
 _LAST_MOMENT_S = 253_402_300_800  # the year 10000, of the Unix epoch
@@ -59,8 +61,8 @@ def is_count(number: float) -> bool:
 
 
 def possible(entry: Entry, report: Report, *, counts: bool = False, tells_time: bool = False) -> Entry:
-    """The entry of a key that counts something, or tells a moment in seconds of the Unix epoch; without its number, and
-    told, where it cannot be one. What is written stays in its value."""
+    """The entry of a key that counts something, is a moment in seconds of the Unix epoch, or by its name a latency or a rate.
+    Where it cannot be one, an issue is reported and the entry has no number; what is written stays in its value."""
     number = entry.number
     if number is None:
         return entry
@@ -68,6 +70,8 @@ def possible(entry: Entry, report: Report, *, counts: bool = False, tells_time: 
         code = "impossible-count"
     elif tells_time and not 0 <= number < _LAST_MOMENT_S:
         code = "impossible-time"
+    elif (found := impossible_measurement(entry.key, number)) is not None:
+        code = found
     else:
         return entry
     report(code, f"{entry.key[:80]}: {entry.value}"[:200], entry.offset, entry.length, entry.line_number, "error")
@@ -83,16 +87,28 @@ def numeric(entry: Entry, report: Report) -> Entry:
     return entry
 
 
-def check_total(entries: Mapping[str, Entry], total: str, parts: Iterable[str], report: Report, severity: str = "error") -> None:
-    """Report requests that completed, failed or did not end, in `parts`, where they are more than all of them. One of the counts
-    is wrong then, and so is an error rate computed of them."""
+def check_total(
+    entries: Mapping[str, Entry], total: str, parts: Iterable[str], report: Report, severity: str = ERROR, *, are_all: bool = True
+) -> None:
+    """Report requests that completed, failed or did not end, in `parts`, where they are more or fewer than all of them. If they are
+    more, a count is wrong, and so is an error rate computed of them. If they are fewer, `severity` is the highest, and where some
+    of the parts are not stated, as by older tools, the rest may be those. `are_all`: whether no other parts make up the total."""
+    parts = tuple(parts)
     whole = entries[total].number if total in entries else None
     found = {part: number for part in parts if part in entries and (number := entries[part].number) is not None}
-    if whole is not None and sum(found.values()) > whole:
+    if whole is None or not found:
+        return
+    difference = sum(found.values()) - whole
+    if difference > 0 or difference and are_all:
         folder, entry = total.rpartition("/")[0] + "/", entries[total]
         stated = " and ".join(f"{part.removeprefix(folder)} is {number:.15g}" for part, number in found.items())
         message = f"{stated}, but {total.removeprefix(folder)} is {whole:.15g}"
-        report("impossible-count", message, entry.offset, entry.length, entry.line_number, severity)
+        if difference < 0:
+            graded, apart = disagreement(whole, whole + difference)
+            message += f": {-difference:.15g} requests are unaccounted for, {apart}"
+            severity = NOTE if len(found) < len(parts) else severity if graded == ERROR else graded
+        code = "impossible-count" if difference > 0 else "unaccounted-requests"
+        report(code, message, entry.offset, entry.length, entry.line_number, severity)
 
 
 def landed_entries(

@@ -88,6 +88,10 @@ class Report:
             severity=severity, line_number=line_number, run_id=self._run_id,
         )
 
+    def has(self, code: str) -> bool:
+        """Whether an issue of this code was reported of the file."""
+        return any(found == code for found, _ in self._counts)
+
     def at(self, code: str, message: str, line: Line, severity: str = "warning") -> None:
         self(code, message, line.offset, len(line.data), line.number, severity)
 

@@ -1,0 +1,156 @@
+"""What the figures of a collective test must obey, whichever format states them: rows without wrong values, bus bandwidths that
+follow from the algorithm bandwidths, one figure a size, and one average that the rows can have.
+
+Landing keeps every figure. A point that cannot be right is `failed`, so no fact has its figures, and the average of a test with
+such a point loses its number. Source of the factors: NVIDIA/nccl-tests doc/PERFORMANCE.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from warehouse.landing.readers.text import Report
+from warehouse.landing.severity import ERROR, WARNING, disagreement
+
+from .check import Check, Row
+from .tables import ENTRY, POINT, TEST
+
+AVERAGE, OUT_OF_BOUNDS = "Avg bus bandwidth", "Out of bounds values"
+TOOLS = frozenset({"nccl-tests", "rccl-tests"})
+_MOST_RANKS = 65_536
+_ROUNDING, _RELATIVE_ROUNDING = 0.0051, 1e-4  # GB/s: two decimals, and six characters for large rates
+_BY_ALL_OTHERS = ("all_gather", "reduce_scatter", "alltoall", "gather", "scatter")
+_FACTORS: dict[str, Callable[[int], float]] = {
+    "all_reduce": lambda ranks: 2 * (ranks - 1) / ranks,
+    **dict.fromkeys(_BY_ALL_OTHERS, lambda ranks: (ranks - 1) / ranks),
+    **dict.fromkeys(("broadcast", "reduce", "sendrecv"), lambda ranks: 1.0),
+}
+# What else tells two rows of one size apart.
+_SIZE = ("message_bytes", "placement", "element_type", "redop", "root")
+_DAMAGED = ("malformed-row", "truncated-row", "blank-cell", "not-a-number", "non-finite-number", "unknown-unit")
+
+
+def settled(check: Check, rows: list[Row], report: Report) -> list[Row]:
+    """The rows of a check that is over, with what contradicts itself failed and reported; each check has one test."""
+    points = [row for row in rows if row.table == POINT]
+    faults = {id(row): reason for find in (_off_factor, _stated_twice) for row, reason in find(check, points, report)}
+    reason = next(iter(faults.values()), None)
+    averages = [row for row in rows if row.table == ENTRY and row.columns["key"] == AVERAGE]
+    reason = _wrong_values(rows, points, report) or reason or _no_average_of(points, averages, report)
+    if reason is None:
+        return rows
+    check.fail(reason)
+    failed = {"status": "failed", "status_reason": check.status_reason}
+    found = []
+    for row in rows:
+        if id(row) in faults:
+            row = row._replace(columns={**row.columns, "status": "failed", "status_reason": faults[id(row)]})
+        elif row.table == TEST:
+            row = row._replace(columns={**row.columns, **failed})
+        elif row in averages:
+            row = row._replace(columns={**row.columns, "value_number": None})
+        found.append(row)
+    return found
+
+
+def _tell(report: Report, code: str, message: str, row: Row, severity: str = ERROR) -> None:
+    report(code, message, row.offset, row.length, row.columns.get("line_number"), severity)
+
+
+def _wrong_values(rows: list[Row], points: list[Row], report: Report) -> str | None:
+    """Why the results of the collective were wrong. The tools print their times all the same, and `FAILED` below them."""
+    wrong = [row for row in points if row.columns["status"] == "failed"]
+    if wrong:
+        message = f"{len(wrong)} of {len(points)} points have wrong values: nothing was measured there"
+        _tell(report, "wrong-values", message, wrong[0])
+        return message
+    for row in rows:
+        if row.table == ENTRY and row.columns["key"] == OUT_OF_BOUNDS and row.columns["value_number"]:
+            message = f"{OUT_OF_BOUNDS}: {row.columns['value']}"
+            _tell(report, "wrong-values", message, row)
+            return message
+    return None
+
+
+def _off_factor(check: Check, points: list[Row], report: Report) -> list[tuple[Row, str]]:
+    """The points whose bus bandwidth is not the algorithm bandwidth times the factor of the collective."""
+    factor_of = _FACTORS.get((check.test or "").removesuffix("_perf"))
+    rates = {
+        id(row): (float(alg), float(bus)) for row in points
+        if (alg := row.columns.get("alg_bandwidth_gb_per_s")) is not None and (bus := row.columns.get("bus_bandwidth_gb_per_s")) is not None
+    }
+    if factor_of is None or not check.rank_count or not check.are_ranks_one_group:
+        return []
+    if all(_follow(*pair, factor_of(check.rank_count)) for pair in rates.values()):
+        return []
+    # Processes write into one log, and a line that lists a rank may be lost.
+    others = (ranks for ranks in range(2, _MOST_RANKS) if all(_follow(*pair, factor_of(ranks)) for pair in rates.values()))
+    if (ranks := next(others, None)) is not None:
+        message = f"{check.rank_count} ranks are listed, and every bus bandwidth is that of {ranks}"
+        _tell(report, "rank-count-contradicted", message, points[0], WARNING)
+        return []
+    found = []
+    for row in points:
+        if id(row) in rates and not _follow(*rates[id(row)], factor := factor_of(check.rank_count)):
+            alg, bus = rates[id(row)]
+            reason = f"the bus bandwidth is {bus:.6g} GB/s, the algorithm bandwidth {alg:.6g} GB/s"
+            reason += f" times {factor:.6g} for {check.rank_count} ranks"
+            _tell(report, "bandwidth-contradicted", f"{row.columns['message_bytes']} bytes: {reason}", row)
+            found.append((row, reason))
+    return found
+
+
+def _follow(alg: float, bus: float, factor: float) -> bool:
+    return abs(bus - alg * factor) <= _rounding(bus) + factor * _rounding(alg)
+
+
+def _rounding(rate: float) -> float:
+    """Half a unit of the last digit that it may have been written with; scripts may write fewer than two decimals."""
+    decimals = repr(rate).partition(".")[2]
+    return max(_ROUNDING if len(decimals) > 1 else 0.051, _RELATIVE_ROUNDING * abs(rate))
+
+
+def _stated_twice(check: Check, points: list[Row], report: Report) -> list[tuple[Row, str]]:
+    """The points of a size that has other figures in another row. Each size comes as often as the test has cycles; sizes that
+    are rounded down may become 0, or the same where they grow by less than one element a rank."""
+    by_size: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in points:
+        if row.columns.get("message_bytes"):
+            by_size[tuple(row.columns.get(name) for name in _SIZE)].append(row)
+    times = Counter(map(len, by_size.values()))
+    if len(times) < 2 or check.parameters.get("step_kind") == "bytes":
+        return []
+    found = []
+    for rows in by_size.values():
+        if len(rows) > min(times) and len({(row.columns.get("time_us"), row.columns.get("bus_bandwidth_gb_per_s")) for row in rows}) > 1:
+            reason = f"{rows[0].columns['message_bytes']} bytes is stated {len(rows)} times with different figures"
+            _tell(report, "conflicting-sizes", reason, rows[1])
+            found += [(row, reason) for row in rows]
+    return found
+
+
+def _no_average_of(points: list[Row], averages: list[Row], report: Report) -> str | None:
+    """Why a test has no average: it states two, or one that its rows cannot have."""
+    stated = [(row, float(number)) for row in averages if (number := row.columns["value_number"]) is not None]
+    if len({number for _, number in stated}) > 1:
+        reason = f"two averages of the bus bandwidth: {stated[0][1]:.6g} and {stated[-1][1]:.6g} GB/s"
+        _tell(report, "conflicting-averages", reason, stated[-1][0])
+        return reason
+    rates = [float(rate) for row in points if (rate := row.columns.get("bus_bandwidth_gb_per_s")) is not None]
+    if not stated or not rates and stated[0][1] >= 0:
+        return None
+    row, average = stated[0]
+    if average < 0:
+        _tell(report, "impossible-average", reason := f"the average bus bandwidth is {average:.6g} GB/s", row)
+        return reason
+    mean, tolerance = sum(rates) / len(rates), _ROUNDING + _RELATIVE_ROUNDING * max(rates)
+    if abs(average - mean) <= tolerance or any(map(report.has, _DAMAGED)):
+        return None
+    severity, apart = disagreement(average, mean)
+    reason = f"the average bus bandwidth is stated as {average:.6g} GB/s, the rows have a mean of {mean:.6g}: {apart}"
+    if not min(rates) - tolerance <= average <= max(rates) + tolerance:
+        severity, reason = ERROR, f"{reason}; they lie between {min(rates):.6g} and {max(rates):.6g}"
+    _tell(report, "average-disagrees", reason, row, severity)
+    return reason if severity == ERROR else None

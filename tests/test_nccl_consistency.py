@@ -1,0 +1,115 @@
+"""Collective tests whose figures contradict each other: reported, failed, and in no fact; and what only looks like it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from samples import fabric_check as sample
+from test_fabric_check_ingestor import codes, of_log
+from test_fabric_ground_truth import built, sql_of
+
+from warehouse.landing.contract import ISSUE_TABLE
+from warehouse.project_making import init_project
+
+GOOD = sample.nccl_section()
+AVERAGE = "# Avg bus bandwidth    : 8.15 \n"
+ROW = next(line + "\n" for line in GOOD.splitlines() if line.startswith("     2097152"))
+
+
+def changed(old: str, new: str, text: str = GOOD) -> str:
+    assert text.count(old) == 1
+    return text.replace(old, new)
+
+
+def wrong(out: str, bounds: str) -> str:
+    return sample.nccl_section(rows=(("100.5", "20.86", "10.43", out), *sample.ROWS[1:]), bounds=bounds)
+
+
+# The log; the issue's code and what its message says; how many of its points keep their figures.
+REFUSED = {
+    "two averages": (changed(AVERAGE, AVERAGE + AVERAGE.replace("8.15", "81.5")), "conflicting-averages", "8.15 and 81.5 GB/s", 4),
+    "an average above the peak": (changed("8.15", "11.90"), "average-disagrees", "they lie between 0.02 and 11.65", 4),
+    "an average below zero": (changed("8.15", "-8.15"), "impossible-average", "-8.15 GB/s", 4),
+    "an average of another unit": (changed("8.15", "0.05"), "average-disagrees", "a factor of 163 apart", 4),
+    "a size twice": (
+        changed(ROW, ROW + ROW.replace("200.25", "100.12").replace("10.50", "21.00").replace("20.99", "41.99")).replace("8.15", "9.18"),
+        "conflicting-sizes", "2097152 bytes is stated 2 times", 4,  # of six: in place both rows are the same
+    ),
+    "wrong values": (wrong("7", "7 FAILED"), "wrong-values", "1 of 4 points have wrong values", 3),
+    "wrong values that the verdict hides": (wrong("7", "0 OK"), "wrong-values", "1 of 4 points have wrong values", 3),
+    "a verdict alone": (wrong("0", "7 FAILED"), "wrong-values", "Out of bounds values: 7", 4),
+    "another factor": (
+        changed("20.86   10.43", "20.86   20.86").replace("8.15", "10.7575"), "bandwidth-contradicted", "algorithm bandwidth 20.86 GB/s times 0.5", 3,
+    ),
+}
+# The log, and the issues that it has all the same.
+TAKEN: dict[str, tuple[str, dict[str, int]]] = {
+    "as it should be": (GOOD, {}),
+    "the same average twice": (changed(AVERAGE, AVERAGE * 2), {}),
+    "the average of a test whose first lines are lost": (GOOD + ROW + AVERAGE.replace("8.15", "81.5"), {"row-outside-of-a-test": 1}),
+    "cycles": (changed(ROW, ROW + "# Testing 2 cycle.\n" + "".join(line + "\n" for line in GOOD.splitlines() if line[:5] == "     ").replace("200.25", "200.26")), {}),
+    "sizes that grow by less than an element a rank": (
+        changed(ROW, ROW + ROW.replace("200.25", "200.30")).replace("2(factor)", "2(bytes)").replace("8.15", "7.19"), {},
+    ),
+    "an average of other rows": (changed("8.15", "8.00"), {"average-disagrees": 1}),
+    "a rank's line that is lost": (
+        "".join(line + "\n" for line in sample.nccl_section(gpus=2, rows=sample.even("9", 0.75), average="9").splitlines() if "Rank  3" not in line),
+        {"rank-count-contradicted": 1},
+    ),
+    "groups of ranks": (sample.nccl_section(gpus=2).replace("Group  0 Pid 7002", "Group  1 Pid 7002"), {}),
+    "one rank": (sample.nccl_section(nodes=("gpu01",), rows=[("10.0", "99.00", "0.00", "0")] * 4, average="0"), {}),
+    "a collective without a known factor": (sample.nccl_section("hypercube_perf"), {}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_contradiction_is_an_error_and_fails_the_test(case: str, tmp_path: Path) -> None:
+    text, code, said, kept = REFUSED[case]
+    rows = of_log(tmp_path, text)
+    (issue,) = rows[ISSUE_TABLE]
+    assert (issue["code"], issue["severity"]) == (code, "error") and said in issue["message"]
+    assert issue["line_number"] is not None
+    assert [run["status"] for run in rows["fabric_check_run"]] == ["failed"]
+    assert sum(row["status"] == "measured" for row in rows["fabric_check_point"]) == kept
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_what_an_honest_log_may_state_fails_nothing(case: str, tmp_path: Path) -> None:
+    text, expected = TAKEN[case]
+    rows = of_log(tmp_path, text)
+    assert codes(rows) == expected
+    assert [run["status"] for run in rows["fabric_check_run"]] == ["succeeded"]
+    assert {row["status"] for row in rows["fabric_check_point"]} == {"measured"}
+    assert all(row["value_number"] is not None for row in rows["fabric_check_entry"] if row["key"] == "Avg bus bandwidth")
+
+
+@pytest.mark.parametrize(
+    ("factor", "test", "nodes"),
+    [(1.5, "all_reduce_perf", 4), (0.75, "all_gather_perf", 4), (0.75, "reduce_scatter_perf", 4), (0.75, "alltoall_perf", 4),
+     (0.75, "gather_perf", 4), (0.75, "scatter_perf", 4), (1.0, "broadcast_perf", 4), (1.0, "reduce_perf", 4), (1.0, "sendrecv_perf", 4),
+     (1.984375, "all_reduce_perf", 128)],
+)
+def test_the_factor_is_that_of_the_collective(factor: float, test: str, nodes: int, tmp_path: Path) -> None:
+    names = [f"n{index}" for index in range(nodes)]
+    right, off = (sample.nccl_section(test, names, rows=sample.even("300", by), average="300") for by in (factor, factor * 1.01))
+    assert codes(of_log(tmp_path / "right", right)) == {}
+    assert set(codes(of_log(tmp_path / "off", off))) in ({"bandwidth-contradicted"}, {"rank-count-contradicted"})
+
+
+def test_the_json_obeys_the_same_rules(tmp_path: Path) -> None:
+    document = json.loads(sample.NCCL_JSON)
+    document["average_bus_bandwidth"]["bandwidth"] = 1e6
+    rows = of_log(tmp_path, json.dumps(document), "nccl.json")
+    assert "average-disagrees" in codes(rows) and rows["fabric_check_run"][0]["status"] == "failed"
+
+
+def test_no_fact_has_a_figure_that_contradicts_itself(tmp_path: Path) -> None:
+    for case in REFUSED:
+        sample.write(tmp_path / "logs" / case.replace(" ", "_") / "nccl.log", REFUSED[case][0])
+    sql = sql_of(built(tmp_path / "logs", init_project(tmp_path / "project")))
+    assert sql("select distinct status, avg_bus_bandwidth_gb_per_s from rollup.fabric_results") == [("failed", None)]
+    points = "select count(*), count(bus_bandwidth_gb_per_s), count(alg_bandwidth_gb_per_s), count(time_us) from fabric_outcome_fact"
+    assert sql(f"{points} where scope = 'point' and status = 'failed'")[0][1:] == (0, 0, 0)
+    assert sql(f"{points} where scope = 'point' and status = 'measured'")[0][1] == sum(kept for *_, kept in REFUSED.values())

@@ -56,7 +56,7 @@ bench-growth: .venv/installed-test
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)
 	@touch $@
 
-.venv/installed: requirements.txt pyproject.toml hatch_build.py $(wildcard native/*)
+.venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

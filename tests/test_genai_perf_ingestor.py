@@ -26,7 +26,7 @@ from samples.genai_perf import (
 
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import Unclaimed
-from warehouse.landing.readers import json_scan
+from warehouse.landing.readers import json_records
 
 GENAI_PERF = Subject("genai_perf")
 
@@ -253,7 +253,7 @@ def test_a_name_of_the_first_versions_among_those_of_today(
     contents = {path.name: path.read_text().replace(name, then).encode()}
     bundle = GENAI_PERF.stored(GENAI_PERF.drafts(folder)[0], tmp_path / "stored", contents)
     rows = GENAI_PERF.parsed(bundle)["genai_perf_record"]
-    monkeypatch.setattr(json_scan, "line_records", lambda *_: None)
+    monkeypatch.setattr(json_records, "plain", lambda _: None)
     assert rows == GENAI_PERF.parsed(bundle)["genai_perf_record"]
     first = rows[0]
     assert len(rows) == 2 and first["time_to_first_token_ms"] == 250.0 and first["request_start_ns"] == SENT

@@ -7,19 +7,23 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from landed import Subject
 from samples import bench_serving, genai_perf, guidellm, inference_perf, llmperf
 
-from warehouse.landing.readers import json_lines, json_scan, json_stream, json_text
+from warehouse.landing.readers import json_lines, json_records, json_stream, json_text
 from warehouse.landing.readers import text as line_text
-from warehouse.landing.readers.json_scan import Found, elements
+from warehouse.landing.readers.json_records import Plain, plain
 from warehouse.landing.readers.json_stream import JsonStream
+from warehouse.landing.readers.json_text import noted_object
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
 
@@ -58,15 +62,16 @@ def _read(data: bytes, read: Read) -> tuple[str, list[dict[str, Any]]]:
     return "\n".join(found), [row for _, batch in buffer.rest() for row in batch.to_pylist()]
 
 
-def _nothing(*_: object) -> Found:
-    return Found(None, True)
+def _nothing(*_: object) -> None:
+    return None
 
 
 def _elements(data: bytes, report: Report) -> Iterator[Any]:
     with JsonStream(data, report) as stream:
         for pair in stream.pairs():
             if pair.key == "a":
-                yield from stream.values()
+                for several in stream.batches():
+                    yield from zip(several.offsets, several.lengths, several.records.values, strict=True)
 
 
 def _lines(data: bytes, report: Report) -> Iterator[Any]:
@@ -84,19 +89,18 @@ def test_elements(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
         document = {"b": _value(chance), "a": records, "z": [records, {"a": 1}]}
         text = json.dumps(document, indent=chance.choice([None, 1]), ensure_ascii=chance.random() < 0.5)
         data = _damaged(text.encode(), chance)
-        asked: list[bool] = []
+        found: list[Plain | None] = []
 
-        def told(data: bytes, start: int, size: int, offset: int, asked: list[bool] = asked) -> Found:
-            found = elements(data, start, size, offset)
-            asked.append(found.elements is not None)
-            return found
+        def noted(array: bytes, found: list[Plain | None] = found) -> Plain | None:
+            found.append(plain(array))
+            return found[-1]
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(json_scan, "elements", told)
+            patch.setattr(json_records, "plain", noted)
             at_once = _read(data, _elements)
-            patch.setattr(json_scan, "elements", _nothing)
+            patch.setattr(json_records, "plain", _nothing)
             assert at_once == _read(data, _elements), data
-        taken += any(asked)
+        taken += any(found)
     assert taken > 60
 
 
@@ -108,7 +112,7 @@ def test_lines(monkeypatch: pytest.MonkeyPatch) -> None:
         data = _damaged(text.encode(), chance)
         at_once = _read(data, _lines)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(json_scan, "line_records", lambda *_: None)
+            patch.setattr(json_records, "plain", _nothing)
             assert at_once == _read(data, _lines), data
 
 
@@ -131,51 +135,107 @@ def test_pairs() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b'{"a": 1, "a": 2}', b'{"a": {"b": 1, "b": 2}}', b'{"b": [{"c": 1, "c": 1}]}', b'{"a": ":", "a": 1}', b"7, {}",
-        b"", b"]", b'{"a": 1', b'{"a": NaN}', b'{"a": 1e999}', b'{"a": 01}', rb'{"f\\": 1}', b'{"a": -0}', b'{"a": "\\ud800"}',
-        b'{"a": 9223372036854775808}', b'{"a": 1.}', b'{"a": .5}', b'{"a": nul}', b'{"a": "\x01"}', b'{"a": 1,}', b"[1,]", b"[1 2]",
-        b'{"\\u0061": 1, "a": 2}', b"[" * 200 + b"]" * 200,
-        b"[1, " + b"[" * 200 + b"]" * 201, b'{"a" : 1, "a"\n: 2}',
-        rb'{"x": "\":", "a\\": 1, "a\\": 2}', b'{"x": " : ", "y": [1, {"a": 1, "a": 2}]}',
+        b'{"a": 1, "a": 2}', b'{"a": {"b": 1, "b": 2}}', b'{"b": [{"c": 1, "c": 1}]}', b'{"a": ":", "a": 1}', b"]",
+        b'{"a": 1', b'{"a": NaN}', b'{"a": 1e999}', b'{"a": 01}', b'{"a": "\\ud800"}', b'{"a": 1.}', b'{"a": .5}', b'{"a": nul}',
+        b'{"a": "\x01"}', b'{"a": 1,}', b"1,", b"1 2", b'{"a": "\xff"}', b'{"\xff": 1}', b'{"a": "\xed\xa0\x80"}', b"\xef\xbb\xbf1",
+        b'{"\\u0061": 1, "a": 2}', b"[" * 20_000 + b"]" * 20_000, b'{"a" : 1, "a"\n: 2}', b'{"a": %b}' % (b"9" * 5000),
+        b'{"x" : 1, "a": 1, "a": 2}', rb'{"x\\": 1, "a": 1, "a": 2}',
+        rb'{"x": "\":", "a\\": 1, "a\\": 2}', b'{"x": " : ", "y": [1, {"a": 1, "a": 2}]}', b'{"a"%b: 1, "a": 2}' % (b" " * 100),
+        b'{"%b": 1, "%b": 2}' % (rb"\\" * 50, rb"\\" * 50), rb'{"\\\\": 1, "\\\\"   : 2}', b'[{"k": [[{"n": 1, "n": 1}]]}]',
     ],
 )
 def test_what_is_not_plain_is_left_to_care(data: bytes) -> None:
-    assert elements(data, 0, len(data), 0).elements is None
+    assert plain(b"[%b]" % data) is None
 
 
 @pytest.mark.parametrize(
-    ("data", "stop", "is_odd"),
+    "data",
     [
-        (b'{"a": 1}, {"b": [{"c": 1, "c": 1}]}', 8, True), (b'{"a": 1} "}{" {"b": 2}', 8, False), (b'{"a": 1}, {"a": ', 8, False),
-        (b'{"a": 1}, 7', 8, True), (b'{"a": 1},', 8, False), (b'[{"a": 1}, {"a": 2}], [{"a": ["x"], "a": 2}]', 20, True),
+        rb'{"a": "b: c", "c" : "d :", "e": {"a": "\": ", "f": 1}}', rb'{"a": "\\\":", "b": ["a", {"b": 2}, [], {}], "c:": ""}',
+        rb'{"a": "data: {\"a\": 1, \"a\": 2}", "b": [1, 2.5, true], "c": [null, [["\\"]]]}', rb'{"a\\": 1, "a": "\\\\\": b"}',
+        rb'{"a": "{\"b\": \"{\\\"c\\\": 1}\"}", "b"	: "c : d"}', b'{"a": 9223372036854775808, "b": -0, "c": -0.0, "d": 1E5}', b"7, {}", b"",
     ],
 )
-def test_elements_before_what_is_not_plain_are_taken(data: bytes, stop: int, is_odd: bool) -> None:
-    found = elements(data, 0, len(data), 0)
-    assert found.elements is not None and (found.elements.stop, found.is_odd) == (stop, is_odd)
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        rb'{"a": ": b", "c" : ":", "d"  : " :", "e": {"a": "\": ", "f": 1}}',
-        rb'{"a": "\\\":", "b": ["a", {"b": 2}, [], {}], ":": ""}',
-        rb'{"a": "data: {\"a\": 1, \"a\": 2}", "b": [1, 2.5, true], "c": [null, [["\\"]]]}',
-    ],
-)
-def test_colons_in_texts_are_no_keys(record: bytes) -> None:
-    data = b"%b, %b]" % (record, record)
-    found = elements(data, 0, len(data), 0).elements
-    assert found is not None and found.records.values() == [json.loads(record)] * 2
+def test_colons_in_texts_are_no_keys(data: bytes) -> None:
+    found = plain(b"[%b, %b]" % (data, data) if data else b"[]")
+    assert found is not None and repr(found.records.values) == repr(json.loads(b"[%b]" % data) * 2)
 
 
 def test_places_are_those_of_the_whole_elements() -> None:
-    data = rb'{"a": "}\\"} , [{"b": ":\"]"}],{ } , {"c": 1'
-    found = elements(data, 0, len(data), 0).elements
-    assert found is not None and [data[offset : offset + length] for offset, length, _ in found] == [
-        rb'{"a": "}\\"}', rb'[{"b": ":\"]"}]', b"{ }"
-    ]
-    assert found.records.values() == [{"a": "}\\"}, [{"b": ':"]'}], {}]
+    elements = [r'{"a": "}\\"}', r'{"a": "😀", "b": [{"b": ":\"]"}]}', '{"a": { }}']
+    data = '{"a": [' + elements[0] + " ," + ", ".join(elements[1:]) + "]}"
+    report = Report(RowBuffer({}, "digest"), "file", None)
+    found = [data.encode()[offset : offset + length].decode() for offset, length, _ in _elements(data.encode(), report)]
+    assert found == elements
+
+
+_KEYS = st.sampled_from(["a", "b", "\\u0061", "a\\\\", '\\"', ":", "\\\\\\\\", "é"])
+_BLANKS = st.sampled_from(["", "", " ", "\n\t", " " * 70])
+_SCALARS = st.sampled_from([
+    "1", "-0", "0.1", "-2.5E-3", "1e400", "NaN", "-Infinity", "18446744073709551616", "null", "true", '""', '":"', '" : "', '"a\\":"', '"\\\\"',
+    '"\\\\\\": \\\\"', '"{\\"a\\": 1}"', '"\\ud800"', '"\\ud83d\\ude00"', '"😀 :"', '"\t"', "01", '"a', "]", "}",
+])
+
+
+def _objects(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    pair = st.tuples(_BLANKS, _KEYS, _BLANKS, _BLANKS, values).map(lambda found: '{}"{}"{}:{}{}'.format(*found))
+    return st.lists(pair, max_size=4).map(lambda pairs: "{" + ",".join(pairs) + "}")
+
+
+def _arrays(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.lists(st.tuples(_BLANKS, values, _BLANKS).map("".join), max_size=4).map(lambda found: "[" + ",".join(found) + "]")
+
+
+_JSON = st.recursive(_SCALARS, lambda values: _objects(values) | _arrays(values), max_leaves=12)
+
+
+@given(st.lists(st.tuples(_BLANKS, _objects(_JSON) | _JSON, _BLANKS).map("".join), max_size=5))
+def test_what_is_read_at_once_is_what_care_gives(elements: list[str]) -> None:
+    """`plain` reads the values that Python's decoder reads, and never where that one meets a key twice."""
+    text = "[" + ",".join(elements) + "]"
+    found = plain(text.encode())
+    if found is None:
+        return
+    duplicates: list[str] = []
+    assert repr(found.records.values) == repr(json.loads(text, object_pairs_hook=partial(noted_object, duplicates)))
+    assert not duplicates
+    if len(found.lengths) == len(elements):
+        assert found.lengths == [len(element.strip().encode()) for element in elements]
+
+
+@given(st.lists(_objects(_JSON), min_size=1, max_size=6), st.sampled_from([",", " ,\n "]), st.sampled_from([40, 200, 1 << 20]))
+def test_elements_of_any_kind(elements: list[str], between: str, window: int) -> None:
+    data = ('{"a": [' + between.join(elements) + "]}").encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_stream, "_WINDOW_BYTES", window)
+        at_once = _read(data, _elements)
+        patch.setattr(json_records, "plain", _nothing)
+        assert at_once == _read(data, _elements)
+
+
+@given(st.lists(_JSON | _objects(_JSON), min_size=1, max_size=6), st.sampled_from(["\n", "\r\n", "\n\n", " \n"]))
+def test_lines_of_any_kind(documents: list[str], end: str) -> None:
+    data = end.join(documents).encode()
+    at_once = _read(data, _lines)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_records, "plain", _nothing)
+        assert at_once == _read(data, _lines)
+
+
+def test_an_array_over_several_lines_is_no_lines() -> None:
+    """Joined by commas they would be as long as the lines are."""
+    buffer = RowBuffer({}, "digest")
+    assert not list(_lines(b"   [1\n2]\n1\n2\n", Report(buffer, "file", None)))[:-2]
+
+
+def test_one_record_that_is_odd_does_not_slow_the_others() -> None:
+    records = [{"a": index, "b": "x" * 100} for index in range(20_000)]
+    records[10_000]["b"] = float("nan")
+    found: list[Plain | None] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_records, "plain", lambda array: found.append(plain(array)) or found[-1])
+        assert len(_read(json.dumps({"a": records}).encode(), _elements)[0].splitlines()) == 20_000
+    assert len(found) < 100
 
 
 def _write_serving(folder: Path) -> None:
@@ -187,11 +247,11 @@ def _write_serving(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("family", "write", "careful"),
     [
-        ("llmperf", lambda folder: llmperf.write(folder, llmperf.REQUESTS * 40), "json_scan.elements"),
-        ("inference_perf", inference_perf.write, "json_scan.elements"),
-        ("guidellm", guidellm.write, "json_scan.elements"),
-        ("genai_perf", genai_perf.write, "json_scan.elements"),
-        ("genai_perf", genai_perf.write_aiperf, "json_scan.line_records"),
+        ("llmperf", lambda folder: llmperf.write(folder, llmperf.REQUESTS * 40), "readers.json_records.plain"),
+        ("inference_perf", inference_perf.write, "readers.json_records.plain"),
+        ("guidellm", guidellm.write, "readers.json_records.plain"),
+        ("genai_perf", genai_perf.write, "readers.json_records.plain"),
+        ("genai_perf", genai_perf.write_aiperf, "readers.json_records.plain"),
         ("bench_serving", _write_serving, "arrays._plain_rows"),
     ],
 )
@@ -204,7 +264,7 @@ def test_rows_of_a_family(
     subject = Subject(family)
     write(tmp_path / "tree")
     chance = random.Random(0)
-    room, _, name = careful.partition(".")
+    room, _, name = careful.rpartition(".")
     module = import_module(f"landed_{family}.{room}" if room == "arrays" else f"warehouse.landing.{room}")
     drafts = subject.drafts(tmp_path / "tree")
     for number in range(30):
@@ -214,5 +274,5 @@ def test_rows_of_a_family(
         bundle = subject.stored(draft, tmp_path / "stored" / str(number), {file.raw_path: data})
         at_once = subject.parsed(bundle)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, name, _nothing if name == "elements" else lambda *_: None)
+            patch.setattr(module, name, _nothing)
             assert repr(at_once) == repr(subject.parsed(bundle))

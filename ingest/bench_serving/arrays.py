@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
-import simdjson
 from numpy.typing import NDArray
 
 from warehouse.landing.readers.json_text import json_number
-from warehouse.landing.readers.text import Data, Report, clean, count_of
+from warehouse.landing.readers.text import Data, Report, clean
 
 from .records import Pair
 
 _PIECE = 1 << 20  # bytes parsed at once
 _BLANK = b" \t\r\n"
+_ROW, _ROWS = msgspec.json.Decoder(list[float]), msgspec.json.Decoder(list[list[float]])
 _END = re.compile(rb"[ \t\r\n,]*+\]\Z")
 _TEXT = re.compile(rb'[ \t\r\n,]*+("(?:[^"\\]++|\\.)*+"|[^ \t\r\n,\[\]{}":]++)', re.DOTALL)
 
@@ -51,9 +53,8 @@ def gaps_in(data: Data, pair: Pair, report: Report) -> Gaps | None:
     pieces: list[Numbers] = [np.empty(0)]
     counts: list[int | None] = []
     position, end = pair.start + 1, pair.stop - 1
-    parser = simdjson.Parser()  # one for all pieces: it keeps its memory
     while (stop := _piece_stop(data, position, end)) > position:
-        piece = _plain_rows(data[position:stop], parser) or _odd_rows(data[position:stop], pair, report)
+        piece = _plain_rows(data[position:stop]) or _odd_rows(data[position:stop], pair, report)
         if piece is None:
             return _odd_gaps(data, pair, report)
         pieces.append(piece.numbers)
@@ -70,25 +71,14 @@ def _piece_stop(data: Data, start: int, end: int) -> int:
     return (stop if stop >= 0 else data.find(b"]", start, end)) + 1 or start
 
 
-def _plain_rows(piece: bytes, parser: simdjson.Parser) -> Gaps | None:
+def _plain_rows(piece: bytes) -> Gaps | None:
     """Arrays of numbers, as the tools write them; None where something else is among them."""
-    first = piece.find(b"[")
-    if piece[: max(first, 0)].strip(_BLANK) not in (b"", b","):
-        return None
     try:
-        rows = cast(simdjson.Array, parser.parse(b"".join((b"[", memoryview(piece)[max(first, 0) :], b"]"))))
-        counts = list(map(len, cast("Iterable[simdjson.Array]", rows)))
-        numbers = _unboxed(rows)
-    except (ValueError, TypeError, RuntimeError):
+        rows = _ROWS.decode(b"[%b]" % piece.lstrip(_BLANK).removeprefix(b","))
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    # Numbers are given from any depth: as many brackets as rows, and there is none deeper.
-    return Gaps(numbers, counts) if count_of(b"[", piece) == len(counts) else None
-
-
-def _unboxed(numbers: simdjson.Array) -> Numbers:
-    """The numbers of an array, without an object for each, which takes twice as long as reading them. Raises as the parser
-    does: `ValueError`, or `TypeError` where something else is among them."""
-    return np.frombuffer(numbers.as_buffer(of_type="d"), np.float64)
+    counts = list(map(len, rows))
+    return Gaps(np.fromiter(chain.from_iterable(rows), np.float64, sum(counts)), counts)
 
 
 def _odd_rows(piece: bytes, pair: Pair, report: Report) -> Gaps | None:
@@ -126,9 +116,8 @@ def texts_in(data: Data, pair: Pair) -> Iterator[str | None]:
 def _numbers(written: bytes, pair: Pair, report: Report) -> Numbers:
     """The comma-separated numbers in `written`."""
     try:
-        if b"[" not in written:
-            return _unboxed(cast(simdjson.Array, simdjson.Parser().parse(b"[%b]" % written)))
-    except (ValueError, TypeError, RuntimeError):  # such as null or 1.2.3: looked at one by one
+        return np.array(_ROW.decode(b"[%b]" % written), np.float64)
+    except (msgspec.DecodeError, UnicodeDecodeError):  # such as null or 1.2.3: looked at one by one
         pass
     return _careful([_element(text) for text in written.split(b",")], pair, report)
 

@@ -11,20 +11,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
 from warehouse.landing.readers.json_text import Json
 from warehouse.landing.readers.text import Data, Report, clean, count_of
 
-from .brackets import brackets_in
-
 MAX_PAIRS = 2_000  # of one record; real ones have under a hundred
-_WINDOW = 1 << 20
-_PIECE = 16 << 10  # of an array or object that is looked at first: most are short
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _BETWEEN = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n,\[\]]*+")  # appended with or without a line end, or elements of a list
 _LISTED = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*+\{[ \t\r\n]*+"(?:[^"\\]++|\\.)*+"[ \t\r\n]*+:[ \t\r\n]*+(?=\[[ \t\r\n]*+\{)', re.DOTALL)
 _LISTED_END = re.compile(rb"[ \t\r\n]*+\}[ \t\r\n]*+\Z")
+_TO_BRACKETS = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+(?:([\[{]++)|([\]}]++))', re.DOTALL)  # outside of texts
 _SCALAR = re.compile(rb'[^ \t\r\n,\[\]{}":]++')
 _AFTER_NUMBERS = re.compile(rb"[ \t\r\n]*+(?:,[ \t\r\n]*+|\}[ \t\r\n]*+(?:,?[ \t\r\n]*+\{[ \t\r\n]*+)?)")
 _NESTED = re.compile(rb"\[[ \t\r\n]*+\[")
@@ -190,19 +185,16 @@ class _Walk:
         return stop if self._data.find(b"[", start + 1, stop) < 0 else None
 
     def container_stop(self, start: int) -> int:
-        """The end of any array or object, by counting brackets outside of texts, a piece at a time."""
-        depth, position, size = 0, start, _PIECE
-        while window := self._data[position : position + size]:
-            found = brackets_in(window)
-            depths = depth + np.cumsum(found.steps)
-            if (depths <= 0).any():
-                return position + int(found.places[(depths <= 0).argmax()]) + 1
-            if not found.stop:  # a text longer than the window
-                position = self._string_stop(position)
-                continue
-            depth = int(depths[-1]) if len(depths) else depth
-            position += found.stop
-            size = min(2 * size, _WINDOW)
+        """The end of any array or object, by counting brackets outside of texts."""
+        depth, position = 0, start
+        while found := _TO_BRACKETS.match(self._data, position):
+            position = found.end()
+            if found[1]:
+                depth += len(found[1])
+            elif len(found[2]) < depth:
+                depth -= len(found[2])
+            else:
+                return found.start(2) + depth
         raise ValueError("an array or object has no end")
 
 

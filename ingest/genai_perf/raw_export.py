@@ -8,18 +8,17 @@ times are off by some microseconds (recomputed from saved exports to the last di
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
 
-from warehouse.landing.readers.json_records import Elements
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Flag, Record, shown
 from warehouse.landing.readers.text import Data, Report
 
-_SENT, _TIMES, _OUTPUTS = "timestamp", "response_timestamps", "response_outputs"
+_TIMES, _OUTPUTS = "response_timestamps", "response_outputs"
 
 
 @dataclass
@@ -74,39 +73,21 @@ def _requests(stream: JsonStream, report: Report, experiments: list[Experiment])
                 report("not-an-object", f"experiment: {shown(found)}", start, stream.offset - start, severity="error")
         elif pair.key == "requests" and stream.kind() == "[":
             has_requests = True
-            for several in stream.batches():
-                for offset, length, request in _requests_of(several):
-                    if not isinstance(request, dict):
-                        report("not-an-object", shown(request), offset, length, stream.line_number(offset), "error")
-                        continue
-
-                    def flag(code: str, message: str, start: int = offset, size: int = length) -> None:
-                        report(code, message, start, size, stream.line_number(start), "error")
-
-                    yield Row(len(experiments) - 1, offset, length, _columns(Record(request, flag), experiment))
+            for offset, length, request in stream.objects():
+                yield Row(len(experiments) - 1, offset, length, _columns(request, experiment))
     if not has_requests:
         start = experiment.offset
         report("no-requests", "the experiment has none", start, stream.offset - start, stream.line_number(start), "error")
 
 
-def _requests_of(several: Elements) -> Iterator[tuple[int, int, Any]]:
-    """(offset, length, value) of each request: of its responses no more is decoded than is looked at."""
-    records = several.records
-    sent, times, outputs = records.column(_SENT), records.arrays(_TIMES), records.arrays(_OUTPUTS)
-    if sent is None or times is None or outputs is None:
-        return iter(several)
-    values = ({_SENT: each[0], _TIMES: each[1], _OUTPUTS: each[2]} for each in zip(sent, times, outputs, strict=True))
-    return zip(several.offsets.tolist(), several.lengths.tolist(), values, strict=True)
-
-
 def _columns(record: Record, experiment: Experiment) -> dict[str, Any]:
-    times, outputs = (_sequence(record.values.get(key)) for key in (_TIMES, _OUTPUTS))
+    times, outputs = (_list(record.values.get(key)) for key in (_TIMES, _OUTPUTS))
     if len(times) != len(outputs):
         record.flag("responses-and-times-differ", f"{len(outputs)} responses, {len(times)} times")
     count = min(len(outputs), len(times))
     first = next((index for index in range(count) if _has_content(_text(outputs[index]), record.flag)), None)
     last = next((index for index in range(count - 1, -1, -1) if not _is_end(_text(outputs[index]))), None)
-    sent = record.count(_SENT)
+    sent = record.count("timestamp")
     columns = {
         "request_index": experiment.requests,
         "timestamp_ns": sent,
@@ -122,12 +103,12 @@ def _columns(record: Record, experiment: Experiment) -> dict[str, Any]:
     return columns
 
 
-def _sequence(value: Any) -> Sequence[Any]:
+def _list(value: Any) -> list[Any]:
     """An array's elements; none of anything else."""
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else []
+    return value if isinstance(value, list) else []
 
 
-def _time(record: Record, times: Sequence[Any], index: int | None) -> int | None:
+def _time(record: Record, times: list[Any], index: int | None) -> int | None:
     return None if index is None else Record({_TIMES: times[index]}, record.flag).count(_TIMES)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from warehouse.landing.readers.columns import Rows, as_column, never
 from warehouse.landing.readers.json_lines import Lines, json_lines
 from warehouse.landing.readers.json_records import Records
-from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Data, Line, Report
 
 from .units import MILLISECONDS, milliseconds
@@ -38,15 +38,7 @@ def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, An
             index += len(rows.offsets)
             yield rows
             continue
-        for line, found in several:
-            if not isinstance(found, dict):
-                report.at("not-an-object", shown(found), line, "error")
-                continue
-
-            def flag(code: str, message: str, line: Line = line) -> None:
-                report.at(code, message, line, "error")
-
-            record = Record(found, flag)
+        for line, record in several.objects(report):
             metadata = record.within("metadata")
             if (metadata.text("benchmark_phase") or metadata.text("credit_phase")) != _WARM_UP:
                 yield line, {"request_index": index, **_columns(record)}
@@ -67,7 +59,7 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
     if any(column is None for column in columns.values()) or _are_of_the_first_versions(records, phases, columns):
         return None
     if any(records.column("error") or ()):
-        errors = [_error(Record(value, never)) for value in records.values()]
+        errors = [_error(Record(value, never)) for value in records.values]
         columns |= {key: pa.array([error[key] for error in errors], pa.string()) for key in _ERROR}
     offsets, lengths = several.offsets, several.lengths
     if _WARM_UP in phases:

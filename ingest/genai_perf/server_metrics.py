@@ -14,7 +14,7 @@ from warehouse.landing.contract import canonical_json
 from warehouse.landing.readers.json_lines import json_lines
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Record, shown
-from warehouse.landing.readers.text import Data, Line, Report, clean, decoded, landed_text, lines, number_in
+from warehouse.landing.readers.text import Data, Report, clean, decoded, landed_text, lines, number_in
 
 STATISTICS = ("avg", "min", "max", "total", "rate", "count", "sum")
 _HEADER = ["Endpoint", "Type", "Metric", "Unit"]
@@ -117,15 +117,7 @@ def scrape_rows(data: Data, report: Report) -> Rows:
     series: dict[tuple[str, str, str], list[float]] = {}
     moments: list[int] = []
     for several in json_lines(data, report):
-        for line, found in several:
-            if not isinstance(found, dict):
-                report.at("not-an-object", shown(found), line, "error")
-                continue
-
-            def flag(code: str, message: str, line: Line = line) -> None:
-                report.at(code, message, line, "error")
-
-            record = Record(found, flag)
+        for _, record in several.objects(report):
             moment, endpoint = record.count("timestamp_ns"), record.text("endpoint_url")
             moments += [] if moment is None else [moment]
             for name, samples in record.within("metrics").values.items():

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from warehouse.landing.readers.json_stream import JsonStream
-from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Data, Report
 
 from .units import RATES, milliseconds
@@ -28,15 +28,8 @@ def slice_rows(data: Data, report: Report) -> Iterator[tuple[int, int, dict[str,
             if pair.key != "timeslices":
                 stream.skip()
                 continue
-            for index, (offset, length, found) in enumerate(stream.values()):
-                if not isinstance(found, dict):
-                    report("not-an-object", shown(found), offset, length, severity="error")
-                    continue
-
-                def flag(code: str, message: str, offset: int = offset, length: int = length) -> None:
-                    report(code, message, offset, length, severity="error")
-
-                yield offset, length, {"slice_index": index, **_columns(Record(found, flag))}
+            for index, (offset, length, window) in enumerate(stream.objects()):
+                yield offset, length, {"slice_index": index, **_columns(window)}
 
 
 def _columns(window: Record) -> dict[str, Any]:

@@ -29,16 +29,9 @@ def request_rows(stream: JsonStream, report: Report, detail: Detail) -> Iterator
             if pair.key != "total":  # of all, where a version writes it, nothing
                 report("unknown-key", f"requests: {shown(pair.key)}", pair.offset, 0, stream.line_number(pair.offset))
             continue
-        for offset, length, found in stream.values():
-            if not isinstance(found, dict):
-                report("not-an-object", shown(found), offset, length, stream.line_number(offset), "error")
-                continue
-
-            def flag(code: str, message: str, start: int = offset, size: int = length) -> None:
-                report(code, message, start, size, stream.line_number(start), "error")
-
+        for offset, length, record in stream.objects():
             index = sum(detail.counts.values())
-            columns = _columns(Record(found, flag), pair.key)
+            columns = _columns(record, pair.key)
             detail.counts[pair.key] += 1
             if pair.key == "successful":
                 detail.latencies_s += [] if columns["request_latency_s"] is None else [columns["request_latency_s"]]

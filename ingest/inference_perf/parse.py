@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.readers.columns import Row
 from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.text import Entry, Report
@@ -25,6 +24,7 @@ from .manifests import servers
 from .requests import request_rows
 
 _DEPTH = 8
+_ROWS_BETWEEN_BATCHES = 5_000
 _COUNTS = frozenset({"load_summary/count", "load_summary/concurrency", "successes/count", "failures/count"})
 _NUMBERS = ("load_summary/", "successes/", "failures/", "benchmark_time_seconds")  # of these reports state numbers, or null
 # What of the configuration is the workload's; hosts, keys and places of storage are not.
@@ -127,14 +127,10 @@ def _requests(parse: _Parse, raw_path: str, starts: "array[float]") -> _Batches:
     if len(data) == 0:
         report("empty-document", "the file states nothing", severity="error")
         return
-    for found in request_rows(data, report, starts):
-        if isinstance(found, Row):
-            parse.buffer.add("inference_perf_request", raw_path, found.offset, found.length, run_id=parse.run, **found.columns)
-        else:
-            parse.buffer.add_columns(
-                "inference_perf_request", raw_path, found.offsets, found.lengths, run_id=parse.run, **found.columns
-            )
-        yield from parse.buffer.full()
+    for count, (offset, length, columns) in enumerate(request_rows(data, report, starts), 1):
+        parse.buffer.add("inference_perf_request", raw_path, offset, length, run_id=parse.run, **columns)
+        if count % _ROWS_BETWEEN_BATCHES == 0:
+            yield from parse.buffer.full()
 
 
 def _add_points(parse: _Parse, starts: "array[float]", requests: list[str]) -> None:

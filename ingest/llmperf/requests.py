@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from warehouse.landing.readers.columns import Row, Rows, as_column
 from warehouse.landing.readers.json_records import Records
 from warehouse.landing.readers.json_stream import JsonStream
-from warehouse.landing.readers.records import Record, shown
+from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Data, Report
 
 _NUMBERS = (
@@ -53,15 +53,8 @@ def request_rows(data: Data, report: Report, detail: Detail) -> Iterator[Row | R
             if columns is not None:
                 yield Rows(several.offsets, several.lengths, columns)
                 continue
-            for offset, length, found in several:
-                if not isinstance(found, dict):
-                    report("not-an-object", shown(found), offset, length, stream.line_number(offset), "error")
-                    continue
-
-                def flag(code: str, message: str, start: int = offset, size: int = length) -> None:
-                    report(code, message, start, size, stream.line_number(start), "error")
-
-                yield Row(offset, length, _columns(Record(found, flag), detail))
+            for offset, length, record in stream.objects_of(several):
+                yield Row(offset, length, _columns(record, detail))
 
 
 def _columns_of_all(records: Records, detail: Detail) -> dict[str, Any] | None:
@@ -79,7 +72,7 @@ def _columns_of_all(records: Records, detail: Detail) -> dict[str, Any] | None:
     codes, messages = (records.texts(key) for key in _TEXTS)
     if codes is None or messages is None or len(floats) < len(found) or any(column is None for column in whole.values()):
         return None
-    failed = [index for index, code in enumerate(codes) if code is not None] if records.stated(_TEXTS[0]).any() else []
+    failed = [index for index, code in enumerate(codes) if code is not None]
     latency = floats["end_to_end_latency_s"]
     unanswered = [index for index in failed if not latency[index] or np.isnan(latency[index])]
     if unanswered:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from warehouse.landing.readers.records import Record
 
 _NUMBERS = frozenset({float, int, type(None)})
-_COUNTS = frozenset({int, type(None)})
 _TEXTS = frozenset({str, int, type(None)})
 
 
@@ -47,9 +46,13 @@ def numbers(values: Sequence[Any] | None) -> NDArray[np.float64] | None:
 
 
 def counts(values: Sequence[Any] | None) -> pa.Array | None:
-    """`Record.count` of each, where all are integers."""
-    if values is None or not _COUNTS.issuperset(map(type, values)):
+    """`Record.count` of each."""
+    if values is None or not (types := set(map(type, values))) <= _NUMBERS:
         return None
+    if float in types:
+        if not all(value.is_integer() for value in values if type(value) is float):
+            return None
+        values = [int(value) if type(value) is float else value for value in values]
     try:
         return pa.array(values, pa.int64())
     except OverflowError:

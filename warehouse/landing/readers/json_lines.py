@@ -12,36 +12,48 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from warehouse.landing.readers import json_scan
-from warehouse.landing.readers.json_records import Decoded, Records
+from warehouse.landing.readers import json_records
+from warehouse.landing.readers.json_records import Records
 from warehouse.landing.readers.json_text import whole_number
-from warehouse.landing.readers.numbers_at import Ints
+from warehouse.landing.readers.records import Record, shown
 from warehouse.landing.readers.text import Data, Line, Piece, Report, decoded, lines, pieces
 
-_RETURN, _BLANK = (ord(mark) for mark in "\r ")
-_ASCII = 0x7F
+_Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines that follow one another, and what they are: numbers from 1, and offsets and lengths in bytes. Iterating gives
-    each with its value."""
+    """Lines that follow one another, and their values: numbers from 1, and offsets and lengths in bytes. Iterating gives each
+    line with its value."""
 
     data: Data
-    numbers: Ints
-    offsets: Ints
-    lengths: Ints
+    numbers: _Ints
+    offsets: _Ints
+    lengths: _Ints
     records: Records
 
     def __iter__(self) -> Iterator[tuple[Line, Any]]:
         places = zip(self.numbers.tolist(), self.offsets.tolist(), self.lengths.tolist(), strict=True)
-        for (number, offset, length), value in zip(places, self.records.values(), strict=True):
+        for (number, offset, length), value in zip(places, self.records.values, strict=True):
             yield Line(number, offset, bytes(self.data[offset : offset + length])), value
+
+    def objects(self, report: Report) -> Iterator[tuple[Line, Record]]:
+        """Each line that is an object, and what it states; any other is reported."""
+        for line, value in self:
+
+            def flag(code: str, message: str, line: Line = line) -> None:
+                report.at(code, message, line, "error")
+
+            if isinstance(value, dict):
+                yield line, Record(value, flag)
+            else:
+                flag("not-an-object", shown(value))
 
 
 def json_lines(data: Data, report: Report) -> Iterator[Lines]:
-    """The lines that are not blank, with their values: some at a time where they are plain, else one, whose NaN and
+    """The lines that are not blank, with their values: many at a time where they are plain, else one by one, whose NaN and
     infinities are floats."""
     for piece in pieces(data, report):
         found = _at_once(data, piece)
@@ -49,18 +61,16 @@ def json_lines(data: Data, report: Report) -> Iterator[Lines]:
 
 
 def _at_once(data: Data, piece: Piece) -> Lines | None:
-    """The lines of a piece, if all of them are plain."""
-    text, starts = piece.text, piece.starts
-    stops = piece.ends - (text[piece.ends - 1] == _RETURN)
-    if (starts >= stops).any() or (text[starts] <= _BLANK).any() or (text[stops - 1] == _RETURN).any():  # most likely blank
+    """The lines of a piece, if all of them are plain, and none is blank or has blanks at its ends."""
+    if (piece.text[piece.starts] <= ord(" ")).any():
         return None
-    if (text[starts] > _ASCII).any():  # a byte order mark, which the library steps over
+    found = json_records.plain(b"[%b]" % piece.data.rstrip().replace(b"\n", b","))
+    lengths = piece.ends - piece.starts - (piece.text[piece.ends - 1] == ord("\r"))
+    # The first element begins where the first line does, and is as long; so does the next one, and so on.
+    if found is None or not np.array_equal(found.lengths, lengths):
         return None
-    records = json_scan.line_records(piece.data, starts, stops)
-    if records is None:
-        return None
-    numbers = np.arange(piece.number, piece.number + len(starts))
-    return Lines(data, numbers, starts + piece.offset, stops - starts, records)
+    numbers = np.arange(piece.number, piece.number + len(lengths))
+    return Lines(data, numbers, piece.starts + piece.offset, lengths, found.records)
 
 
 def _one_by_one(data: Data, piece: Piece, report: Report) -> Iterator[Lines]:
@@ -72,7 +82,7 @@ def _one_by_one(data: Data, piece: Piece, report: Report) -> Iterator[Lines]:
             report.at("malformed-json", str(error)[:200], line, "error")
             continue
         yield Lines(
-            data, np.array([line.number]), np.array([line.offset]), np.array([len(line.data)]), Decoded([value])
+            data, np.array([line.number]), np.array([line.offset]), np.array([len(line.data)]), Records([value])
         )
 
 

@@ -1,10 +1,14 @@
-"""JSON objects, many at a time, as columns by key; however they were read, the columns are the same."""
+"""JSON values that follow one another in a document: decoded many at a time where every reader takes them for the same, and
+read as columns by key path.
+
+msgspec refuses what standard JSON does not have (NaN, infinities, numbers beyond a double, control characters, lone surrogates,
+bytes that are not UTF-8), and gives for everything else what Python's decoder gives, except that it drops all but the last of
+duplicate keys. `plain` finds those by counting, and leaves all of these to the caller's careful reading.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -14,102 +18,54 @@ from numpy.typing import NDArray
 
 from warehouse.landing.readers import columns
 
-ABSENT: Final = msgspec.UNSET  # in a raw column: the key is not there
-Path = tuple[str, ...]  # of keys, from a record to what stands in it
+ABSENT: Final = msgspec.UNSET  # in a column: the key is not there
+_ELEMENTS = msgspec.json.Decoder(list[msgspec.Raw])
+_VALUES = msgspec.json.Decoder(list[Any])
+_BLANK = b" \t\r\n"
+_QUOTE, _COLON, _BACKSLASH = b'":\\'
+_IS_BLANK = np.isin(np.arange(256), list(_BLANK))
+_COUNTED_BYTES = 128 << 10  # at once: this much, and what is found in it, stays in a core's own cache
+_MOST_BEFORE_COLON = 64  # blanks and backslashes that are looked at
+_CONTAINERS = frozenset({dict, list})
+
+Path = tuple[str, ...]  # of keys, from a record to what it states
 
 
-@dataclass(frozen=True)
-class Elements:
-    """Elements of an array that follow one another: offsets and lengths in bytes, and what they are. Iterating gives offset,
-    length and value of each."""
+class Records:
+    """Values that follow one another, by columns."""
 
-    offsets: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    records: "Records"
+    def __init__(self, values: list[Any]) -> None:
+        self.values = values
+        self._columns: dict[Path, list[Any]] = {(): values}
+        self._are_objects = set(map(type, values)) <= {dict}
 
-    def __iter__(self) -> Iterator[tuple[int, int, Any]]:
-        return zip(self.offsets.tolist(), self.lengths.tolist(), self.records.values(), strict=True)
-
-    @property
-    def stop(self) -> int:
-        """The byte after the last one."""
-        return int(self.offsets[-1] + self.lengths[-1])
-
-
-class Ends(NamedTuple):
-    """Of arrays of numbers, the first and the last, NaN where there is none, and how many there are."""
-
-    first: NDArray[np.float64]
-    last: NDArray[np.float64]
-    counts: NDArray[np.int64]
-
-
-class Records(ABC):
-    """Values that follow one another in a document."""
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def values(self) -> list[Any]:
-        """All of them, decoded."""
-
-    @abstractmethod
-    def raw_column(self, path: Path) -> list[Any] | None:
-        """As `column`, with `ABSENT` where the key is not there."""
+    def __len__(self) -> int:
+        return len(self.values)
 
     def column(self, *path: str) -> list[Any] | None:
         """What each object states at a path of keys, None where it states nothing; None where not all are objects."""
-        found = self.raw_column(path)
+        found = self._column(path)
         if found is None or ABSENT not in found:
             return found
         return [None if value is ABSENT else value for value in found]
 
     def has(self, *path: str) -> NDArray[np.bool_]:
-        """Whether each has the key at the end of a path, whatever stands there; of nothing, where not all are objects."""
-        return np.array([value is not ABSENT for value in self.raw_column(path) or ()], np.bool_)
-
-    def stated(self, *path: str) -> NDArray[np.bool_]:
-        """Whether each has something else than null there; of nothing, where not all are objects."""
-        return np.array([value is not None for value in self.column(*path) or ()], np.bool_)
+        """Whether each has the key at the end of a path, whatever its value; empty where not all are objects."""
+        return np.array([value is not ABSENT for value in self._column(path) or ()], np.bool_)
 
     def numbers(self, *path: str) -> NDArray[np.float64] | None:
         """`columns.numbers` of a column."""
         return columns.numbers(self.column(*path))
 
     def counts(self, *path: str) -> pa.Array | None:
-        """`columns.counts` of a column; of floats that are whole, too, where that is as quick."""
+        """`columns.counts` of a column."""
         return columns.counts(self.column(*path))
 
     def texts(self, *path: str) -> list[str | None] | None:
         """`columns.texts` of a column."""
         return columns.texts(self.column(*path))
 
-    def ends(self, *path: str) -> Ends | None:
-        """The ends of the arrays of numbers at a path; None where something else is there, or that is not known."""
-        return None
-
-    def arrays(self, *path: str) -> list[Sequence[Any]] | None:
-        """The elements of the arrays at a path, which may be decoded when they are asked for; None where one is no array."""
-        found = self.column(*path)
-        return None if found is None or any(not isinstance(value, list) for value in found) else found
-
-
-class Decoded(Records):
-    """Records that are decoded as they are."""
-
-    def __init__(self, values: list[Any]) -> None:
-        self._values = values
-        self._columns: dict[Path, list[Any]] = {(): values}
-        self._are_objects = set(map(type, values)) <= {dict}
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def values(self) -> list[Any]:
-        return self._values
-
-    def raw_column(self, path: Path) -> list[Any] | None:
+    def _column(self, path: Path) -> list[Any] | None:
         if not self._are_objects:
             return None
         for depth, key in enumerate(path, 1):
@@ -117,3 +73,51 @@ class Decoded(Records):
                 above = self._columns[path[: depth - 1]]
                 self._columns[path[:depth]] = [value.get(key, ABSENT) if type(value) is dict else ABSENT for value in above]
         return self._columns[path]
+
+
+class Plain(NamedTuple):
+    """The elements of an array: the length of each in bytes, and their values."""
+
+    lengths: list[int]
+    records: Records
+
+
+def plain(array: bytes) -> Plain | None:
+    """The elements of a JSON array; None where anything in it is to be read with care, or is no JSON."""
+    try:
+        lengths = [len(memoryview(element)) for element in _ELEMENTS.decode(array)]
+        values = _VALUES.decode(array)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    # No fewer keys are written than there are, and no more are decoded: where both counts are equal, none stands twice.
+    return Plain(lengths, Records(values)) if _written_keys(array) == _decoded_keys(values) else None
+
+
+def _written_keys(text: bytes) -> int:
+    """How many keys JSON text has; more where a string begins with a colon."""
+    codes = np.frombuffer(text, np.uint8)
+    steps = range(0, len(codes), _COUNTED_BYTES)
+    colons = np.concatenate([np.flatnonzero(codes[step : step + _COUNTED_BYTES] == _COLON) + step for step in steps])
+    before = codes[colons - 1]
+    quoted = colons[before == _QUOTE]
+    escaped = quoted[codes[quoted - 2] == _BACKSLASH]
+    doubtful = chain(escaped[codes[escaped - 3] == _BACKSLASH].tolist(), colons[_IS_BLANK[before]].tolist())
+    return len(quoted) - len(escaped) + sum(_may_end_key(text, colon) for colon in doubtful)
+
+
+def _may_end_key(text: bytes, colon: int) -> bool:
+    """Whether a quote that is not escaped stands before a colon, or more than is looked at."""
+    before = text[max(0, colon - _MOST_BEFORE_COLON) : colon].rstrip(_BLANK)
+    without = before[:-1].rstrip(b"\\")
+    return not without or (before.endswith(b'"') and (len(before) - 1 - len(without)) % 2 == 0)
+
+
+def _decoded_keys(values: list[Any]) -> int:
+    count, level = 0, values
+    while level:
+        objects = [value for value in level if type(value) is dict]
+        count += sum(map(len, objects))
+        arrays = [value for value in level if type(value) is list]
+        within = chain.from_iterable(chain(map(dict.values, objects), arrays))
+        level = [value for value in within if type(value) in _CONTAINERS]
+    return count

@@ -4,7 +4,7 @@ with its exact bytes. Memory is bounded by the largest single value, not by the 
     with JsonStream(data, report) as stream:
         for pair in stream.pairs():
             if pair.key == "requests":
-                for offset, length, request in stream.values():
+                for offset, length, request in stream.objects():
                     ...
 
 What is not stepped into and not decoded is skipped. A document that breaks is reported where it does, and ends there.
@@ -20,20 +20,21 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from warehouse.landing.readers import json_scan
-from warehouse.landing.readers.json_records import Decoded, Elements
+from warehouse.landing.readers import json_records
+from warehouse.landing.readers.json_records import Records
 from warehouse.landing.readers.json_text import CUT_NUMBER, is_cut_number, noted_object, whole_number
+from warehouse.landing.readers.records import Record, shown
 from warehouse.landing.readers.text import MAX_ISSUES, Data, Report, clean, not_utf8
 
 MAX_VALUE_BYTES = 16 << 20  # of one value that is decoded whole
 _WINDOW_BYTES = 4 << 20
 _PIECE_BYTES = 128 << 10  # of an array that is looked at first: it may end soon
-_GROWTH = 16
-_LARGEST_PIECE_BYTES = 2 << 20  # of half the size, what is done once a piece takes a tenth of the time
+_GROWTH = 4
+_LARGEST_PIECE_BYTES = 2 << 20
 _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
 _ASCII_BLANK = re.compile(rb"[ \t\n\r]*")
+_OPENING = re.compile(rb'\{[ \t\n\r]*"[^"]*"')  # of an object, and its first key: mostly those of the next one, too
+_BETWEEN_ELEMENTS = re.compile(rb"[ \t\n\r]*,[ \t\n\r]*")
 # What stands between the brackets of a value that is stepped over: one match takes all of it.
 _BETWEEN = re.compile(r'(?:[ \t\n\r\ufeff,:]++|"[^"\\\x00-\x1f]*+")*+')
 
@@ -47,6 +48,14 @@ class Pair(NamedTuple):
 
     key: str
     offset: int
+
+
+class Elements(NamedTuple):
+    """Elements of an array that follow one another: offsets and lengths in bytes, and their values."""
+
+    offsets: list[int]
+    lengths: list[int]
+    records: Records
 
 
 class JsonStream:
@@ -158,22 +167,34 @@ class JsonStream:
                 return
             self._step()
 
-    def values(self) -> Iterator[tuple[int, int, Any]]:
-        """(offset, length, value) of each element of the array at the cursor."""
-        for several in self.batches():
-            yield from several
-
     def batches(self) -> Iterator[Elements]:
-        """All elements of the array at the cursor, as many at a time as the window has, to be read by columns; one by one,
-        as `elements` and `value` give them, where something is odd."""
+        """All elements of the array at the cursor, many at a time where they are plain objects of the same first key, else
+        one by one, as `elements` and `value` give them."""
         size = _PIECE_BYTES
         for offset in self.elements():
             several = self._several(offset, size)
-            size = min(_GROWTH * size, _LARGEST_PIECE_BYTES)
             if several is None:
                 value = self.value()
-                several = Elements(np.array([offset]), np.array([self.offset - offset]), Decoded([value]))
+                several = Elements([offset], [self.offset - offset], Records([value]))
+            size = min(_GROWTH * (self.offset - offset), _LARGEST_PIECE_BYTES)
             yield several
+
+    def objects(self) -> Iterator[tuple[int, int, Record]]:
+        """(offset, length, what it states) of each object in the array at the cursor; anything else is reported."""
+        for several in self.batches():
+            yield from self.objects_of(several)
+
+    def objects_of(self, several: Elements) -> Iterator[tuple[int, int, Record]]:
+        """The same, of some elements."""
+        for offset, length, value in zip(several.offsets, several.lengths, several.records.values, strict=True):
+
+            def flag(code: str, message: str, start: int = offset, size: int = length) -> None:
+                self._report(code, message, start, size, self.line_number(start), "error")
+
+            if isinstance(value, dict):
+                yield offset, length, Record(value, flag)
+            else:
+                flag("not-an-object", shown(value))
 
     def value(self) -> Any:
         """The value at the cursor, decoded; NaN and infinities as floats. Duplicate keys within it are reported."""
@@ -189,26 +210,40 @@ class JsonStream:
         return found
 
     def _several(self, offset: int, size: int) -> Elements | None:
-        """The elements from the cursor on that the next `size` bytes hold, or more where that is less than one, and the cursor
-        after them. None where the first is not plain, or is larger than a window."""
-        while True:
-            start = offset - self._base
-            found = json_scan.elements(self._bytes, start, size, offset)
-            if found.elements is not None:
-                break
-            if found.is_odd:
-                return None
-            if start + size < len(self._bytes):
-                size *= 2
-            elif start and not self._is_last and not self._is_damaged:
-                self._fill(offset, _WINDOW_BYTES)  # the window's end cuts the element
-            else:
-                return None
-        taken = found.elements.stop - offset
-        self._position += taken if self._is_ascii else len(self._bytes[start : start + taken].decode())
-        self._counted, self._counted_bytes = self._position, start + taken
-        self._pending = False
-        return found.elements
+        """The elements from the cursor on that end in the next `size` bytes, or fewer, where something behind them is not
+        plain; the cursor is put after them. None where the first is to be read by itself."""
+        start = offset - self._base
+        opening = _OPENING.match(self._bytes, start)
+        if opening is None:
+            return None
+        head = opening[0]
+        stop = self._bytes.rfind(head, start + len(head), start + size)
+        if stop < 0 and start + size > len(self._bytes) and start and not self._is_last and not self._is_damaged:
+            self._fill(offset, _WINDOW_BYTES)  # the window's end cuts the element
+            start, stop = 0, self._bytes.rfind(head, len(head), size)
+        while stop > 0:
+            several = self._whole(offset, start, stop)
+            if several is not None:
+                taken = several.offsets[-1] + several.lengths[-1] - offset
+                self._position += taken if self._is_ascii else len(self._bytes[start : start + taken].decode())
+                self._counted, self._counted_bytes = self._position, start + taken
+                self._pending = False
+                return several
+            stop = self._bytes.rfind(head, start + len(head), (start + stop) // 2)
+        return None
+
+    def _whole(self, offset: int, start: int, stop: int) -> Elements | None:
+        """The elements in a part of the window; None where one of them is not plain, or not whole."""
+        written = self._bytes[start:stop].rstrip(b" \t\n\r,")
+        found = json_records.plain(b"[%b]" % written)
+        if found is None:
+            return None
+        offsets, place = [], 0
+        for length in found.lengths:
+            offsets.append(offset + place)
+            between = _BETWEEN_ELEMENTS.match(written, place + length)
+            place = between.end() if between else len(written)
+        return Elements(offsets, found.lengths, found.records)
 
     def skip(self) -> None:
         """Step over the value at the cursor, however large, without holding it."""

@@ -30,14 +30,6 @@ def is_digit(byte: Bytes) -> Bools:
     return (byte - ord("0")) < 10  # a byte below "0" wraps round
 
 
-def are_at(data: bytes, places: Ints, text: bytes) -> bool:
-    """Whether `text` stands at all of the places, each of which has as many bytes behind it."""
-    if not text or not len(places):
-        return True
-    found = _items(data, len(text))[places]
-    return found.tobytes() == text * len(found)
-
-
 def is_at(data: bytes, places: Ints, text: bytes) -> Bools:
     """Whether `text` stands at each of the places, each of which has as many bytes behind it."""
     if not text or not len(places):
@@ -88,8 +80,3 @@ def parts(text: Bytes, starts: Ints, ends: Ints) -> pa.StringArray:
     offsets[-1] = ends[-1] if len(ends) else 0
     is_part = pa.py_buffer(b"\x55" * (len(starts) // 4 + 1))  # every other bit
     return pa.StringArray.from_buffers(2 * len(starts), pa.py_buffer(offsets), pa.py_buffer(text), is_part, len(starts))
-
-
-def parts_of(data: bytes, starts: Ints, ends: Ints) -> list[bytes]:
-    """Parts of `data`, each by itself."""
-    return [data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]

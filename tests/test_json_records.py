@@ -1,5 +1,5 @@
-"""Records that are read by columns have the columns that they have as dicts; whatever is odd among them is read as it is one by
-one: the same values, their bytes, and the issues."""
+"""Records that are read many at a time have the columns that each has by itself; whatever is odd among them is read as it is
+one by one: the same values, their bytes, and the issues."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from warehouse.landing.readers import json_lines, json_scan, json_stream
+from warehouse.landing.readers import json_lines, json_records, json_stream
 from warehouse.landing.readers import text as line_text
 from warehouse.landing.readers.columns import never
-from warehouse.landing.readers.json_records import Decoded, Ends, Records
-from warehouse.landing.readers.json_scan import Found, Scanned
+from warehouse.landing.readers.json_records import Records
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Report
@@ -112,7 +111,8 @@ def _batches(data: bytes, are_lines: bool, report: Report) -> Iterator[tuple[Rec
         return
     with JsonStream(data, report) as stream:
         for several in stream.batches():
-            yield several.records, [(offset, length, repr(value)) for offset, length, value in several]
+            places = zip(several.offsets, several.lengths, several.records.values, strict=True)
+            yield several.records, [(offset, length, repr(value)) for offset, length, value in places]
 
 
 def _read(data: bytes, are_lines: bool) -> tuple[list[Records], list[tuple[Any, ...]], list[dict[str, Any]]]:
@@ -125,38 +125,31 @@ def _read(data: bytes, are_lines: bool) -> tuple[list[Records], list[tuple[Any, 
 def _shown(column: Any) -> Any:
     """A column with its types and the sign of its zeros; what a NaN stands for as it is."""
     if isinstance(column, pa.Array):
-        return column.to_pylist()
+        return repr(column.to_pylist())
     return repr(column.tolist() if isinstance(column, np.ndarray) else column)
 
 
 def _check_columns(records: Records) -> None:
-    decoded = Decoded(records.values())
-    for path in _PATHS:
-        for read in (Records.has, Records.stated, Records.column, Records.numbers, Records.counts, Records.texts):
-            found, expected = (_shown(getattr(each, read.__name__)(*path)) for each in (records, decoded))
-            if read is Records.counts and expected == "None" != found:  # floats that are whole: each by itself is a count, too
-                expected = [Record({"": value}, never).count("") for value in decoded.column(*path) or ()]
-            assert found == expected, (path, read.__name__)
-        column = decoded.column(*path)
-        arrays = records.arrays(*path)
-        assert (arrays is None) == (decoded.arrays(*path) is None)
-        if arrays is not None:
-            assert [repr(list(array)) for array in arrays] == list(map(repr, column or ()))
-        _check_ends(records.ends(*path), column)
-
-
-def _check_ends(found: Ends | None, column: list[Any] | None) -> None:
-    if found is None:
+    """The columns of some records are what `Record` gives of each. One that was read with care may state NaN."""
+    if len(records) == 1:
         return
-    for place, array in enumerate(column or ()):
-        assert found.counts[place] == len(array)
-        for value, end in ((found.first[place], array[:1]), (found.last[place], array[-1:])):
-            assert repr(float(value)) == repr(float(end[0]) if end else float("nan"))
+    for path in _PATHS:
+        column = records.column(*path)
+        assert (column is None) == any(not isinstance(value, dict) for value in records.values)
+        if column is None or not path:
+            continue
+        each = [Record(value, never).within(*path[:-1]) for value in records.values]
+        assert repr(column) == repr([record.values.get(path[-1]) for record in each])
+        assert records.has(*path).tolist() == [path[-1] in record.values for record in each]
+        for read, one in ((records.numbers, Record.number), (records.counts, Record.count), (records.texts, Record.text)):
+            found = read(*path)
+            if found is not None:
+                expected = [one(record, path[-1]) for record in each]
+                assert _shown(found) == _shown(np.array(expected, float) if one is Record.number else expected), (path, one)
 
 
 def _read_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_scan, "elements", lambda *_: Found(None, True))
-    monkeypatch.setattr(json_scan, "line_records", lambda *_: None)
+    monkeypatch.setattr(json_records, "plain", lambda _: None)
 
 
 @pytest.fixture(autouse=True)
@@ -171,7 +164,7 @@ def test_good_records_are_read_by_columns(are_lines: bool) -> None:
     batches, values, issues = _read(_documents(None, are_lines), are_lines)
     chance = random.Random(1)
     assert [value[-1] for value in values] == [repr(_record(index, chance)) for index in range(90)]
-    assert not issues and sum(len(each) for each in batches if isinstance(each, Scanned)) > 60
+    assert not issues and max(map(len, batches)) > 5 and sum(len(each) == 1 for each in batches) < 10
     for each in batches:
         _check_columns(each)
     assert any(each.numbers("a", "n") is not None and each.texts("a", "o", "t") == ["ms"] * len(each) for each in batches)
@@ -184,7 +177,7 @@ def test_what_is_odd_among_them_is_read_as_it_is_one_by_one(odd: str, are_lines:
     batches, *found = _read(data, are_lines)
     for each in batches:
         _check_columns(each)
-    assert any(isinstance(each, Scanned) for each in batches)
+    assert any(len(each) > 1 for each in batches)
     _read_with_care(monkeypatch)
     one_by_one, *expected = _read(data, are_lines)
     assert all(len(each) == 1 for each in one_by_one)
@@ -226,6 +219,6 @@ def test_records_of_several_kinds_are_read_together(monkeypatch: pytest.MonkeyPa
     values = [chance.choice(kinds)(index) for index in range(600)]
     batches, found, issues = _read("\n".join(json.dumps(value, ensure_ascii=False) for value in values).encode(), are_lines=True)
     assert [value[-1] for value in found] == list(map(repr, values)) and not issues
-    assert sum(isinstance(each, Scanned) and len(each) > 1 for each in batches) > 3
+    assert sum(len(each) > 1 for each in batches) > 3
     for each in batches:
         _check_columns(each)

@@ -63,7 +63,7 @@ class MlperfInference:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "mlperf_inference"
-    version = 6
+    version = 7
     formats = (
         "MLPerf Inference submissions, rounds v0.5 to v6.x: loadgen logs, accuracy and compliance reports, power logs,"
         " measurements and system descriptions",

@@ -1,4 +1,4 @@
-"""Power logs of MLPerf Inference: lines that are read many at once land as they do one by one, and as other readers have them."""
+"""Power logs of MLPerf Inference: what is read as a table lands as it does line by line, and as other readers have it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from warehouse.landing.contract import ISSUE_TABLE, Bundle
 from warehouse.landing.readers import text
 
 INGESTOR = landed.load("mlperf_inference")
-alike = import_module(f"{type(INGESTOR).__module__}.power_alike")
 power = import_module(f"{type(INGESTOR).__module__}.power")
 
 SAMPLES = "mlperf_inference_power_sample"
@@ -30,7 +29,6 @@ RAW_PATH = "closed/Acme/results/8xA900/llama/Offline/performance/run_1/spl.txt"
 IDENTITY = {
     "round": "v5.1", "division": "closed", "submitter": "Acme", "platform": "8xA900", "benchmark": "llama", "scenario": "Offline",
 }
-NOBODY = 1 << 62  # lines that need so much company have none
 COLUMNS = {"Watts": "watts", "Volts": "volts", "Amps": "amps", "PF": "power_factor"}
 
 # What may stand in a measure's place, in turn: numbers a column takes as they are, numbers it does not, and none at all.
@@ -51,18 +49,22 @@ MARKS = ("a", "", " a ", "\u00e9", "z" * 300)
 ENDS = ("\r\n", "\r\r\n", "\n\n", " \n", "\n \n", "")
 
 
-def rows_of(log: str | bytes, folder: Path, company: int | None = None) -> Rows:
-    """The rows of a log, of whose lines `company` that are alike are read at once."""
+def rows_of(log: str | bytes, folder: Path) -> Rows:
+    """The rows of a log."""
     data = log.encode() if isinstance(log, str) else log
     path = folder / RAW_PATH
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     file = ManifestFile(RAW_PATH, len(data), bytes_digest(data), "text/plain", "power_samples")
     manifest = Manifest(INGESTOR.name, (file,), IDENTITY, {})
+    return landed.parsed(INGESTOR, Bundle(manifest.digest, manifest, lambda file: folder / file.raw_path))
+
+
+def rows_line_by_line(log: str | bytes, folder: Path) -> Rows:
+    """The rows of a log that is not read as a table."""
     with pytest.MonkeyPatch.context() as patch:
-        if company is not None:
-            patch.setattr(alike, "_COMPANY", company)
-        return landed.parsed(INGESTOR, Bundle(manifest.digest, manifest, lambda file: folder / file.raw_path))
+        patch.setattr(power, "_as_table", lambda piece: None)
+        return rows_of(log, folder)
 
 
 def line_of(second: int, watts: str = "1500.250000", channels: int = 2) -> str:
@@ -109,18 +111,17 @@ def logs(draw: st.DrawFn) -> bytes:
 
 @given(log=logs())
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_read_at_once_as_one_by_one(log: bytes, tmp_path: Path) -> None:
-    assert rows_of(log, tmp_path, 1) == rows_of(log, tmp_path, NOBODY)
+def test_read_as_a_table_as_line_by_line(log: bytes, tmp_path: Path) -> None:
+    assert rows_of(log, tmp_path) == rows_line_by_line(log, tmp_path)
 
 
 def test_whatever_stands_in_a_field(tmp_path: Path) -> None:
-    usual = [line_of(second) for second in range(60)]
     odd = [line_of(7, measure) for measure in MEASURES]
     odd += [line_of(7).replace("07-28-2025 04:00:07.622", time) for time in TIMES]
     odd += [line_of(7).replace("2025-07-28_03-30-24_testing", mark) for mark in MARKS]
-    log = "".join(line + "\n" for pair in zip(odd, usual * 9, strict=False) for line in pair)
-    found = rows_of(log, tmp_path, 1)
-    assert found == rows_of(log, tmp_path, NOBODY) and len(found[SAMPLES]) > 3 * len(odd)
+    for line in odd + [line_of(7) + end for end in ENDS]:
+        log = f"{line_of(6)}\n{line}\n{line_of(8)}\n"
+        assert rows_of(log, tmp_path) == rows_line_by_line(log, tmp_path), line
 
 
 @pytest.mark.parametrize("channels", [0, 3])
@@ -175,7 +176,7 @@ ODD: dict[str, tuple[str, dict[str, Any], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_one_odd_line_of_many(name: str, tmp_path: Path, alone: list[int]) -> None:
+def test_one_odd_line_of_many(name: str, tmp_path: Path) -> None:
     odd, differs, told = ODD[name]
     written = [line_of(second, channels=0) for second in range(50)] + [odd] + [line_of(second) for second in range(51, 120)]
     rows = rows_of(("\n".join(written) + "\n").encode(errors="surrogateescape"), tmp_path)
@@ -191,7 +192,7 @@ def test_one_odd_line_of_many(name: str, tmp_path: Path, alone: list[int]) -> No
     for second, row in [*enumerate(systems[:50]), *enumerate(systems[51:], 51)]:
         assert (row["sampled_at_local"], row["watts"], row["amps"]) == (times[second], expected["watts"], expected["amps"])
     assert codes(rows).keys() == told
-    assert all(issue["line_number"] == 51 for issue in rows[ISSUE_TABLE]) and len(alone) <= 1
+    assert all(issue["line_number"] == 51 for issue in rows[ISSUE_TABLE])
 
 
 def test_the_last_line_of_a_log_cut_short(tmp_path: Path) -> None:

@@ -5,74 +5,110 @@ Time stays as the daemon's clock wrote it: its zone is in power/server.json and 
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
 
 from warehouse.landing.readers.columns import Rows
-from warehouse.landing.readers.numbers_at import Ints
 from warehouse.landing.readers.text import Data, Line, Piece, Report, clean, decoded, lines, pieces
+from warehouse.landing.rows import coded
 
-from .power_alike import Samples, find_alike
-from .power_layout import COLUMNS, TIME, fields_of, layout_of, mark_of
+from .power_layout import COLUMNS, TIME, Layout, fields_of, layout_of, mark_of
 
 _TIME = re.compile(r"(\d\d)-(\d\d)-(\d{4}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?", re.ASCII)
 _EXACT = re.compile(r"[+-]?\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 _SIXTH = Decimal("0.000001")
+_RETURN = ord("\r")
+# What Arrow reads as `_time` and `_decimal` do. It accepts the year 0, and reads 1e-45 as 0.
+_USUAL_TIME = r"^(\d\d)-(\d\d)-([1-9]\d{3}) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)$"
+_USUAL_MEASURE = r"^(?:[+-]?\d{1,12}(?:\.\d{1,6})?)?$"
 
 
 def samples(data: Data, report: Report) -> Iterator[Rows]:
     """The readings in the order of the file, of each line the system's and then each channel's, by the landing table's columns.
     A measure that is absent, or no number, is NULL."""
     for piece in pieces(data, report):
-        found = find_alike(piece)
-        is_alone = np.ones(len(piece.ends), np.bool_)
-        for several in found:
-            is_alone[several.rows] = False
-        one_by_one = _one_by_one(piece, np.flatnonzero(is_alone), len(data), report)
-        if len(one_by_one.rows):
-            found.append(one_by_one)
-        if found:
-            yield _in_order(found)
+        rows = _as_table(piece)
+        yield _line_by_line(piece, len(data), report) if rows is None else rows
 
 
-def _in_order(found: Sequence[Samples]) -> Rows:
-    if len(found) == 1:
-        return Rows(found[0].offsets, found[0].lengths, found[0].columns)
-    rows, offsets, lengths = (np.concatenate([getattr(some, name) for some in found]) for name in ("rows", "offsets", "lengths"))
-    order = np.argsort(rows, kind="stable")
-    columns = {
-        name: pa.concat_arrays([_plain(some.columns.get(name), kind, len(some.rows)) for some in found]).take(pa.array(order))
-        for name, kind in COLUMNS.items()
+def _as_table(piece: Piece) -> Rows | None:
+    """The samples of lines that all have the fields of the first and the usual values, as the daemon writes them; None where
+    one has not."""
+    ends = piece.ends - (piece.text[piece.ends - 1] == _RETURN)
+    is_line = ends > piece.starts
+    starts, ends = piece.starts[is_line], ends[is_line]
+    if not len(starts) or not piece.data.endswith(b"\n") or (piece.text[ends - 1] == _RETURN).any():
+        return None
+    try:
+        fields = fields_of(piece.data[starts[0] : ends[0]].decode())
+        layout = layout_of(fields)
+        if layout is None or not layout.is_whole:
+            return None
+        columns = _columns(piece.data, fields, layout, len(starts))
+    except (pa.ArrowInvalid, UnicodeDecodeError):
+        return None
+    if columns is None:
+        return None
+    channels = len(layout.channels)
+    return Rows(np.repeat(starts + piece.offset, channels), np.repeat(ends - starts, channels), columns)
+
+
+def _columns(data: bytes, fields: list[str], layout: Layout, count: int) -> dict[str, pa.Array] | None:
+    names = [str(place) for place in range(len(fields))]
+    table = csv.read_csv(
+        io.BytesIO(data), csv.ReadOptions(use_threads=False, block_size=len(data), column_names=names),
+        csv.ParseOptions(quote_char=False), csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+    ).combine_chunks()
+    field = [column.chunk(0) for column in table.columns]
+    time, measures = field[TIME], pa.concat_arrays([field[place] for _, _, place in layout.measures] or [pa.array([], pa.string())])
+    is_usual = (
+        table.num_rows == count
+        and all(pc.all(pc.equal(field[place], fields[place])).as_py() for place in layout.names)
+        and pc.all(pc.match_substring_regex(time, _USUAL_TIME)).as_py()
+        and pc.all(pc.match_substring_regex(measures, _USUAL_MEASURE), min_count=0).as_py()
+    )
+    if not is_usual:
+        return None
+    channels = len(layout.channels)
+    line = np.repeat(np.arange(count), channels)
+    found = {
+        "sampled_at_local": pc.replace_substring_regex(time, _USUAL_TIME, r"\3-\1-\2 \4").cast(COLUMNS["sampled_at_local"]).take(line),
+        "sampled_at_text": time.take(line),
+        "channel": coded(layout.channels, np.tile(np.arange(channels), count)),
     }
-    return Rows(offsets[order], lengths[order], columns)
+    if layout.mark is not None:
+        marks = field[layout.mark].dictionary_encode()
+        found["mark"] = coded([mark_of(mark.strip()) for mark in marks.dictionary.to_pylist()], marks.indices.to_numpy()[line])
+    numbers = pc.if_else(pc.equal(measures, ""), None, measures).cast(COLUMNS["watts"])
+    for name in {name for _, name, _ in layout.measures}:
+        places = np.full((count, channels), -1)
+        for index, (channel, column, _) in enumerate(layout.measures):
+            if column == name:
+                places[:, channel] = np.arange(count) + index * count
+        found[name] = numbers.take(pa.array(places.ravel(), mask=places.ravel() < 0))
+    return found
 
 
-def _plain(column: pa.Array | None, kind: pa.DataType, size: int) -> pa.Array:
-    if column is None:
-        return pa.nulls(size, kind)
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-
-
-def _one_by_one(piece: Piece, rows: Ints, file_bytes: int, report: Report) -> Samples:
-    """The samples of lines that may be anything."""
-    places: list[tuple[int, int, int]] = []
+def _line_by_line(piece: Piece, file_bytes: int, report: Report) -> Rows:
+    offsets: list[int] = []
+    lengths: list[int] = []
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    for stretch in np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1) if len(rows) else ():
-        start, stop = int(piece.starts[stretch[0]]), int(piece.ends[stretch[-1]])
-        for line in lines(piece.data[start:stop], report, start=(piece.offset + start, piece.number + int(stretch[0]))):
-            for sample in _line_samples(line, file_bytes, report):
-                places.append((line.number - piece.number, line.offset, len(line.data)))
-                for name, values in columns.items():
-                    values.append(sample.get(name))
-    numbers = np.array(places, np.int64).reshape(-1, 3)
-    arrays = {name: pa.array(values, COLUMNS[name]) for name, values in columns.items()}
-    return Samples(numbers[:, 0], numbers[:, 1], numbers[:, 2], arrays)
+    for line in lines(piece.data, report, start=(piece.offset, piece.number)):
+        for sample in _line_samples(line, file_bytes, report):
+            offsets.append(line.offset)
+            lengths.append(len(line.data))
+            for name, values in columns.items():
+                values.append(sample.get(name))
+    return Rows(offsets, lengths, columns)
 
 
 def _line_samples(line: Line, file_bytes: int, report: Report) -> Iterator[dict[str, Any]]:

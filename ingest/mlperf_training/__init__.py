@@ -66,7 +66,7 @@ class MlperfTraining:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "mlperf_training"
-    version = 9
+    version = 10
     formats = (
         "MLPerf Training and HPC result files, rounds v0.7 to v6.0: :::MLLOG lines, also behind task prefixes and in noise",
         "scaling.json of the RCP checker, systems/<platform>.json of the submission",

@@ -8,10 +8,9 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
-import msgspec.structs
 
 from warehouse.landing.readers.json_text import Json, is_lost_number, json_number, json_text
 from warehouse.landing.readers.records import Record, shown
@@ -19,24 +18,28 @@ from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, MAX_VALUE_CHARACT
 
 from .lines import MARKER, Marked
 
+_NO_TIME = 2**53  # ms; from here on a float is not exact
+_Key = Annotated[str, msgspec.Meta(max_length=MAX_KEY_CHARACTERS)]
+_Text = Annotated[str, msgspec.Meta(max_length=MAX_VALUE_CHARACTERS)] | None
+
 
 class _Metadata(msgspec.Struct, frozen=True, gc=False):
     samples_count: float | None = None
     step: float | None = None
     step_num: float | None = None
     epoch_num: float | None = None
-    status: str | None = None
-    metric: str | None = None
+    status: _Text = None
+    metric: _Text = None
     lr: float | None = None
-    file: str | None = None
+    file: _Text = None
     lineno: int | None = None
 
 
 class _Line(msgspec.Struct, frozen=True, gc=False):
-    key: str
+    key: _Key
     value: msgspec.Raw
-    time_ms: int
-    event_type: str | None = None
+    time_ms: Annotated[int, msgspec.Meta(gt=-_NO_TIME, lt=_NO_TIME)]
+    event_type: _Text = None
     metadata: _Metadata = _Metadata()
 
 
@@ -46,13 +49,11 @@ class _Value(msgspec.Struct, frozen=True, gc=False):
 
 _decode = msgspec.json.Decoder(_Line).decode
 _decode_value = msgspec.json.Decoder().decode
-_decode_stats = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_stats = msgspec.json.Decoder(dict[_Key, msgspec.Raw]).decode
 _decode_written = msgspec.json.Decoder(_Value).decode
-_QUOTE = 0x22
-_NUMBER_STARTS = frozenset(b"-0123456789")
+_NUMBER_STARTS = frozenset("-0123456789")
 _KEY_WITH_DIGIT = re.compile(rb'\d[^"]*"\s*:')
 _MOST_SHAPES = 10_000
-NO_TIME = 2**53  # ms; from here on a float is not exact
 
 
 # Lines without their digits, of which no key stands twice. No key of theirs has digits, so a line of such a shape has just
@@ -73,8 +74,8 @@ class Event(NamedTuple):
     line_number: int
 
 
-class Block:
-    """The events of a block, as columns of equal length, and their statistics."""
+class Events:
+    """The events of some lines, as columns of equal length, and their statistics."""
 
     def __init__(self, lines: Marked) -> None:
         self.lines = lines
@@ -90,7 +91,7 @@ class Block:
         self.stat_values: list[str | None] = []
         self.stat_numbers: list[float | None] = []
 
-    def events(self, is_wanted: Callable[[str], bool]) -> Iterator[Event]:
+    def wanted(self, is_wanted: Callable[[str], bool]) -> Iterator[Event]:
         """The lines with wanted keys."""
         wanted = {key for key in set(self.keys) if is_wanted(key)}
         for index in [index for index, key in enumerate(self.keys) if key in wanted]:
@@ -135,75 +136,68 @@ class Block:
         }
 
 
-def read_block(lines: Marked, file_bytes: int, plain: Plain, report: Report) -> Block:
-    """All events of a block. A line that lost something is reported with its place. `plain` is filled here, and one of a
-    bundle saves looking at every kind of line again in each of its files."""
-    block = Block(lines)
+def read_events(lines: Marked, file_bytes: int, plain: Plain, report: Report) -> Events:
+    """All events of marked lines. A line that lost something is reported with its place. `plain` is filled here: with one for
+    a bundle, each kind of line is looked at once."""
+    events = Events(lines)
     waiting = [(0, len(lines.documents))] if lines.documents else []
     while waiting:
         start, stop = waiting.pop()
         try:
-            _read_quickly(block, start, stop, plain)
+            _read_quickly(events, start, stop, plain)
         except (msgspec.DecodeError, ValueError, RecursionError):
             if stop - start == 1:
-                _read_slowly(block, start, file_bytes, report)
-            else:  # until the odd line stands alone: the others are read as if it were not there
+                _read_slowly(events, start, file_bytes, report)
+            else:  # until the odd line is alone, so that the others are read as if it were not there
                 middle = (start + stop) // 2
                 waiting += [(middle, stop), (start, middle)]
-    return block
+    return events
 
 
-def _read_quickly(block: Block, start: int, stop: int, plain: Plain) -> None:
-    """Lines that are what mlperf_logging writes. Raises `ValueError` (`msgspec.DecodeError` is one) where one is not, and
-    then nothing is added."""
-    documents = block.lines.documents[start:stop]
+def _read_quickly(events: Events, start: int, stop: int, plain: Plain) -> None:
+    """Lines that are what mlperf_logging writes. Raises `ValueError` (`msgspec.DecodeError` is one) and adds nothing where one
+    is not."""
+    documents = events.lines.documents[start:stop]
     found = [_decode(document) for document in documents]
-    _refuse_odd(found, documents, plain)
-    data = [bytes(line.value) for line in found]
-    values, numbers = _scalars(data)
+    _refuse_duplicates(documents, plain)
+    written = [str(line.value, "utf-8") for line in found]
+    values, numbers = _scalars(written)
     stat_rows: list[int] = []
     stats: list[str] = []
-    stat_data: list[bytes] = []
+    stat_written: list[str] = []
     for index, line in enumerate(found):
-        if line.key == "tracked_stats" and data[index].startswith(b"{"):
-            some = _decode_stats(data[index])
-            if any(len(stat) > MAX_KEY_CHARACTERS for stat in some):
-                raise ValueError("a statistic's name is too long")
-            stat_rows += [start + index] * len(some)
-            stats += some
-            stat_data += map(bytes, some.values())
-    stat_values, stat_numbers = _scalars(stat_data)
-    block.rows += range(start, stop)
-    block.keys += [line.key for line in found]
-    block.values += values
-    block.numbers += numbers
-    block.times += [line.time_ms for line in found]
-    block.types += [line.event_type for line in found]
-    block.metadata += [line.metadata for line in found]
-    block.stat_rows += stat_rows
-    block.stats += stats
-    block.stat_values += stat_values
-    block.stat_numbers += stat_numbers
+        if line.key == "tracked_stats" and written[index][0] == "{":
+            tracked = _decode_stats(line.value)
+            stat_rows += [start + index] * len(tracked)
+            stats += tracked
+            stat_written += [str(value, "utf-8") for value in tracked.values()]
+    stat_values, stat_numbers = _scalars(stat_written)
+    events.rows += range(start, stop)
+    events.keys += [line.key for line in found]
+    events.values += values
+    events.numbers += numbers
+    events.times += [line.time_ms for line in found]
+    events.types += [line.event_type for line in found]
+    events.metadata += [line.metadata for line in found]
+    events.stat_rows += stat_rows
+    events.stats += stats
+    events.stat_values += stat_values
+    events.stat_numbers += stat_numbers
 
 
-def _scalars(data: list[bytes]) -> tuple[list[str | None], list[float | None]]:
+def _scalars(written: list[str]) -> tuple[list[str | None], list[float | None]]:
     """JSON values as texts and numbers. Raises `ValueError` where a number is not finite."""
-    texts = [None if one == b"null" else _decode_value(one) if one[0] == _QUOTE else one.decode() for one in data]
-    texts = [None if text is None or len(text) > MAX_VALUE_CHARACTERS else text for text in texts]
-    numbers = [float(one) if one[0] in _NUMBER_STARTS else None for one in data]
-    if not math.isfinite(sum(number for number in numbers if number is not None)):
+    texts = [_decode_value(one) if one[0] == '"' else None if one == "null" else one for one in written]
+    if max(map(len, written), default=0) > MAX_VALUE_CHARACTERS:
+        texts = [None if text is None or len(text) > MAX_VALUE_CHARACTERS else text for text in texts]
+    numbers = [float(one) if one[0] in _NUMBER_STARTS else None for one in written]
+    if not math.isfinite(sum(filter(None, numbers))):
         raise ValueError("not finite")  # one of them, or their sum: either way they are read one by one
     return texts, numbers
 
 
-def _refuse_odd(found: list[_Line], documents: list[bytes], plain: Plain) -> None:
-    """Raises `ValueError` where a decoded line has a key twice, or what no column takes."""
-    if max([abs(line.time_ms) for line in found]) >= NO_TIME or max([len(line.key) for line in found]) > MAX_KEY_CHARACTERS:
-        raise ValueError("no time, or a key that is too long")
-    if max(map(len, documents)) > MAX_VALUE_CHARACTERS:
-        texts = [text for line in found for text in (line.event_type, *msgspec.structs.astuple(line.metadata))]
-        if any(isinstance(text, str) and len(text) > MAX_VALUE_CHARACTERS for text in texts):
-            raise ValueError("a text that is too long")
+def _refuse_duplicates(documents: list[bytes], plain: Plain) -> None:
+    """Raises `ValueError` where a line that could be decoded has a key twice."""
     for document in documents:
         shape = document.translate(None, b"0123456789")
         if shape not in plain:
@@ -222,9 +216,9 @@ def _is_plain(document: bytes) -> bool:
     return not decoder.duplicates
 
 
-def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> None:
+def _read_slowly(events: Events, row: int, file_bytes: int, report: Report) -> None:
     """One line, whatever is in it: what can be read is added, the rest reported."""
-    lines = block.lines
+    lines = events.lines
     line = Line(lines.numbers[row], lines.offsets[row], MARKER + lines.documents[row])
     document = decoded(line, report)[len(MARKER) :].strip()
     decoder = Json()
@@ -245,24 +239,24 @@ def _read_slowly(block: Block, row: int, file_bytes: int, report: Report) -> Non
     if key == "tracked_stats" and isinstance(value, dict):
         for stat, one in value.items():
             text, number = _tolerated(stat, one, None, line, report)
-            block.stat_rows.append(row)
-            block.stats.append(clean(stat)[:MAX_KEY_CHARACTERS])
-            block.stat_values.append(text)
-            block.stat_numbers.append(number)
+            events.stat_rows.append(row)
+            events.stats.append(clean(stat)[:MAX_KEY_CHARACTERS])
+            events.stat_values.append(text)
+            events.stat_numbers.append(number)
     text, number = _tolerated(key, value, document, line, report)
     time_ms = json_number(fields.get("time_ms"))
-    if time_ms is None or not abs(time_ms) < NO_TIME:
+    if time_ms is None or not abs(time_ms) < _NO_TIME:
         time_ms = None
         report.at("malformed-time", f"{key}: {json_text(fields.get('time_ms'))}"[:120], line, "error")
     elif not time_ms.is_integer():
         report.at("rounded-number", f"{key}: time_ms has a fraction", line, "note")
-    block.rows.append(row)
-    block.keys.append(clean(key))
-    block.values.append(text)
-    block.numbers.append(number)
-    block.times.append(None if time_ms is None else round(time_ms))
-    block.types.append(_text(fields, "event_type", line, report))
-    block.metadata.append(_metadata(fields.get("metadata"), line, report))
+    events.rows.append(row)
+    events.keys.append(clean(key))
+    events.values.append(text)
+    events.numbers.append(number)
+    events.times.append(None if time_ms is None else round(time_ms))
+    events.types.append(_text(fields, "event_type", line, report))
+    events.metadata.append(_metadata(fields.get("metadata"), line, report))
 
 
 def _tolerated(

@@ -5,25 +5,25 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import element_entry
 from warehouse.landing.readers.json_text import json_pairs
 from warehouse.landing.readers.text import Entry, Report
-from warehouse.landing.rows import RowBuffer, landing_batch, repeated
+from warehouse.landing.rows import RowBuffer, coded, landing_batch, repeated
 from warehouse.landing.severity import identity_issue
 
-from .alike import Alike, Templates, find_alike
 from .bundles import UNKNOWN, repeat_set, result_names
 from .layout import scaling_mode_of
-from .lines import blocks, marked_lines
-from .mllog import Block, Event, Plain, read_block
+from .lines import marked_lines
+from .mllog import Event, Events, Plain, read_events
 from .workload import is_of_workload, workload_of
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -31,9 +31,7 @@ _Batches = Iterator[tuple[str, pa.RecordBatch]]
 # What a log states of itself, and where the path states it.
 _IDENTITY = {"submission_org": "submitter", "submission_benchmark": "benchmark"}
 _EVENT, _STAT = "mlperf_training_event", "mlperf_training_stat"
-_CODED = frozenset({  # columns of few texts
-    "run_id", "event_type", "key", "status", "metric", "producer", "stat", "artifact_manifest_digest", "raw_path",
-})
+_FEW_TEXTS = frozenset({"event_type", "key", "status", "metric", "producer", "stat"})  # columns
 _WAITING_ROWS = 20_000
 _ONCE = frozenset({"run_start", "run_stop"})  # several differing ones leave the result open
 
@@ -63,16 +61,21 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
             _document(bundle, buffer, raw_path, source, identity)
     folders = tuple(by_role["result_log"][0].split("/")[:-1]) if by_role["result_log"] else ()
     group = repeat_set(dict(identity), bundle.digest[:12], folders)
-    templates: Templates = {}
     plain: Plain = set()
     runs: list[_Run] = []
-    waiting = _Waiting(tables, bundle.digest)
+    waiting: list[tuple[_Run, Events]] = []
+    waiting_rows = 0
     for index, (raw_path, name) in enumerate(result_names(by_role["result_log"]).items(), 1):
         run = _Run(f"{group}/{name}", raw_path, name, index)
-        yield from _log(bundle, buffer, tables, run, templates, plain, waiting)
         runs.append(run)
-        yield from buffer.full()
-    yield from waiting.batches()
+        for events in _log(bundle, buffer, run, plain):
+            waiting.append((run, events))
+            waiting_rows += len(events.rows)
+            if waiting_rows >= _WAITING_ROWS:
+                yield from _batches(waiting, tables, bundle.digest)
+                waiting, waiting_rows = [], 0
+            yield from buffer.full()
+    yield from _batches(waiting, tables, bundle.digest)
     _add_runs(bundle, buffer, runs, group, identity)
     yield from buffer.rest()
 
@@ -113,36 +116,25 @@ def _entries(data: bytes, report: Report) -> Iterator[Entry]:
             yield element_entry(pair._replace(key=f"{entry.key}/{pair.key}"), report)
 
 
-def _log(
-    bundle: Bundle, buffer: RowBuffer, tables: Mapping[str, pa.Schema], run: _Run, templates: Templates,
-    plain: Plain, waiting: _Waiting,
-) -> _Batches:
+def _log(bundle: Bundle, buffer: RowBuffer, run: _Run, plain: Plain) -> Iterator[Events]:
     data = bundle.map(run.raw_path)
     report = Report(buffer, run.raw_path, run.run_id)
     if len(data) == 0:
         report("empty-log", "the file has no bytes", severity="error")
-    for block in blocks(data, report):
-        lines = marked_lines(block, report)
-        alike = find_alike(lines, templates)
-        alone = read_block(lines.marked(alike.alone()), len(data), plain, report)
-        run.event_count += len(alike.rows) + len(alone.rows)
-        _note(run, alike, alone, bundle.manifest.identity, report)
-        if len(alike.rows):
-            yield from waiting.batches()
-            yield from _batches(alike, alone, tables, run, bundle.digest)
-        else:
-            yield from waiting.added(alone, run)
-        yield from buffer.full()
+    for lines in marked_lines(data, report):
+        events = read_events(lines, len(data), plain, report)
+        run.event_count += len(events.rows)
+        _note(run, events, bundle.manifest.identity, report)
+        yield events
     if len(data) and not run.event_count:
         report("no-log-line", "no :::MLLOG line could be read", severity="error")
     elif run.event_count and "run_stop" not in run.stated:
         report("truncated-log", "the log ends before its run_stop", severity="error")
 
 
-def _note(run: _Run, alike: Alike, alone: Block, identity: Mapping[str, Any], report: Report) -> None:
-    """Keep the first statement of the keys that tell of the whole run; tell of contradictions."""
-    events = [*alike.events(_is_noted), *alone.events(_is_noted)]
-    for event in sorted(events, key=lambda event: event.line_number):
+def _note(run: _Run, events: Events, identity: Mapping[str, Any], report: Report) -> None:
+    """Keep the first statement of each key that is about the whole run; report contradictions."""
+    for event in events.wanted(_is_noted):
         key = event.key
         first = run.stated.setdefault(key, event)
         place = (event.offset, event.length, event.line_number)
@@ -169,61 +161,23 @@ def _check_identity(
         report(code, message, *place, severity)
 
 
-class _Waiting:
-    """The rows of blocks that were read line by line, until there are enough: most logs are small, and an array a column for
-    each of them took a quarter of the time."""
-
-    def __init__(self, tables: Mapping[str, pa.Schema], digest: str) -> None:
-        self._tables, self._digest = tables, digest
-        self._columns: dict[str, dict[str, list[Any]]] = {}
-
-    def added(self, block: Block, run: _Run) -> _Batches:
-        """Add a block's rows; what is given has grown enough."""
-        for table, columns in ((_EVENT, block.event_columns()), (_STAT, block.stat_columns())):
-            count = len(columns["line_number"])
-            known = self._columns.setdefault(table, {})
-            for name, values in (*columns.items(), ("run_id", [run.run_id] * count), ("raw_path", [run.raw_path] * count)):
-                known.setdefault(name, []).extend(values)
-        if len(self._columns[_EVENT]["run_id"]) >= _WAITING_ROWS:
-            yield from self.batches()
-
-    def batches(self) -> _Batches:
-        """All that waits."""
-        for table, columns in self._columns.items():
-            count = len(columns["run_id"])
-            columns["artifact_manifest_digest"] = [self._digest] * count
-            if count:
-                schema = self._tables[table]
-                yield table, landing_batch([_array(columns[field.name], field) for field in schema], schema)
-        self._columns = {}
-
-
-def _batches(alike: Alike, alone: Block, tables: Mapping[str, pa.Schema], run: _Run, digest: str) -> _Batches:
-    """The rows of a block with lines that are alike, in the order of its lines."""
-    constant = {"run_id": run.run_id, "artifact_manifest_digest": digest, "raw_path": run.raw_path}
-    events: list[dict[str, Any]] = [alike.event_columns()]
-    stats: list[dict[str, Any]] = [alike.stat_columns()]
-    if alone.rows:
-        events, stats = [*events, alone.event_columns()], [*stats, alone.stat_columns()]
-    for table, parts in ((_EVENT, events), (_STAT, stats)):
-        schema = tables[table]
-        arrays = {
-            field.name: [_array(part[field.name], field) for part in parts] for field in schema if field.name not in constant
+def _batches(found: Sequence[tuple[_Run, Events]], tables: Mapping[str, pa.Schema], digest: str) -> _Batches:
+    """The rows of some runs' events, many at once: an array a column for each small log took a quarter of the time."""
+    for table, columns_of in ((_EVENT, Events.event_columns), (_STAT, Events.stat_columns)):
+        parts = [columns_of(events) for _, events in found]
+        run_of_row = np.repeat(np.arange(len(parts)), [len(part["line_number"]) for part in parts])
+        if not len(run_of_row):
+            continue
+        columns = {
+            "run_id": coded([run.run_id for run, _ in found], run_of_row),
+            "raw_path": coded([run.raw_path for run, _ in found], run_of_row),
+            "artifact_manifest_digest": repeated(digest, len(run_of_row)),
         }
-        if len(parts) > 1:
-            order = pa.compute.sort_indices(pa.concat_arrays(arrays["line_number"]))
-            arrays = {name: [pa.concat_arrays(column).take(order)] for name, column in arrays.items()}
-        count = sum(map(len, arrays["line_number"]))
-        if count:
-            columns = [repeated(constant[name], count) if name in constant else arrays[name][0] for name in schema.names]
-            yield table, landing_batch(columns, schema)
-
-
-def _array(values: Any, field: pa.Field) -> pa.Array:
-    if isinstance(values, pa.Array):
-        return values
-    array = pa.array(values, field.type)
-    return array.dictionary_encode() if field.name in _CODED else array
+        for name, kind in zip(tables[table].names, tables[table].types, strict=True):
+            if name not in columns:
+                array = pa.array(list(chain.from_iterable(part[name] for part in parts)), kind)
+                columns[name] = array.dictionary_encode() if name in _FEW_TEXTS else array
+        yield table, landing_batch([columns[name] for name in tables[table].names], tables[table])
 
 
 def _add_runs(bundle: Bundle, buffer: RowBuffer, runs: list[_Run], group: str, identity: Mapping[str, Any]) -> None:

@@ -143,11 +143,16 @@ def read_batches(landing: Path, ingestors: Mapping[str, "RegisteredIngestor"]) -
             yield batch
 
 
+def record_path(landing: Path, name: str) -> Path:
+    """The file that makes the batch of this name visible."""
+    return landing / "batches" / f"{name}.json"
+
+
 def record(landing: Path, batch: Batch, scratch: Path) -> Batch:
     """Make a batch visible whose files are all there. `scratch` is a folder on the same file system that a crash cannot leave
     for good."""
-    folder = landing / "batches"
-    make_folder(folder)
+    path = record_path(landing, batch.name)
+    make_folder(path.parent)
     document: dict[str, Any] = {
         "batch": batch.name,
         "ingestor": batch.ingestor,
@@ -163,8 +168,7 @@ def record(landing: Path, batch: Batch, scratch: Path) -> Batch:
             for file in batch.files
         ],
     }
-    name = f"{batch.name}.json"
-    replace_durably(folder / name, canonical_json(document), scratch / name)
+    replace_durably(path, canonical_json(document), scratch / path.name)
     return batch
 
 

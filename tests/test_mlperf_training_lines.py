@@ -1,4 +1,4 @@
-"""Lines of MLPerf Training logs that are read many at once land as they do one by one: clean, noisy and damaged ones."""
+"""Lines of MLPerf Training logs that are decoded straight into structures land as they do when read with care."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.landing.contract import ISSUE_TABLE, Bundle
 
 INGESTOR = landed.load("mlperf_training")
-alike = import_module(f"{type(INGESTOR).__module__}.alike")
-lines = import_module(f"{type(INGESTOR).__module__}.lines")
-
-NOBODY = 1 << 62  # lines that need so much company have none
+mllog = import_module(f"{type(INGESTOR).__module__}.mllog")
 
 # What may stand in a number's place, in turn: JSON's numbers, and what is none or is not finite.
 NUMBERS = (
@@ -50,18 +47,25 @@ KINDS = (
 )
 
 
-def rows_of(text: bytes, folder: Path, company: int, block_bytes: int = 1 << 20) -> Rows:
-    """The rows of a log, of whose lines `company` that are alike are read at once."""
+def rows_of(text: bytes, folder: Path) -> Rows:
+    """The rows of a log."""
     folder.mkdir(exist_ok=True)
     (folder / "result_0.txt").write_bytes(text)
     files = (ManifestFile("result_0.txt", len(text), bytes_digest(text), "text/plain", "result_log"),)
     identity = dict.fromkeys(("round", "submitter", "platform", "benchmark"))
     manifest = Manifest("mlperf_training", files, identity, {})
+    return landed.parsed(INGESTOR, Bundle(manifest.digest, manifest, lambda file: folder / file.raw_path))
+
+
+def rows_with_care(text: bytes, folder: Path) -> Rows:
+    """The rows of a log of which no line is decoded straight."""
+
+    def refuse(*_: Any) -> None:
+        raise ValueError
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alike, "_CROWD", 0 if company < NOBODY else NOBODY)
-        patch.setattr(alike, "_COMPANY", company)
-        patch.setattr(lines, "_BLOCK_BYTES", block_bytes)
-        return landed.parsed(INGESTOR, Bundle(manifest.digest, manifest, lambda file: folder / file.raw_path))
+        patch.setattr(mllog, "_read_quickly", refuse)
+        return rows_of(text, folder)
 
 
 def exactly(rows: Rows) -> dict[str, list[str]]:
@@ -94,21 +98,16 @@ def logs(draw: st.DrawFn) -> bytes:
     return bytes(text)
 
 
-@given(log=logs(), block_bytes=st.sampled_from([256, 1 << 20]))
+@given(log=logs())
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_read_at_once_as_one_by_one(log: bytes, block_bytes: int, tmp_path: Path) -> None:
-    one_by_one = rows_of(log, tmp_path / "log", NOBODY)
-    assert exactly(rows_of(log, tmp_path / "log", 1, block_bytes)) == exactly(one_by_one)
+def test_decoded_straight_as_with_care(log: bytes, tmp_path: Path) -> None:
+    assert exactly(rows_of(log, tmp_path / "log")) == exactly(rows_with_care(log, tmp_path / "log"))
 
 
 @pytest.mark.parametrize("noise", ["", "  7: [2026-01-01 10:10:10,123] step 5, of {6}\n"])
-def test_a_long_log_lands_as_json_reads_it(tmp_path: Path, noise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_log_lands_as_json_reads_it(tmp_path: Path, noise: str) -> None:
     log = sample.result_log() + plain_log(300, random.Random(4), noise)
-    alone: list[int] = []
-    read = lines.Lines.marked
-    monkeypatch.setattr(lines.Lines, "marked", lambda self, rows: alone.append(len(rows)) or read(self, rows))
-    rows = rows_of(log.encode(), tmp_path / "log", alike._COMPANY)
-    assert sum(alone) < 40  # those of the sample's log: the others have company
+    rows = rows_of(log.encode(), tmp_path / "log")
     stated: list[tuple[int, dict[str, Any]]] = [
         (number, json.loads(line.partition(":::MLLOG")[2])) for number, line in enumerate(log.splitlines(), 1) if ":::MLLOG" in line
     ]
@@ -135,7 +134,7 @@ def test_a_damaged_line_among_many_is_told_and_the_others_land(tmp_path: Path) -
     damaged[100] = damaged[100].replace('"step": 100', '"step": 100, "step": 100')
     damaged[120] = damaged[120][:80]
     damaged[140] = damaged[140].replace('"step": 140', '"step": 1e999')
-    rows = rows_of("\n".join(damaged).encode(), tmp_path / "log", alike._COMPANY)
+    rows = rows_of("\n".join(damaged).encode(), tmp_path / "log")
     told = [(row["code"], row["line_number"]) for row in rows[ISSUE_TABLE] if row["line_number"]]
     assert told == [("duplicate-json-key", 101), ("malformed-log-line", 121), ("non-finite-number", 141)]
     assert [row["line_number"] for row in rows["mlperf_training_event"]] == [*range(1, 121), *range(122, 201)]

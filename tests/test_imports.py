@@ -65,9 +65,8 @@ def imported(path: Path) -> set[tuple[str, int]]:
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             module = ".".join(filter(None, (base, node.module)))
-            found.add((module, node.lineno))
-            names = (f"{module}.{alias.name}" for alias in node.names)
-            found |= {(name, node.lineno) for name in names if _is_module(name)}
+            names = [f"{module}.{alias.name}" for alias in node.names]
+            found |= {(name if _is_module(name) else module, node.lineno) for name in names}
     return {(module, line) for module, line in found if module.split(".")[0] in ("warehouse", "ingest")}
 
 

@@ -47,7 +47,7 @@ def _file(tree: Tree, path: str, is_restatement: bool) -> DraftFile:
 
 def _stated(tree: Tree, path: str) -> dict[str, Any]:
     """What a report says, by key: numbers as numbers, whatever language it is written in."""
-    from .parse import pairs_in, plain
+    from .pairs import pairs_in, plain  # with YAML: few trees need it
 
     unheard = Report(RowBuffer({}, ""), path, None)
     return {str(element.key): plain(element.value) for element in pairs_in(path, tree.head(path, _WHOLE), unheard)}

@@ -14,15 +14,14 @@ import pyarrow as pa
 from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
 from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
-from warehouse.landing.readers.json_text import Element, json_number, json_pairs, json_text
-from warehouse.landing.readers.text import Entry, Report, clean
-from warehouse.landing.readers.yaml_text import yaml_pairs
+from warehouse.landing.readers.json_text import Element, json_text
+from warehouse.landing.readers.text import Entry, Report
 from warehouse.landing.rows import RowBuffer
 
 from .bundles import REPORT
 from .engines import engines
+from .pairs import pairs_in, plain
 
-_DEPTH = 12
 _UID = re.compile(r"[0-9A-Za-z-]{8,64}")
 _AGGREGATES = ("metrics", "results/request_performance/aggregate")  # of 0.1, and since
 _REQUESTS = ("total", "failures", "incomplete")
@@ -86,11 +85,6 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[st
         workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
     )
     yield from buffer.rest()
-
-
-def pairs_in(path: str, data: bytes, report: Report, depth: int = _DEPTH) -> Iterator[Element]:
-    """The pairs of a report, in JSON or YAML as its name says."""
-    return (json_pairs if path.casefold().endswith(".json") else yaml_pairs)(data, report, depth=depth)
 
 
 def _is_identifier(uid: Any) -> bool:
@@ -183,20 +177,3 @@ def _workload(found: Mapping[str, Element], models: list[str]) -> dict[str, Any]
     precision = found.get("scenario/model/quantization")
     stated = {"model": ",".join(models) or None, "precision": plain(precision.value) if precision else None}
     return {"tool": "llm-d-benchmark", "load": load, **{key: value for key, value in stated.items() if value}}
-
-
-def plain(value: Any, levels: int = 50) -> Any:
-    """A value as YAML and JSON both give it: numbers as numbers where they are exact, all else as text or structure.
-    What is nested deeper than any load is left out: the interpreter's stack is short."""
-    number = json_number(value)
-    if number is not None:
-        return int(number) if number.is_integer() and abs(number) < 2**53 else number
-    if levels == 0 and isinstance(value, (dict, list)):
-        return None
-    if isinstance(value, dict):
-        return {clean(str(key)): plain(item, levels - 1) for key, item in value.items()}
-    if isinstance(value, list):
-        return [plain(item, levels - 1) for item in value]
-    if isinstance(value, str):
-        return clean(value)
-    return None if value is None else str(value).casefold()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from warehouse.landing.readers.text import clean
 from warehouse.landing.rows import LINEAGE_FIELDS
 
-from . import TABLES
+from .tables import TABLES
 
 # The columns that a sample states, and their types.
 COLUMNS = {

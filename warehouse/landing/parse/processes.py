@@ -15,7 +15,7 @@ from threading import Thread
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import batch_name, record_path
-from warehouse.landing.parse.parsing import Outcome, Task, run
+from warehouse.landing.parse.task import Outcome, Task, run
 from warehouse.landing.registry import Source
 
 _load = cache(Source.load)  # nobody edits an ingestor for one process only

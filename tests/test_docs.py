@@ -12,7 +12,7 @@ import pytest
 from conftest import REPOSITORY
 
 from warehouse.claims.publish.rollup import build
-from warehouse.cli.main import COMMANDS
+from warehouse.cli.commands import COMMANDS
 from warehouse.errors import CODES
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest

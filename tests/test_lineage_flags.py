@@ -24,8 +24,8 @@ from warehouse.claims.publish.rollup import build
 from warehouse.claims.trace.cell_rows import cell_rows
 from warehouse.claims.trace.raw_bytes import ALTERED, MISSING, WHOLE, open_file
 from warehouse.claims.verify.verdict import STATES, exit_code
-from warehouse.cli.numbers.lineage_parts import window_lines
 from warehouse.cli.main import main
+from warehouse.cli.numbers.lineage_parts import window_lines
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode
 from warehouse.project import Project, read_project

@@ -296,7 +296,8 @@ def _in_context(error: UsageError, command: AnyCommand, ctx: Context) -> UsageEr
         return error
     known = [name for param in command.get_params(ctx) for name in param.opts if name.startswith("--")]
     near = did_you_mean(error.option_name, known)
-    return UsageError(f"there is no option {error.option_name}" + (f"; {near}" if near else ""), ctx)
+    hint = near or ("put -- before the command" if ctx.info_name == "record" else "")
+    return UsageError(f"there is no option {error.option_name}" + (f"; {hint}" if hint else ""), ctx)
 
 
 def _shown_name(param: TyperArgument) -> str:

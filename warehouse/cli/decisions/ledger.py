@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 PAGE = "docs/decisions.md"
-EXAMPLES = ("wh ledger", "wh ledger run-1 --json")
+EXAMPLES = ("wh ledger", "wh ledger recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 --json")
 
 
 def command(

@@ -10,7 +10,7 @@ from warehouse.cli.decisions.decided import Json, Run, Sign, report, signing_key
 from warehouse.errors import ExitCode
 
 PAGE = "docs/decisions.md"
-EXAMPLES = ("wh note run-1 'first run after the driver update'",)
+EXAMPLES = ("wh note recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 'first run after the driver update'",)
 
 
 def command(

@@ -6,7 +6,7 @@ from warehouse.cli.decisions.decided import Json, Reason, Run, Sign, report, sig
 from warehouse.errors import ExitCode
 
 PAGE = "docs/decisions.md"
-EXAMPLES = ("wh reinstate run-2 --reason 'the node was healthy after all'",)
+EXAMPLES = ("wh reinstate recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-03 --reason 'the node was healthy after all'",)
 
 
 def command(run: Run, reason: Reason, sign: Sign = None, as_json: Json = False) -> ExitCode:

@@ -11,8 +11,9 @@ from warehouse.errors import ExitCode
 
 PAGE = "docs/decisions.md"
 EXAMPLES = (
-    "wh retract run-2 --reason 'the node was throttled'",
-    "wh retract run-2 --superseded-by run-3 --reason 'repeated on a healthy node'",
+    "wh retract recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02 --reason 'the node was throttled'",
+    "wh retract recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02 --superseded-by recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01"
+    " --reason 'repeated on a healthy node'",
 )
 
 

@@ -10,7 +10,7 @@ from warehouse.cli.decisions.decided import Json, Reason, Run, Sign, report, sig
 from warehouse.errors import ExitCode
 
 PAGE = "docs/decisions.md"
-EXAMPLES = ("wh settle run-4 --bundle DIGEST --reason 'the second upload is complete'",)
+EXAMPLES = ("wh settle recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-04 --bundle ee383eb7 --reason 'the second upload is complete'",)
 
 
 def command(

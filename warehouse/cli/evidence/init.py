@@ -13,7 +13,7 @@ from warehouse.project import Project
 from warehouse.project_making import init_project
 
 PAGE = "README.md"
-EXAMPLES = ("wh init other-project", "wh init --bare small-project", "wh init bucket-project --store file:///tmp/wh-example-store")
+EXAMPLES = ("wh init other-project", "wh init --bare small-project", "wh init shared-project --store ../shared-store")
 
 
 def command(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 PAGE = "docs/models.md"
-EXAMPLES = ("wh columns indicator_results.median", "wh columns indicator_results", "wh columns run_dim.* --down")
+EXAMPLES = ("wh columns indicator_results.median", "wh columns indicator_results", "wh columns benchmark_run_fact.* --down")
 
 
 def command(

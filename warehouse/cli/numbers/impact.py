@@ -12,7 +12,10 @@ from warehouse.cli.output import counted, notice, print_json, say, warn
 from warehouse.errors import ExitCode, printable
 
 PAGE = "docs/lineage.md"
-EXAMPLES = ("wh impact performance_indicator_fact", "wh impact performance_indicator_fact --json")
+EXAMPLES = (
+    "wh impact performance_indicator_fact",
+    "wh impact recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 --json",
+)
 
 
 def command(

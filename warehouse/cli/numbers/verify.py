@@ -79,15 +79,15 @@ def command(
 def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "Iterable[Verdict]":
     """The verdicts of a target, or without one of every published number."""
     from warehouse.claims.publish.publication import publication_with
-    from warehouse.claims.verify.packet import is_packet, verify_packet
+    from warehouse.claims.verify.packet import packet_at, verify_packet
     from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
     from warehouse.project import find_project
 
     trusted = _given_keys(trust)
-    if target and is_packet(Path(target)):
+    if target and (packet := packet_at(target)):
         here = _project_here()
         keys = trusted if trusted is not None or here is None else here.trusted_keys
-        return [verify_packet(Path(target), here, keys, timeout)]
+        return [verify_packet(packet, here, keys, timeout)]
     project = find_project()
     if trusted is not None:
         project = replace(project, trusted_keys=trusted)

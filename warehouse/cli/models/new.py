@@ -1,0 +1,7 @@
+"""`wh new`."""
+
+PAGE = "docs/ingestors.md"
+EXAMPLES = ()
+
+
+def command() -> None: ...

@@ -12,7 +12,6 @@ import pytest
 from conftest import Wh, WhOn
 from samples import bench_serving, fabric_check, mlperf_inference, mlperf_training, superbench
 from samples.values import take_in, value_files, values_project
-from warehouse.claims.rollup import build
 
 from warehouse.claims.numbers.deciding import note, reinstate, retract, settle
 from warehouse.claims.numbers.lineage import lineage

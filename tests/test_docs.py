@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from conftest import REPOSITORY
 
+from warehouse.cli.commands import COMMANDS
 from warehouse.cli.main import COMMANDS
 from warehouse.errors import CODES
 from warehouse.evidence.objects.location import open_store

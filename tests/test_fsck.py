@@ -108,7 +108,7 @@ def test_a_whole_store_has_nothing_to_tell(project: Project, wh_on: WhOn) -> Non
 def test_a_store_that_is_not_there_is_not_called_whole(tmp_path: Path, wh_on: WhOn) -> None:
     project = init_project(tmp_path / "project")
     _, _, told = wh_on(project, "fsck")
-    assert told == f"there is no evidence in {project.store_root}, nor word of any\nnothing is wrong\n"
+    assert told == f"there is no evidence in {project.store_root}, and the ledger mentions none\nnothing is wrong\n"
     for make in (lambda: project.store_root.symlink_to("not-mounted"), project.store_root.touch):
         make()
         for command in ("fsck", "doctor", "ledger", "gc"):
@@ -249,7 +249,7 @@ def test_a_sample_is_the_same_for_the_same_seed(project: Project, wh_on: WhOn) -
     assert samples == {seed: of_bundles(Scope(1, seed)) for seed in range(20)}
     assert len(of_bundles(Scope(2, 7))) == 2 and len(of_bundles(Scope(99, 7))) == 3
     status, out, err = wh_on(project, "fsck", "--sample", "1", "--seed", "7")
-    assert status == ExitCode.TAMPERED and samples[7][0][1] in out and "a sample of 1 bundles by --seed 7" in err
+    assert status == ExitCode.TAMPERED and samples[7][0][1] in out and "a sample of 1 bundle by --seed 7" in err
     assert "by --seed" in wh_on(project, "fsck", "--sample", "1")[2]
 
 
@@ -278,7 +278,7 @@ def test_an_interrupted_check_goes_on_where_it_was(project: Project, wh_on: WhOn
         path.write_bytes(data)
     last.write_bytes(b"changed")
     status, out, err = wh_on(project, "fsck", "--resume")
-    assert status == ExitCode.TAMPERED and "1 bundles and batches were done before" in err
+    assert status == ExitCode.TAMPERED and "1 bundle or batch was checked before" in err
     assert [line.split()[1].rstrip(":") for line in out.splitlines() if line.startswith("WH")] == [
         path.relative_to(project.store_root).as_posix() for path in (first, last)
     ]

@@ -69,7 +69,7 @@ def test_it_tells_and_removes_only_when_told_to(project: Project, wh_on: WhOn) -
     assert {line["bytes"] for line in told.values()} == {5} and not any(line["is_removed"] for line in told.values())
     assert files(project) == before
     status, out, err = wh_on(project, "gc", "--apply")
-    assert status == ExitCode.OK and err == "removed 3 leftovers of crashes, 15 B\n"
+    assert status == ExitCode.OK and err == "removed 3 files left behind by crashes, 15 B\n"
     gone = before - files(project)
     assert files(project) < before and {path.rpartition("/")[2] for path in gone} == {"half", f"r0.nv.damaged-{ULID[:-1]}W", "copy"}
     assert not (project.store_root / bundle_key(HALF)).exists()

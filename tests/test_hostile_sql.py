@@ -374,6 +374,6 @@ def test_a_publication_of_hostile_keys_is_listed_escaped(tmp_path: Path, wh_on: 
 
 
 def test_the_commands_print_through_one_place() -> None:
-    for path in (REPOSITORY / "warehouse" / "cli").glob("*.py"):
+    for path in (REPOSITORY / "warehouse" / "cli").rglob("*.py"):
         if path.name != "output.py":
             assert not re.search(r"(?<![\w.])print\(|std(?:out|err)\.(?:buffer\.)?write", path.read_text()), path

@@ -58,7 +58,7 @@ def test_the_numbers_that_rest_on_it_and_no_others(asked: str, project: Project,
 def test_the_command(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--project", str(project.root), "impact", "reading"]) == 0
     out, err = capsys.readouterr()
-    assert len(out.splitlines()) == 4 and err == "4 numbers of 1 publication rest on it (model)\n"
+    assert len(out.splitlines()) == 4 and err == "4 numbers of 1 publication depend on it (model)\n"
     assert main(["--project", str(project.root), "impact", "r2.nv", "--json"]) == 0
     assert [(each["key"], each["kind"]) for each in json.loads(capsys.readouterr()[0])] == [
         ("claim[key=b].n", "file"), ("claim[key=b].total", "file")

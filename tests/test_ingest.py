@@ -539,7 +539,7 @@ def test_a_file_with_two_kinds_of_evidence_goes_into_a_bundle_of_each(
 ) -> None:
     add_ingestor(project, "remarks", on_bundles=WIDER.format(run="another"))
     dry = wh("ingest", "--dry-run", contested)
-    assert "3 bundles with 3 runs and 3 files would be recognised, 1 files not" in dry.err
+    assert "3 bundles with 3 runs and 3 files would be recognised, 1 file not" in dry.err
     done = wh("ingest", contested)
     assert (done.exit_code, done.err) == (ExitCode.OK, "")
     both = {"notes": {"one.note", "two.note"}, "remarks": {"one.note", "one.extra"}, "unrecognised": {"three.txt"}}
@@ -604,7 +604,7 @@ def test_a_dry_run_tells_and_writes_nothing(contested: Path, project: Project, w
         ["one.note", "8", "B", "claimed", "by", "notes", "and", "by", "remarks", "as", "the", "same", "run"],
         ["three.txt", "9", "B"],
     ]
-    assert "1 bundles with 1 runs and 1 files would be recognised, 3 files not; nothing was written\n" in done.err
+    assert "1 bundle with 1 run and 1 file would be recognised, 3 files not; nothing was written\n" in done.err
     assert "WH120 one.note" in done.err
     assert not project.store_root.exists()
 

@@ -117,7 +117,7 @@ def test_an_ingest_succeeds_where_parsing_does_not(
     monkeypatch.setattr(examination, "issues_of", failing)
     status, out, err = wh("ingest", str(evidence), "--json")
     assert status == 0 and len(json.loads(out)) == len(open_store(project).digests()) == 5
-    assert err.startswith("what was copied could not be looked through for issues: ")
+    assert err.startswith("the copied evidence could not be searched for issues: ")
 
 
 def test_an_ingestor_that_fails_to_parse_is_told(project: Project, tmp_path: Path, wh: Wh) -> None:

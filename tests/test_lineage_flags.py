@@ -23,8 +23,8 @@ from warehouse.claims.numbers.lineage import RawFile, lineage
 from warehouse.claims.numbers.raw_bytes import ALTERED, MISSING, WHOLE, open_file
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.verdict import STATES, exit_code
-from warehouse.cli.lineage_parts import window_lines
 from warehouse.cli.main import main
+from warehouse.cli.numbers.lineage_parts import window_lines
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode
 from warehouse.project import Project, read_project

@@ -330,7 +330,7 @@ def test_sign_takes_digests_runs_and_evidence_on_disk(
         status, out, err = wh_on(project, "sign", what, "--key", "nightly")
         assert (status, out) == (ExitCode.NOT_FOUND, "") and err.startswith("WH111")
     assert wh_on(project, "sign", "--key", "nightly")[0] == ExitCode.USAGE
-    assert "does not trust it" in wh_on(project, "sign", "--all", "--key", "stranger")[2]
+    assert "does not trust the key" in wh_on(project, "sign", "--all", "--key", "stranger")[2]
 
 
 def test_a_run_is_signed_by_its_name(tmp_path: Path, wh_on: WhOn) -> None:

@@ -13,7 +13,6 @@ from bare_project import write
 from forgery import forge, row_documents, rows_content
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 from stored import bundle_folder, folder_of
-from warehouse.claims.rollup import build
 
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.numbers.number import exact, row_numbers
@@ -549,7 +548,7 @@ def test_a_damaged_publication_has_a_verdict_of_its_own_and_the_rest_goes_on(
     # What rests on a file: the numbers of the whole one, and that of the damaged one nobody can tell.
     status, out, err = wh("impact", "r1.nv", "--json")
     assert (status, [each["key"] for each in json.loads(out)]) == (code, ["largest[key=a].top"])
-    assert err.startswith("1 numbers of 1 publication rest on it (file)\nWH307 ")
+    assert err.startswith("1 number of 1 publication depends on it (file)\nWH307 ")
     assert wh("impact", "nothing")[0] == ExitCode.NOT_FOUND
 
 

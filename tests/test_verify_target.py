@@ -12,7 +12,6 @@ import pytest
 from bare_project import write
 from conftest import WhOn
 from samples.values import take_in, value_files, values_project
-from warehouse.claims.rollup import build
 
 from warehouse.claims.publish import publish
 from warehouse.claims.publish.publication import publication_with

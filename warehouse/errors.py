@@ -14,15 +14,28 @@ from warehouse.address import shown
 
 
 class ExitCode(IntEnum):
-    """What `wh` returns to the shell."""
+    """What `wh` returns to the shell; `EXIT_CODES` has the meanings."""
 
-    OK = 0  # done
-    FAILED = 1  # the work could not be done; standard error says why
-    USAGE = 2  # the command line itself was wrong
-    TAMPERED = 3  # stored bytes differ from their digest
-    MISSING = 4  # stored bytes that a number needs are not there
-    NOT_FOUND = 5  # nothing carries the name, number or key that was asked for
-    AMBIGUOUS = 6  # several things carry it; they are listed
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    TAMPERED = 3
+    MISSING = 4
+    NOT_FOUND = 5
+    AMBIGUOUS = 6
+    INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+
+
+EXIT_CODES: dict[ExitCode, str] = {
+    ExitCode.OK: "done",
+    ExitCode.FAILED: "the work could not be done; standard error says why",
+    ExitCode.USAGE: "the command line was wrong",
+    ExitCode.TAMPERED: "stored bytes differ from their digest",
+    ExitCode.MISSING: "stored bytes that a number needs are not there",
+    ExitCode.NOT_FOUND: "nothing has that name, number or key",
+    ExitCode.AMBIGUOUS: "several things have it; they are listed",
+    ExitCode.INTERRUPTED: "stopped by Ctrl-C; standard error says how to go on",
+}
 
 
 CODES: dict[str, str] = {

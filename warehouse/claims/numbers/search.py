@@ -16,7 +16,7 @@ from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArg
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.claims.publish.specification import declared_units, stored_specification
 from warehouse.digest import canonical_json
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.exact import exact, inexact
 from warehouse.project import Project
 from warehouse.transform.finished.builds import check_current, find_current
@@ -93,8 +93,10 @@ def _known(project: Project, argument: NumberArgument) -> str:
     rows = {query: row for query, row, _ in _built_rows(project)}
     if isinstance(argument, CellArgument) and argument.query in rows:
         row = rows[argument.query]
-        return f"keys: {', '.join(row.grain)}; columns: {', '.join(row.cells)}"
-    return f"queries with rows: {', '.join(rows) or 'none'}"
+        slip = did_you_mean(argument.column, row.cells) if argument.column not in row.cells else None
+        return slip or f"keys: {', '.join(row.grain)}; columns: {', '.join(row.cells)}"
+    slip = did_you_mean(argument.query, rows) if isinstance(argument, CellArgument) else None
+    return slip or f"queries with rows: {', '.join(rows) or 'none'}"
 
 
 def current_cell(project: Project, query: str, grain: Mapping[str, Any], column: str) -> FoundCell | None:

@@ -17,7 +17,7 @@ from warehouse.claims.publish.non_evidence import refuse_beside_evidence
 from warehouse.claims.publish.publication import CONTENT, PUBLICATION_DOMAIN, PUBLICATION_VERSION, RECORD, publication_key, spec_key
 from warehouse.claims.publish.signing import check_evidence_signatures, publication_subject, sign_publication
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.evidence.ledger.events import PUBLICATION as PUBLISHED
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.base import Objects
@@ -117,7 +117,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None") -> Publicat
 def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
     known = sorted(model.name for model in catalog.models.values() if model.schema == "rollup")
     return WarehouseError(
-        "WH301", f"no query spec {query!r} in this build", hint=f"known: {', '.join(known) or 'none'}",
+        "WH301", f"no query spec {query!r} in this build", hint=did_you_mean(query, known) or f"known: {', '.join(known) or 'none'}",
         exit_code=ExitCode.NOT_FOUND,
     )
 

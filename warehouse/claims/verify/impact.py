@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from warehouse.claims.publish.publication import PublishedCell, PublishedRollup,
 from warehouse.claims.publish.specification import read_specification
 from warehouse.claims.verify.verification import bundles_of
 from warehouse.digest import file_digest
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.project import Project
 
 # Whether a cell rests on what was asked about.
@@ -51,9 +52,22 @@ def impact(project: Project, asked: str) -> Impacts:
     if not numbers:
         raise WarehouseError(
             "WH304", "no published number rests on a run, bundle, file or model of this name", asked,
-            "name a run_id, a manifest's digest, a raw path or file, or a model", ExitCode.NOT_FOUND, tuple(damaged),
+            did_you_mean(asked, _names(project, whole)) or "name a run_id, a manifest's digest, a raw path or file, or a model",
+            ExitCode.NOT_FOUND, tuple(damaged),
         )
     return Impacts(tuple(numbers), tuple(damaged))
+
+
+def _names(project: Project, publications: list[PublishedRollup]) -> set[str]:
+    """The models, runs and raw files that any of these publications depends on, as far as they can be read."""
+    names = set[str]()
+    for publication in publications:
+        with suppress(WarehouseError):
+            names |= {name.partition(".")[2] for name, _ in read_specification(project, publication).models}
+            for row in publication.rows():
+                for cell in row.cells.values():
+                    names |= {str(run["run_id"]) for run in cell.runs} | {str(file["raw_path"]) for file in cell.evidence}
+    return names
 
 
 def _resting(project: Project, publication: PublishedRollup, asked: str) -> list[Impact]:

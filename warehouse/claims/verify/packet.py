@@ -31,7 +31,7 @@ from warehouse.claims.verify.time_limit import time_limit
 from warehouse.claims.verify.verdict import NO_BUILD, REFUSED, STALE, TAMPERED, VERIFIED, Verdict
 from warehouse.claims.verify.verification import verify_number
 from warehouse.digest import canonical_json, file_digest
-from warehouse.errors import WarehouseError, printable
+from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.ledger.chain import checkpoint_subject
 from warehouse.evidence.ledger.run_decisions import decision_subject, named_decisions
@@ -69,9 +69,14 @@ def write_packet(project: Project, argument: str, target: Path) -> Verdict:
     return verdict
 
 
-def is_packet(path: Path) -> bool:
-    """Whether this is a file: whatever a number may be called, it is none."""
-    return path.is_file()
+def packet_at(target: str) -> Path | None:
+    """The file that a person named, whatever a number may be called; None where no file is meant. Raises WH004 for a file that does not exist."""
+    path = Path(target)
+    if path.is_file():
+        return path
+    if target.endswith(".whp") or target.startswith(("/", "./", "../")):  # tok/s is a unit
+        raise WarehouseError("WH004", "there is no such file", printable(target), exit_code=ExitCode.NOT_FOUND)
+    return None
 
 
 def verify_packet(

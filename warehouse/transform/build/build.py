@@ -277,3 +277,18 @@ def _bring_up_to_date(
     finally:
         con.close()
     return Done(tuple(models), tests, until.isoformat() if until else "")
+
+
+@dataclass(frozen=True)
+class Newer:
+    """What a build has not seen: evidence (with what parses it, signatures and decisions on runs), and models or the files they read."""
+
+    evidence: bool
+    models: bool
+
+
+def newer_than(project: Project, build: Build) -> Newer:
+    """What has changed since a build, as cheaply as a build with nothing to do finds out."""
+    evidence = _evidence_fingerprint(project, open_store(project))
+    texts = _texts_fingerprint(project, build.evidence)
+    return Newer(build.evidence != evidence, build.fingerprint != _fingerprint(texts, _files_now(project, build)))

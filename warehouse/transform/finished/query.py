@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from math import isfinite, isnan
 from pathlib import Path
@@ -88,13 +89,10 @@ def _limit_reached(error: Exception, limits: SqlLimits) -> WarehouseError | None
     return out_of_memory(limits) if "Out of Memory" in said or "bad_alloc" in said else None
 
 
-def write_result(result: "duckdb.DuckDBPyConnection", form: str, stream: TextIO, limits: SqlLimits) -> int | None:
-    """Write a session's result as `table`, `csv`, `json` (an array of objects), `parquet` or `arrow` (IPC stream). Control
-    characters are escaped in a table, and in what goes to a terminal. A table ends after `limits.rows`, else 1,000 rows; returns
-    this number where rows were left out. Raises WH215 when there are more rows than another format may have."""
+def write_result(result: "duckdb.DuckDBPyConnection", form: str, stream: TextIO, limits: SqlLimits) -> None:
+    """Write a session's result as `csv`, `json` (an array of objects), `parquet` or `arrow` (IPC stream). Control characters are
+    escaped in what goes to a terminal. Raises WH215 when there are more rows than it may have."""
     match form:
-        case "table":
-            return _write_table(result, stream, limits.rows or TABLE_ROWS)
         case "csv":
             _write_csv(result, stream, limits)
         case "json":
@@ -110,7 +108,23 @@ def write_result(result: "duckdb.DuckDBPyConnection", form: str, stream: TextIO,
                     writer.write_batch(batch)
         case _:
             raise WarehouseError("WH213", f"no format {form}")
-    return None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The first rows of a result as text to print, control characters escaped; whether there are more."""
+
+    names: list[str]
+    rows: list[list[str]]
+    has_more: bool
+
+
+def read_cells(result: "duckdb.DuckDBPyConnection", most: int) -> Cells:
+    """The first `most` rows of a session's result."""
+    found = result.fetchmany(most + 1)
+    names = [printable(column[0]) for column in result.description]
+    rows = [["NULL" if cell is None else str(_terminal_cell(cell)) for cell in row] for row in found[:most]]
+    return Cells(names, rows, len(found) > most)
 
 
 def read_arrow(result: "duckdb.DuckDBPyConnection", limits: SqlLimits) -> "pa.Table":
@@ -242,28 +256,3 @@ def json_value(value: Any) -> Any:
         case bool() | int():
             return value
     return _text(value)
-
-
-def _write_table(result: "duckdb.DuckDBPyConnection", stream: TextIO, most: int) -> int | None:
-    """Write a table; returns `most` where there are more rows."""
-    import shutil
-
-    found = result.fetchmany(most + 1)
-    names = [printable(column[0]) for column in result.description]
-    rows = [["NULL" if cell is None else str(_terminal_cell(cell)) for cell in row] for row in found[:most]]
-    widths = [max([len(name), *(len(row[i]) for row in rows)]) for i, name in enumerate(names)]
-    if sum(widths) + 2 * len(widths) > shutil.get_terminal_size().columns:
-        _write_records(names, rows, stream)
-    else:
-        for cells in [names, ["-" * width for width in widths], *rows]:
-            stream.write("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + "\n")
-    return most if len(found) > most else None
-
-
-def _write_records(names: list[str], rows: list[list[str]], stream: TextIO) -> None:
-    """A row too wide for the terminal, one column a line."""
-    width = max(map(len, names))
-    for number, row in enumerate(rows, 1):
-        stream.write(f"-- row {number}\n")
-        for name, cell in zip(names, row, strict=True):
-            stream.write(f"{name.ljust(width)}  {cell}\n")

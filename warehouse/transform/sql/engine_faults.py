@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any
 
@@ -196,6 +197,8 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
         return "double quotes are for names: text goes in single quotes"
     if text[offset : offset + 1] in ("“", "”", "‘", "’"):
         return "typographic quotes are no quotes in SQL: use ' for text"
+    if candidates and re.search(r"\bcolumn\b.*not found", said.splitlines()[0]):
+        return "no column has a name like it: wh describe TABLE lists the columns"
     if candidates:
         return f"the nearest that there is: {', '.join(candidates)}"
     advice = " ".join(map(str.strip, said.splitlines()[1:])).strip()
@@ -222,11 +225,23 @@ def _syntax_hint(text: str, offset: int) -> str:
     word = token.text.lower()
     if token.kind == "word" and word not in _STATEMENT_WORDS and (near := did_you_mean(word, _STATEMENT_WORDS)):
         return near
+    # An unknown word after a name is read as an alias, and what comes next is the error.
+    if index and token.kind == found[index - 1].kind == "word" and (slip := _slip(before)):
+        return f"did you mean {slip}, not {before}?"
     if word in RESERVED and before in ("from", "join", "as", ".", ",", "select"):
         return f'{word} is a word of SQL: as a name it goes in double quotes, "{word}"'
     if index == len(found) - 1 or found[index + 1].text == ";":
         return "the SQL ends before it is complete: something must come after this"
     return _WAY_HERE
+
+
+def _slip(word: str) -> str | None:
+    """The word of SQL that `word` is one slip away from: letters exchanged, one missing or one too many. None of a word of SQL itself."""
+    if word in _STATEMENT_WORDS:
+        return None
+    near = get_close_matches(word, _STATEMENT_WORDS, n=1, cutoff=0.8)
+    exchanged = [known for known in _STATEMENT_WORDS if len(word) > 2 and sorted(known) == sorted(word)]
+    return next(iter([*near, *sorted(exchanged)]), None)
 
 
 def _unclosed(found: list[Token]) -> Token | None:

@@ -1,0 +1,34 @@
+"""The project in which every example of the help of `wh` runs as it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from samples import declaration
+from samples.recording import write_recording
+
+from warehouse.cli.main import main
+from warehouse.project import Project
+from warehouse.project_making import init_project
+
+RECORDING = "01KG8Q3V5T2M4N6P8R0S1W3X5Y"
+RUN = f"recorded_run/{RECORDING}/run-0"
+NUMBER = "indicator_results[result_key=elapsed_ms].median"
+
+
+def example_project(root: Path) -> Project:
+    """The project in `root`/project. Beside it: the store `backup`. In it: evidence in `results`, a run that two bundles state
+    differently, the key `nightly`, and the packet `number.whp` of `NUMBER`, which is published."""
+    project = init_project(root / "project")
+    here = project.root
+    declaration.write(here / "benchmark_run.yaml", declaration.benchmark_run())
+    write_recording(here / "results" / "first", RECORDING)
+    write_recording(here / "uploaded-again", RECORDING, (9.5,), first=4)
+    (here / "readings.csv").write_text("run_id,temperature_c,started_at\nr1,61.5,2026-01-31T02:00:00Z\nr2,,2026-01-31T03:00:00Z\nr3,64.25,\n")
+    for line in (
+        ["keygen", "nightly"], ["ingest", str(here / "results"), str(here / "uploaded-again")], ["build"], ["publish", "indicator_results"],
+        ["audit-packet", NUMBER, "-o", str(here / "number.whp")], ["note", f"{RUN}1", "looked at"],
+        ["push", str(root / "backup"), "--create"],
+    ):
+        assert main(["--project", str(here), *line]) == 0, line
+    return project

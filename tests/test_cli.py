@@ -1,0 +1,224 @@
+"""The command line itself: help, examples, mistakes, completion, and what is printed where."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from conftest import REPOSITORY, WhOn
+from samples.examples import example_project
+
+from warehouse.cli.commands import COMMANDS, GROUPS, module_of
+from warehouse.cli.main import main
+from warehouse.cli.program import load_command
+from warehouse.errors import EXIT_CODES, ExitCode
+from warehouse.project import Project
+from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
+
+CLI = REPOSITORY / "warehouse" / "cli"
+EXAMPLES = [(name, example) for name in COMMANDS for example in load_command(name).examples]
+
+
+def wh(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """`wh` as a process of its own."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(REPOSITORY), **variables}
+    return subprocess.run(
+        [sys.executable, "-m", "warehouse.cli.main", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the project of the examples and what lies beside it."""
+    root = tmp_path_factory.mktemp("examples")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(root / "config"))
+        example_project(root)
+    return root
+
+
+@pytest.fixture
+def examples(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the project of the examples, which is the current folder."""
+    shutil.copytree(prepared, tmp_path / "copy", symlinks=True)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "copy" / "config"))
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.chdir(tmp_path / "copy" / "project")
+    return tmp_path / "copy" / "project"
+
+
+# --- help --------------------------------------------------------------------------------------------------------
+
+
+def test_help_lists_every_command_in_its_group_and_every_exit_code(tmp_path: Path) -> None:
+    done = wh("--help", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    for heading, commands in GROUPS.values():
+        section = done.stdout.split(f"\n{heading}:\n")[1].split("\n\n")[0]
+        assert re.findall(r"^  ([a-z-]+) ", section, re.MULTILINE) == list(commands)
+    assert all(re.search(rf"^  {code.value} +{re.escape(meaning[:20])}", done.stdout, re.MULTILINE) for code, meaning in EXIT_CODES.items())
+    assert set(EXIT_CODES) == set(ExitCode)
+
+
+def test_help_imports_no_command_and_nothing_heavy(tmp_path: Path) -> None:
+    code = "import sys; from warehouse.cli.main import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    modules = set(done.stderr.split())
+    assert {module_of(name) for name in COMMANDS}.isdisjoint(modules)
+    assert {"duckdb", "pyarrow", "sqlglot", "numpy", "yaml", "tqdm", "rich.console"}.isdisjoint(modules)
+
+
+def test_a_build_with_nothing_new_imports_nothing_heavy(tmp_path: Path) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    build(project)
+    code = "import sys; from warehouse.cli.main import main; main(['build']); print(*sys.modules, file=sys.stderr)"
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=project.root, env=environment, capture_output=True, text=True, check=True)
+    assert "nothing changed" in done.stderr
+    assert {"duckdb", "pyarrow", "sqlglot", "numpy", "rich.console"}.isdisjoint(done.stderr.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_ends_with_examples_and_a_page_that_exists(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    summary = COMMANDS[name].capitalize()
+    assert " ".join(shown.split()).split("Usage: wh ")[1].startswith(f"{name} ") and summary in " ".join(shown.split())
+    command = load_command(name)
+    assert command.examples and all(f"  {example}\n" in shown for example in command.examples)
+    assert shown.endswith(f"\nMore: {command.page}\n") and (REPOSITORY / command.page).is_file()
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
+def test_every_example_runs(name: str, example: str, examples: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert re.search(rf"\bwh {name}( |$)", example)
+    if "|" in example:
+        environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+        script = f'wh() {{ {shlex.quote(sys.executable)} -m warehouse.cli.main "$@"; }}; {example}'
+        done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return
+    words = shlex.split(example)
+    if name == "reinstate":
+        assert main(["retract", words[2], "--reason", "the node was throttled"]) == 0
+        capfd.readouterr()
+    status = main(words[1:])
+    sys.stdout.flush()
+    out, err = capfd.readouterr()
+    assert status == 0, err
+    if "--json" in words and out:
+        json.loads(f"[{','.join(out.splitlines())}]" if "\n{" in out else out)
+
+
+def test_shared_options_stand_before_and_after_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    for line in (["--project", str(project.root), "status"], ["status", "--project", str(project.root)]):
+        assert main(line) == 0 and f"project      project  {project.root}\n" in capsys.readouterr().out
+
+
+# --- mistakes ----------------------------------------------------------------------------------------------------
+
+MISTAKES: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / "tests" / "mistakes.yaml").read_text())
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake["wh"])
+def test_a_mistake_gets_a_message_that_helps(mistake: dict[str, Any], examples: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    if folder := mistake.get("in"):
+        (examples.parent / folder).mkdir(exist_ok=True)
+        os.chdir(examples.parent / folder)
+    status = main(shlex.split(mistake["wh"]))
+    sys.stdout.flush()
+    out, err = capfd.readouterr()
+    assert (status, out) == (mistake["exit"], mistake.get("stdout", "")), err
+    assert "Traceback" not in err
+    for text in mistake["says"]:
+        assert text in err
+    for text in mistake.get("not", ()):
+        assert text not in err
+
+
+def test_there_are_mistakes_of_most_commands() -> None:
+    assert len(MISTAKES) >= 45
+    assert len({shlex.split(mistake["wh"])[0] for mistake in MISTAKES if mistake["wh"]} & set(COMMANDS)) > len(COMMANDS) / 2
+
+
+def test_arguments_of_strangers_are_escaped_in_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    for line in (["\x1b[31mred"], ["build", "--\x1b[31mred"], ["build", "\x1b]0;title\x07"], ["fsck", "--sample", "\x1b[31m"], ["sql", "--format", "\u202eabc", "x"]):
+        assert main(["--project", str(project.root), *line]) == ExitCode.USAGE
+        err = capsys.readouterr().err
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", err), ascii(err)
+
+
+# --- completion --------------------------------------------------------------------------------------------------
+
+
+def completed(project: Project, *words: str) -> list[str]:
+    """What bash is offered for the last of `words`."""
+    done = wh(
+        folder=project.root, _WH_COMPLETE="complete_bash", COMP_WORDS=" ".join(("wh", *words)), COMP_CWORD=str(len(words)),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_options_and_names(tmp_path: Path) -> None:
+    project = init_project(tmp_path / "project")
+    (project.root / "queries" / "zz_mine.sql").write_text("select 1 as a")
+    (project.root / "queries" / "zz_\x1b[31m.sql").write_text("select 1 as a")
+    assert completed(project, "ver") == ["verify"]
+    assert set(completed(project, "")) == set(COMMANDS)
+    assert completed(project, "build", "--re") == ["--retry"]
+    assert completed(project, "--proj") == ["--project"]
+    assert completed(project, "publish", "zz") == ["zz_mine"]
+    assert "benchmark_run_fact" in completed(project, "describe", "bench")
+    assert completed(project, "retention", "") == ["plan", "apply"]
+    assert completed(Project(tmp_path, "none", tmp_path, tmp_path, 1, True), "publish", "zz") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_the_script_of_a_shell_is_shown(shell: str, tmp_path: Path) -> None:
+    done = wh(folder=tmp_path, _WH_COMPLETE=f"source_{shell}")
+    assert done.returncode == 0 and "_WH_COMPLETE=complete_" in done.stdout
+
+
+# --- what is printed where ---------------------------------------------------------------------------------------
+
+
+def test_quiet_leaves_errors_and_data(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    assert wh_on(project, "build", "--quiet")[2] == ""
+    assert wh_on(project, "-q", "builds")[1] and wh_on(project, "-q", "describe", "x")[2].startswith("WH203 x: ")
+
+
+def test_the_log_file_has_all_of_stderr_with_times_and_is_appended_to(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    log = tmp_path / "nightly.log"
+    assert wh_on(project, "build", "-q", "--log-file", str(log))[2] == ""
+    wh_on(project, "--log-file", str(log), "describe", "x")
+    lines = log.read_text().splitlines()
+    assert all(re.match(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ .", line) for line in lines)
+    assert "there are no models yet" in lines[0] and "WH203 x: " in log.read_text()
+    status, _, err = wh_on(project, "build", "--log-file", str(tmp_path / "none" / "x.log"))
+    assert status == ExitCode.FAILED and err.startswith("WH005 ")
+
+
+def test_a_first_build_in_a_pipe_is_summarised_and_verbose_lists_all(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project")
+    status, out, err = wh_on(project, "build")
+    assert status == 0 and len(out.splitlines()) < 10 and re.search(r"^-v lists all \d+ tables$", err, re.MULTILINE)
+    (project.root / ".wh" / "builds" / "current.duckdb").unlink()
+    for file in (project.root / ".wh" / "builds").iterdir():
+        file.unlink()
+    assert len(wh_on(project, "build", "-v")[1].splitlines()) > 100

@@ -1,0 +1,75 @@
+"""The commands of `wh`: their groups, names and summaries. A command's module is imported only when it runs or its help is shown."""
+
+from __future__ import annotations
+
+# Group, which is also the folder of its modules: heading, then name and summary of each command.
+GROUPS: dict[str, tuple[str, dict[str, str]]] = {
+    "evidence": (
+        "Start, and collect evidence",
+        {
+            "init": "make a project in a folder",
+            "status": "show where the project stands, and what needs a decision",
+            "record": "run a command under observation and keep it as evidence",
+            "ingest": "copy evidence into the store and recognise it",
+            "ingestors": "list the ingestors, the formats they read and the tables they fill",
+            "validate": "check a run declaration against its rules",
+        },
+    ),
+    "models": (
+        "Write, build and query models",
+        {
+            "new": "start a model, a query spec or an ingestor",
+            "check": "find every fault of the models without reading evidence",
+            "plan": "show what a build would do with every model, and why",
+            "build": "bring facts, dimensions and rollups up to date",
+            "builds": "list the builds that are kept",
+            "test": "test the current build, or models on given rows without any data",
+            "docs": "make the documentation site, and manifest.json for catalogues",
+            "tables": "list the tables of the current build",
+            "describe": "show the columns of a table, with unit and description",
+            "sql": "query the current build",
+            "columns": "show what a column is computed from, down to the landing columns",
+        },
+    ),
+    "numbers": (
+        "Publish numbers and prove them",
+        {
+            "publish": "freeze a rollup under its query_spec_digest",
+            "lineage": "walk a number back to the bytes",
+            "verify": "hash a number's raw files again, and replay it from them",
+            "impact": "list the published numbers that depend on a run, bundle, file or model",
+            "audit-packet": "pack a published number with all that it depends on",
+        },
+    ),
+    "decisions": (
+        "Decide about runs",
+        {
+            "retract": "withdraw a run, or replace it by another",
+            "reinstate": "undo the retraction of a run",
+            "settle": "choose the bundle that is a run's evidence, where several state it differently",
+            "note": "attach a note to a run",
+            "ledger": "list what arrived, was published and was decided, when and by whom",
+        },
+    ),
+    "store": (
+        "Look after the store and its keys",
+        {
+            "fsck": "check every object of the store against its digest and the ledger",
+            "gc": "remove files left behind by crashes",
+            "push": "copy evidence, publications or a build to another store",
+            "pull": "copy evidence, publications or a build from another store",
+            "doctor": "test what the store promises, and show what protects it",
+            "retention": "remove raw evidence past its age, except what is needed",
+            "keygen": "make a pair of keys to sign with",
+            "sign": "sign bundles of evidence, publications and decisions on runs",
+        },
+    ),
+}
+
+COMMANDS = {name: summary for _, commands in GROUPS.values() for name, summary in commands.items()}
+
+
+def module_of(name: str) -> str:
+    """The module of a command."""
+    group = next(group for group, (_, commands) in GROUPS.items() if name in commands)
+    return f"warehouse.cli.{group}.{name.replace('-', '_')}"

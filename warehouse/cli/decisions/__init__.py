@@ -1,0 +1,1 @@
+"""Commands that decide about runs, and list what was decided."""

@@ -1,0 +1,57 @@
+"""`wh ledger`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warehouse.cli.output import notice, print_json_line, say, warn
+from warehouse.errors import ExitCode, WarehouseError, printable
+
+if TYPE_CHECKING:
+    from warehouse.claims.numbers.deciding import LedgerLine
+
+
+PAGE = "docs/decisions.md"
+EXAMPLES = ("wh ledger", "wh ledger recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 --json")
+
+
+def command(
+    subject: Annotated[
+        str | None, typer.Argument(metavar="WHAT", help="only events of this run, or of the bundle or publication whose digest begins so")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the events as JSON, one a line")] = False,
+) -> ExitCode:
+    from warehouse.claims.numbers.deciding import ledger_lines
+    from warehouse.project import find_project
+
+    damaged: list[WarehouseError] = []
+    count = 0
+    for line in ledger_lines(find_project(), subject, damaged):
+        count += 1
+        if as_json:
+            print_json_line(_document(line))
+        else:
+            say(_text(line))
+    for damage in damaged:
+        warn(damage)
+    if damaged:
+        return ExitCode.FAILED
+    if subject and not count:
+        notice(f"the ledger has nothing of {printable(subject)}")
+        return ExitCode.NOT_FOUND
+    return ExitCode.OK
+
+
+def _document(line: "LedgerLine") -> dict[str, Any]:
+    event, signing = line.event, line.signing
+    document = {"at": event.at, "kind": event.kind, "subject": event.subject, "by": event.by, "detail": dict(event.detail)}
+    return document | {"event": event.key, "sha256": event.sha256} | ({"signing_state": signing.state} if signing else {})
+
+
+def _text(line: "LedgerLine") -> str:
+    event, signing = line.event, line.signing
+    detail = ", ".join(f"{name}: {value}" for name, value in event.detail.items())
+    signed = f"  [{signing.state}: {signing.reason}]" if signing and signing.signatures else "  [unsigned]" if signing else ""
+    return printable(f"{event.at}  {event.kind}  {event.subject}  {event.by}  {detail}{signed}")

@@ -1,0 +1,238 @@
+"""`wh ingest`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warehouse.cli.output import counted, counting_bar, next_step, notice, print_json, progress_bar, say, size, table, warn
+from warehouse.errors import ExitCode, WarehouseError, printable
+
+if TYPE_CHECKING:
+    from warehouse.evidence.store import EvidenceStore
+    from warehouse.landing.ingest import IngestReport, Plan
+    from warehouse.landing.parse.examination import Issue
+    from warehouse.landing.registry import RegisteredIngestor
+
+PAGE = "docs/ingestors.md"
+EXAMPLES = ("wh ingest --dry-run results", "wh ingest results", "wh ingest results --json")
+INTERRUPTED = "bundles that were finished are in the store; the same command goes on with the others"
+
+_ERRORS_SHOWN = 5
+_Sources = Mapping[tuple[str | None, str], str]  # of a bundle's file by its raw_path: where the user has it
+
+
+def command(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="files or folders with evidence")],
+    ingestor: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="the ingestor to use where several claim a file")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be recognised as what; write nothing")] = False,
+    sign: Annotated[
+        str | None, typer.Option(metavar="KEY", help="sign every bundle: a private key's file, or a name that was given to wh keygen")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the bundles as JSON")] = False,
+) -> ExitCode:
+    """The same evidence again changes nothing. Evidence that no ingestor knows is kept as unrecognised."""
+    from warehouse.evidence.objects.location import open_store
+    from warehouse.evidence.signing.keys import load_signing_key
+    from warehouse.landing.ingest import ingest, plan_ingest
+    from warehouse.landing.registry import check_name, find_ingestors
+    from warehouse.project import find_project
+
+    project = find_project()
+    key = load_signing_key(sign) if sign else None
+    found = find_ingestors(project)
+    ingestors = {name: each.ingestor for name, each in found.items()}
+    if ingestor is not None:
+        check_name(ingestor, ingestors)
+    store = open_store(project)
+    plans, reports, failures = [], [], []
+    sources: _Sources = {}
+    for path in paths:
+        try:
+            plan = plan_ingest(path, ingestors.values(), project.store_root, ingestor)
+            plans.append(plan)
+            if not dry_run:
+                with progress_bar(plan.bytes, "B", scaled=True) as bar:
+                    report = ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes), key)
+                reports.append(report)
+                sources = {**_sources(path, plan, report), **sources}  # of equal bundles the first was copied
+        except WarehouseError as error:
+            if error.code in ("WH109", "WH113", "WH114"):
+                raise
+            failures.append(error)
+    if failures and not plans and not as_json:
+        for failure in failures:
+            warn(failure)
+        return failures[0].exit_code
+    if dry_run:
+        _print_plans(plans, as_json=as_json)
+        problems = [problem for plan in plans for problem in plan.problems]
+    else:
+        issues = _issues(store, reports, found)
+        _print(reports, issues, sources, as_json=as_json)
+        if key:
+            count = sum(bundle.digest is not None for report in reports for bundle in report.bundles)
+            notice(f"{counted(count, 'bundle')} signed by key {key.public.name} ({key.public.key_id[:12]})")
+        problems = [problem for report in reports for problem in _problems(report)]
+    for problem in [*problems, *failures]:
+        warn(problem)
+    if not dry_run:
+        _notice_issues(issues, sources)
+    if failures and not plans:
+        return failures[0].exit_code
+    next_step("wh ingest without --dry-run" if dry_run else "wh build")
+    return ExitCode.FAILED if problems or failures else ExitCode.OK
+
+
+def _print_plans(plans: "list[Plan]", *, as_json: bool) -> None:
+    drafts = [(family, draft) for plan in plans for family, draft in plan.recognised]
+    leftovers = [leftover for plan in plans for leftover in plan.leftovers]
+    if as_json:
+        print_json(
+            {
+                "bundles": [
+                    {
+                        "family": family,
+                        "identity": dict(draft.identity),
+                        "runs": list(draft.runs),
+                        "files": [
+                            {"path": file.file.path, "raw_path": file.raw_path, "bytes": file.file.bytes, "role": file.role}
+                            for file in draft.files
+                        ],
+                    }
+                    for family, draft in drafts
+                ],
+                "unrecognised": [
+                    {"path": leftover.file.path, "bytes": leftover.file.bytes, "reason": leftover.reason}
+                    for leftover in leftovers
+                ],
+                "problems": [str(problem) for plan in plans for problem in plan.problems],
+            }
+        )
+        return
+    rows = [
+        [
+            family, len(draft.runs), len(draft.files), size(sum(file.file.bytes for file in draft.files)),
+            printable(draft.runs[0] if draft.runs else draft.files[0].raw_path),
+        ]
+        for family, draft in drafts
+    ]
+    if rows:
+        say(table(["family", "runs", "files", "size", "first run, or file"], rows))
+    if leftovers:
+        lost = [[printable(leftover.file.path), size(leftover.file.bytes), leftover.reason] for leftover in leftovers]
+        say(("\n" if rows else "") + table(["unrecognised", "size", "why"], lost))
+    runs = sum(len(draft.runs) for _, draft in drafts)
+    files = sum(len({file.file.path for _, draft in plan.recognised for file in draft.files}) for plan in plans)
+    notice(
+        f"{counted(len(drafts), 'bundle')} with {counted(runs, 'run')} and {counted(files, 'file')} would be recognised,"
+        f" {counted(len(leftovers), 'file')} not; nothing was written"
+    )
+
+
+def _problems(report: "IngestReport") -> list[WarehouseError]:
+    return [*report.problems, *(problem for bundle in report.bundles for problem in bundle.problems)]
+
+
+def _issues(store: "EvidenceStore", reports: "list[IngestReport]", found: "Mapping[str, RegisteredIngestor]") -> "list[Issue]":
+    """What the ingestors find odd in what was copied. The evidence is in the store by now: if it cannot be parsed, the ingest
+    has succeeded all the same."""
+    from warehouse.landing.ingest import ADDED
+    from warehouse.landing.parse.examination import issues_of
+
+    added = [bundle.digest for report in reports for bundle in report.bundles if bundle.status == ADDED and bundle.digest]
+    try:
+        with counting_bar("bundles") as parsed:
+            return issues_of(store, added, found, parsed)
+    except Exception as error:
+        reason = str(error) if isinstance(error, WarehouseError) else printable(f"{type(error).__name__}: {error}")
+        warn(f"the copied evidence could not be searched for issues: {reason}")
+        return []
+
+
+def _sources(path: Path, plan: "Plan", report: "IngestReport") -> _Sources:
+    """Where the files of a report's bundles lie, as the user named their folder."""
+    is_folder = path.is_dir()
+    return {
+        (bundle.digest, file.raw_path): str(path / file.file.path if is_folder else path)
+        for (_, draft), bundle in reversed(list(zip(plan.drafts, report.bundles, strict=True))) for file in draft.files
+    }
+
+
+def _source(issue: "Issue", sources: _Sources) -> str:
+    return sources.get((issue.artifact_manifest_digest, issue.raw_path), issue.raw_path)
+
+
+def _notice_issues(issues: "list[Issue]", sources: _Sources) -> None:
+    """How many there are of each severity, and the first errors with their places."""
+    from warehouse.landing.severity import ERROR, SEVERITIES
+
+    counts = Counter(issue.severity for issue in issues)
+    if not counts:
+        return
+    told = [counted(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
+    notice(f"issues in what was copied: {', '.join(told)}")
+    errors = [issue for issue in issues if issue.severity == ERROR]
+    for issue in errors[:_ERRORS_SHOWN]:
+        place = printable(_source(issue, sources)) + (f":{issue.line_number}" if issue.line_number else "")
+        notice(f"  {place}: {issue.code}: {printable(issue.message)}")
+    if len(errors) > _ERRORS_SHOWN:
+        notice(f"  and {counted(len(errors) - _ERRORS_SHOWN, 'more error')}")
+    notice("all of them, after wh build: wh sql \"select * from ingest_issue\"")
+
+
+def _print(reports: "list[IngestReport]", issues: "list[Issue]", sources: _Sources, *, as_json: bool) -> None:
+    bundles = [bundle for report in reports for bundle in report.bundles]
+    if as_json:
+        by_bundle: dict[str, list[Issue]] = {}
+        for issue in issues:
+            by_bundle.setdefault(issue.artifact_manifest_digest, []).append(issue)
+        print_json(
+            [
+                {
+                    "artifact_manifest_digest": bundle.digest,
+                    "family": bundle.family,
+                    "status": bundle.status,
+                    "runs": list(bundle.runs),
+                    "files": bundle.files,
+                    "bytes": bundle.bytes,
+                    "problems": [str(problem) for problem in bundle.problems],
+                    **_issues_shown(by_bundle.get(bundle.digest or "", []), sources),
+                }
+                for bundle in bundles
+            ]
+        )
+        return
+    counts = Counter((bundle.family, bundle.status) for bundle in bundles)
+    rows = []
+    for (family, status), count in sorted(counts.items()):
+        some = [bundle for bundle in bundles if (bundle.family, bundle.status) == (family, status)]
+        runs, files = sum(len(bundle.runs) for bundle in some), sum(bundle.files for bundle in some)
+        rows.append([family, status, count, runs, files, size(sum(bundle.bytes for bundle in some))])
+    say(table(["family", "status", "bundles", "runs", "files", "size"], rows))
+    if bundles and all(bundle.status == "present" for bundle in bundles):
+        notice("nothing new: the store has all of it")
+
+
+def _issues_shown(issues: "list[Issue]", sources: _Sources) -> dict[str, Any]:
+    """`issues` of a bundle that has any: how many of each severity, and its first errors, each with the file on disk and its path
+    in the bundle."""
+    from warehouse.landing.severity import ERROR
+
+    if not issues:
+        return {}
+    errors = [issue for issue in issues if issue.severity == ERROR][:_ERRORS_SHOWN]
+    shown = [
+        {
+            "code": issue.code, "source": _source(issue, sources), "raw_path": issue.raw_path, "line_number": issue.line_number,
+            "message": issue.message, "run_id": issue.run_id,
+        }
+        for issue in errors
+    ]
+    return {"issues": {**Counter(issue.severity for issue in issues), "first_errors": shown}}

@@ -1,0 +1,40 @@
+"""`wh ingestors`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from warehouse.cli.output import print_json, say
+from warehouse.errors import ExitCode
+
+PAGE = "docs/ingestors.md"
+EXAMPLES = ("wh ingestors", "wh ingestors --json")
+
+
+def command(as_json: Annotated[bool, typer.Option("--json", help="print the ingestors as JSON")] = False) -> ExitCode:
+    from warehouse.landing.registry import find_ingestors
+    from warehouse.project import find_project
+
+    ingestors: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "version": found.ingestor.version,
+            # Those of users may be older than the attribute.
+            "formats": list(getattr(found.ingestor, "formats", ())),
+            "tables": list(found.ingestor.tables),
+            "origin": found.source.origin,
+            "place": found.source.place,
+        }
+        for name, found in sorted(find_ingestors(find_project()).items())
+    ]
+    if as_json:
+        print_json(ingestors)
+        return ExitCode.OK
+    for number, ingestor in enumerate(ingestors):
+        say("\n" * (number > 0) + f"{ingestor['name']} {ingestor['version']}  {ingestor['origin']}: {ingestor['place']}")
+        for line in ingestor["formats"]:
+            say(f"  reads  {line}")
+        say(f"  fills  {', '.join(ingestor['tables'])}")
+    return ExitCode.OK

@@ -1,0 +1,1 @@
+"""Commands that check, build and query models."""

@@ -1,0 +1,121 @@
+"""`wh build`."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from warehouse.cli.models.build_report import BuildReporter
+from warehouse.cli.models.check import report_findings
+from warehouse.cli.output import counted, counting_bar, next_step, notice, refused, warn
+from warehouse.errors import ExitCode, WarehouseError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from warehouse.project import Project
+    from warehouse.transform.build.build import BuildReport
+
+PAGE = "docs/models.md"
+EXAMPLES = ("wh build", "wh build --profile", "wh build --json")
+INTERRUPTED = "evidence that was parsed stays parsed, and the last build stays current; to go on: wh build --retry"
+
+
+def command(
+    retry: Annotated[bool, typer.Option("--retry", help="go on from where the last build failed or was stopped")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="check and build again on every change, until Ctrl-C")] = False,
+    profile: Annotated[bool, typer.Option("--profile", help="print where the time went")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print what was built as JSON")] = False,
+) -> ExitCode:
+    """A failed build leaves the last good one current. A build with nothing new returns at once."""
+    build = _Build(as_json=as_json, has_profile=profile)
+    return _watch(build, is_retry=retry) if watch else build.run(is_retry=retry)
+
+
+class _Build:
+    """`wh build` as it was asked for, to be run once or many times."""
+
+    def __init__(self, *, as_json: bool, has_profile: bool) -> None:
+        self._as_json, self._has_profile = as_json, has_profile
+
+    def run(self, *, is_retry: bool) -> ExitCode:
+        from warehouse.project import find_project
+        from warehouse.transform.build.build import Progress, build
+
+        project = find_project()
+        reporter = BuildReporter()
+        try:
+            with counting_bar("bundles") as parsed:
+                progress = Progress(reporter.began, parsed, reporter.built)
+                report = _with_events(project, lambda: build(project, progress, is_retry=is_retry))
+        except WarehouseError as error:
+            warn(error)
+            reporter.unfinished()
+            return error.exit_code
+        except (KeyboardInterrupt, RuntimeError):  # the second is how DuckDB reports Ctrl-C
+            reporter.unfinished()
+            raise
+        reporter.finished(report, as_json=self._as_json, has_profile=self._has_profile)
+        _report_doubts(report)
+        notice(reporter.summary(report))
+        next_step("wh tables lists what was built; wh publish QUERY publishes a rollup")
+        return ExitCode.FAILED if report.damaged else ExitCode.OK
+
+
+def _watch(build: _Build, *, is_retry: bool) -> ExitCode:
+    from warehouse.claims.publish.publishable import publishability
+    from warehouse.project import find_project
+    from warehouse.transform.build.watch import checks
+    from warehouse.transform.finished.builds import is_unfinished
+
+    for found in checks():
+        try:
+            if isinstance(found, Exception):
+                raise found
+            if report_findings(found):
+                build.run(is_retry=is_retry)
+                sys.stdout.flush()
+                is_retry = is_unfinished(find_project())
+                for fault in publishability(find_project(), found.checked).faults:
+                    warn(f"{fault}\n")
+        except BrokenPipeError:  # nothing reads what it prints any more
+            raise
+        except WarehouseError as error:
+            warn(error)
+        except OSError as error:
+            warn(refused(error))
+        notice(f"{datetime.now():%H:%M:%S} watching; Ctrl-C ends it\n")
+    return ExitCode.OK
+
+
+def _report_doubts(report: "BuildReport") -> None:
+    from warehouse.claims.publish.admissibility import conflicted_runs
+    from warehouse.transform.incremental.aged_out import runs_without_detail
+
+    for error in report.damaged:
+        warn(error)
+    for test in report.tests:
+        if test.status == "warn":
+            warn(test.told())
+    done = {model.name for model in report.models if model.action != "keep"}
+    away = runs_without_detail(report.build.path) if done else {}
+    if touched := done & away.keys():
+        told = ", ".join(f"{name} ({counted(away[name], 'run')})" for name in sorted(touched))
+        notice(f"without detail past the warm tier's age, which wh retention plan lists: {told}")
+    has_runs = any(model.name == "main.benchmark_run_fact" and model.action != "keep" for model in report.models)
+    conflicts = conflicted_runs(report.build) if has_runs else []
+    if conflicts:
+        shown = ", ".join(map(printable, conflicts[:3])) + (", ..." if len(conflicts) > 3 else "")
+        runs = counted(len(conflicts), "run is", "runs are")
+        warn(f"{runs} stated differently by several bundles and not published: {shown}; wh settle chooses the evidence of a run")
+
+
+def _with_events(project: "Project", build: "Callable[[], BuildReport]") -> "BuildReport":
+    if not (project.lineage_file or project.lineage_url):
+        return build()
+    from warehouse.transform.export.lineage_delivery import build_with_events
+
+    return build_with_events(project, build, warn)

@@ -1,0 +1,61 @@
+"""`wh check`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warehouse.cli.output import NO_MODELS, counted, next_step, notice, print_json, warn
+from warehouse.errors import ExitCode, WarehouseError
+
+if TYPE_CHECKING:
+    from warehouse.transform.check.project_check import Findings
+
+
+PAGE = "docs/models.md"
+EXAMPLES = ("wh check", "wh check --json")
+
+
+def command(as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False) -> ExitCode:
+    """Parses and binds every model, query spec and test, and reports whether the query specs can be published."""
+    from warehouse.claims.publish.publishable import publishability
+    from warehouse.project import find_project
+    from warehouse.transform.check.project_check import check_project
+
+    project = find_project()
+    found = check_project(project)
+    if not found.faults:
+        faults, notes = publishability(project, found.checked)
+        found = replace(found, faults=tuple(faults), notes=tuple(notes))
+    queries = sum(model.schema == "rollup" for model in found.checked.models.values())
+    models = sum(model.schema not in ("rollup", "feed") for model in found.checked.models.values())
+    if as_json:
+        findings = {"errors": found.faults, "warnings": found.warnings, "notes": found.notes}
+        print_json({"models": models, "queries": queries, **{name: _documents(faults) for name, faults in findings.items()}})
+    if not report_findings(found):
+        return ExitCode.FAILED
+    notice(f"ok: {counted(models, 'model')}, {counted(queries, 'query', 'queries')}" if models or queries else NO_MODELS)
+    next_step("wh plan, or wh build")
+    return ExitCode.OK
+
+
+def report_findings(found: "Findings") -> bool:
+    """Print notes, warnings and faults; returns whether there are no faults."""
+    for note in found.notes:
+        notice(f"note {note}\n")
+    for warning in found.warnings:
+        warn(f"warning {warning}\n")
+    for fault in found.faults:
+        warn(f"{fault}\n")
+    if found.faults:
+        warn(counted(len(found.faults), "error"))
+    return not found.faults
+
+
+def _documents(faults: Iterable[WarehouseError]) -> list[dict[str, Any]]:
+    return [
+        {"code": fault.code, "place": fault.place, "message": fault.message, "hint": fault.hint} for fault in faults
+    ]

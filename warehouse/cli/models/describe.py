@@ -1,0 +1,35 @@
+"""`wh describe`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from warehouse.cli.completion import table_names
+from warehouse.cli.output import counted, next_step, notice, print_json, say, table
+from warehouse.errors import ExitCode
+
+PAGE = "docs/models.md"
+EXAMPLES = ("wh describe indicator_results", "wh describe main.benchmark_run_fact --json")
+
+
+def command(
+    name: Annotated[str, typer.Argument(metavar="TABLE", help="a table, with or without its schema", autocompletion=table_names)],
+    as_json: Annotated[bool, typer.Option("--json", help="print the table and its columns as JSON")] = False,
+) -> ExitCode:
+    from warehouse.project import find_project
+    from warehouse.transform.export.tables import describe_table
+
+    found = describe_table(find_project(), name)
+    summary = found.summary
+    if as_json:
+        print_json({**asdict(summary), "grain": list(found.grain), "columns": [asdict(column) for column in found.columns]})
+        return ExitCode.OK
+    rows = "" if summary.rows is None else f", {counted(summary.rows, 'row')}"
+    notice(f"{summary.schema}.{summary.table}, {summary.kind}{rows}" + (f": {' '.join(summary.description.split())}" if summary.description else ""))
+    notice(f"grain: {', '.join(found.grain) or 'not declared'}")
+    say(table(["column", "type", "unit", "description"], [[each.name, each.type, each.unit, each.description] for each in found.columns]))
+    next_step(f'wh sql "select * from {summary.table} limit 10"')
+    return ExitCode.OK

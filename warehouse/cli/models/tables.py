@@ -1,0 +1,36 @@
+"""`wh tables`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from warehouse.cli.output import NO_MODELS, counted, next_step, notice, print_json, say, table
+from warehouse.errors import ExitCode
+
+PAGE = "docs/models.md"
+EXAMPLES = ("wh tables", "wh tables --all --json")
+
+
+def command(
+    all: Annotated[bool, typer.Option("--all", help="internal tables too: staging models, feeds and reference data")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the tables as JSON")] = False,
+) -> ExitCode:
+    """Where nothing is built yet, the tables that a build would make, without rows."""
+    from warehouse.project import find_project
+    from warehouse.transform.export.tables import list_tables
+
+    found = list_tables(find_project())
+    shown = [each for each in found if all or not each.is_internal]
+    if as_json:
+        print_json([asdict(each) for each in shown])
+    elif shown:
+        say(table(["schema", "table", "rows", "description"], [[each.schema, each.table, each.rows, each.description] for each in shown]))
+    else:
+        notice(NO_MODELS)
+    if len(shown) < len(found):
+        notice(f"{counted(len(found) - len(shown), 'internal table')} not shown: wh tables --all")
+    next_step("wh describe TABLE shows its columns")
+    return ExitCode.OK

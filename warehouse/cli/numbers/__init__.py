@@ -1,0 +1,1 @@
+"""Commands that publish numbers and prove them."""

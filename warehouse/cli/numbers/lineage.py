@@ -1,0 +1,187 @@
+"""`wh lineage`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from warehouse.cli.numbers.signatures import signings_document, signings_text
+from warehouse.cli.output import counted, next_step, notice, print_json, say
+from warehouse.errors import ExitCode, printable
+
+if TYPE_CHECKING:
+    from warehouse.claims.numbers.lineage import Lineage
+    from warehouse.claims.numbers.raw_bytes import OpenedFile
+
+_LISTED = 12
+_GUARANTEES = {
+    "G1": "the query, run again, gives the published value",
+    "G2": "each table cut down to the rows of these runs still gives it",
+    "G3": "the evidence of these runs alone gives it",
+    "G4": "no other run can be retracted so that it changes",
+}
+
+
+PAGE = "docs/lineage.md"
+EXAMPLES = (
+    "wh lineage 'indicator_results[result_key=elapsed_ms].median'",
+    "wh lineage 'indicator_results[result_key=elapsed_ms].median' --rows --columns",
+    "wh lineage 'indicator_results[result_key=elapsed_ms].median' --excluded --json",
+)
+
+
+def command(
+    number: Annotated[str, typer.Argument(metavar="NUMBER", help="a number id (n-...), query[key=value,...].column, or a number as printed")],
+    rows: Annotated[bool, typer.Option("--rows", help="also the rows that it was computed from, table by table")] = False,
+    columns: Annotated[bool, typer.Option("--columns", help="also the columns that its column is computed from")] = False,
+    excluded: Annotated[bool, typer.Option("--excluded", help="also the runs left out of it, each with the clause that did it")] = False,
+    opens: Annotated[bool, typer.Option("--open", help="show the bytes of the raw files, and the text around them")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the steps as JSON")] = False,
+) -> ExitCode:
+    from warehouse.claims.numbers.lineage import lineage
+    from warehouse.claims.numbers.raw_bytes import open_file
+    from warehouse.claims.trace.recorded import own_models
+    from warehouse.cli.numbers.excluded_part import excluded_part
+    from warehouse.cli.numbers.lineage_parts import columns_part, opened_document, rows_part
+    from warehouse.project import find_project
+
+    project = find_project()
+    found = lineage(project, number)
+    own = own_models(project, found)
+    parts = {"rows": rows_part(project, found)} if rows else {}
+    if columns:
+        parts["columns"] = columns_part(project, found)
+    if excluded:
+        parts["excluded"] = excluded_part(project, found)
+    if as_json:
+        document = _document(found, own)
+        if opens:
+            document["raw_files"] = [
+                {**asdict(file), "opened": opened_document(open_file(project, file))} for file in found.raw_files
+            ]
+        print_json(document | {name: part.document for name, part in parts.items()})
+    else:
+        lines = _tree(found, own, [open_file(project, file) for file in found.raw_files[:_LISTED]], opens=opens)
+        say("\n".join([*lines, *(line for part in parts.values() for line in part.lines)]))
+    for text in (text for part in parts.values() for text in part.notices):
+        notice(text)
+    next_step("wh verify of it hashes its raw files again and replays it" if found.publication else f"wh publish {found.query}")
+    return ExitCode.OK
+
+
+def _document(number: "Lineage", own: list[str] | None) -> dict[str, object]:
+    return {
+        "number_id": number.number_id,
+        "publication": number.publication,
+        "row": {
+            "query": number.query, "grain": dict(number.grain), "column": number.column, "value": number.value, "unit": number.unit,
+            "description": number.description,
+        },
+        "published": {"at": number.published.at, "by": number.published.by, "event": number.published.key} if number.published else None,
+        "software": dict(number.software),
+        "query": {
+            "query_spec_digest": number.query_spec_digest,
+            "models": [{"name": name, "digest": digest} for name, digest in number.models],
+            "own_models": own,
+        },
+        "why_digest": number.why_digest,
+        "guarantees": number.guarantees,
+        "runs": [dict(run) for run in number.runs],
+        "raw_files": [asdict(file) for file in number.raw_files],
+        "now": None if number.now is None else {"number_id": number.now[0], "value": number.now[1]},
+        "is_gone": number.is_gone,
+        "determinism": asdict(number.determinism) if number.determinism else None,
+        "signatures": signings_document(number.signings),
+        "removals": {digest: asdict(removal) for digest, removal in number.removals.items()},
+        "decisions": {run: asdict(decision) for run, decision in number.decisions.items()},
+        "settlements": {run: asdict(decision) for run, decision in number.settlements.items()},
+    }
+
+
+def _tree(number: "Lineage", own: list[str] | None, opened: "list[OpenedFile]", *, opens: bool) -> list[str]:
+    """The four steps; under the raw files that were opened the first bytes of their ranges, with `opens` all that was read."""
+    from warehouse.cli.numbers.lineage_parts import excerpt_lines, window_lines
+    from warehouse.evidence.ledger.removal import removal_text
+
+    unit = f" {number.unit}" if number.unit and number.value is not None else ""
+    lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value) + unit)}"]
+    lines.append(f"├─ 1 row    {number.query}.{number.column}" + (f": {printable(number.description)}" if number.description else ""))
+    lines += [f"│           {name} = {'NULL' if value is None else printable(str(value))}" for name, value in number.grain.items()]
+    if number.publication:
+        lines.append(f"│           published in {number.publication}")
+        if number.published:
+            software = f"wh {number.software['wh']}, {number.software['engine']}"
+            lines.append(printable(f"│           {number.published.at} by {number.published.by}, with {software}"))
+        lines.append(f"│           {number.determinism}")
+    else:
+        lines.append("│           built, not published")
+    lines.append(f"├─ 2 query  {number.query}  query_spec_digest {number.query_spec_digest}")
+    shown = [f"{name}  {digest[:16]}" for name, digest in number.models if own is None or name in own]
+    lines += _listed(shown, "│           ")
+    if own is not None and len(shown) < len(number.models):
+        lines.append(f"│           these carry its value, of {len(number.models)} models under the query: --json lists all")
+    lines.append(f"├─ 3 runs   {len(number.runs)}{_repeats(number)}" + (f"  why_digest {number.why_digest}" if number.why_digest else ""))
+    for (workload, bundle), runs in _by_bundle(number).items():
+        lines.append(f"│           workload_spec_digest {workload}")
+        lines.append(f"│           artifact_manifest_digest {bundle}")
+        lines += _listed([printable(run) for run in runs], "│             ")
+    lines += _guarantees(number)
+    lines.append(f"└─ 4 raw    {counted(len(number.raw_files), 'file')}")
+    for each in opened:
+        file = each.file
+        spans = ", ".join(f"[{offset}, {offset + length})" for offset, length in file.ranges[:4])
+        more = f" and {len(file.ranges) - 4} more ranges" if len(file.ranges) > 4 else ""
+        lines.append(f"            {file.uri}")
+        lines.append(f"              bytes {spans}{more}  sha256 {file.sha256}")
+        lines += [f"              {line}" for line in (window_lines(each) if opens else excerpt_lines(each))]
+    if len(number.raw_files) > _LISTED:
+        lines.append(f"            and {len(number.raw_files) - _LISTED} more: --json lists all")
+    if signed := signings_text(number.signings):
+        lines.append(f"signatures  {signed}")
+    lines += _listed([f"{digest[:12]} {removal_text(removal)}" for digest, removal in number.removals.items()], "expired     ")
+    lines += _listed([printable(f"{run}  {decision}") for run, decision in (*number.decisions.items(), *number.settlements.items())], "decided     ")
+    if number.now:
+        lines.append(f"now         {number.now[1]}  {number.now[0]}: the current build holds another number")
+    elif number.is_gone:
+        lines.append("now         the current build has no such cell")
+    return lines
+
+
+def _repeats(number: "Lineage") -> str:
+    """How many runs of each workload there are: without repeats nobody can give an interval."""
+    repeats = Counter(run.get("workload_spec_digest") for run in number.runs)
+    if not repeats:
+        return ""
+    workloads = counted(len(repeats), "workload")
+    if max(repeats.values()) == 1:
+        return f" of {workloads}, no repeats: no interval can be given"
+    return f" of {workloads}, {min(repeats.values())} to {max(repeats.values())} repeats of each"
+
+
+def _guarantees(number: "Lineage") -> list[str]:
+    if number.guarantees is None:
+        return []
+    lines = ["│           guaranteed (docs/lineage.md, What is guaranteed):"]
+    lines += [f"│             {name} {words}: {number.guarantees[name]['established']}" for name, words in _GUARANTEES.items()]
+    insufficient = [f"G2: {clause}" for clause in number.guarantees["G2"].get("clauses", ())]
+    clauses = [f"  {printable(clause)}" for clause in (*insufficient, *number.guarantees["clauses"])]
+    return [*lines, *_listed(clauses, "│             ", shown=3)]
+
+
+def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:
+    """Run ids by the two digests that identify their workload and their evidence."""
+    groups: dict[tuple[object, object], list[str]] = {}
+    for run in number.runs:
+        key = (run.get("workload_spec_digest"), run.get("artifact_manifest_digest"))
+        groups.setdefault(key, []).append(run["run_id"])
+    return groups
+
+
+def _listed(items: list[str], indent: str, shown: int = _LISTED) -> list[str]:
+    lines = [indent + item for item in items[:shown]]
+    if len(items) > shown:
+        lines.append(f"{indent}and {len(items) - shown} more: --json lists all")
+    return lines

@@ -1,0 +1,59 @@
+"""`wh publish`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from warehouse.cli.completion import query_names
+from warehouse.cli.output import counted, next_step, notice, print_json, say
+from warehouse.errors import ExitCode
+
+PAGE = "docs/models.md"
+EXAMPLES = ("wh publish indicator_results", "wh publish indicator_results --json")
+INTERRUPTED = "nothing is published; run the same command again"
+
+
+def command(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="the query spec's name", autocompletion=query_names)],
+    sign: Annotated[
+        str | None, typer.Option(metavar="KEY", help="sign it: a private key's file, or a name that was given to wh keygen")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the publication as JSON")] = False,
+) -> ExitCode:
+    """Runs the query again, traces every row to its bytes and hashes them, before anything is frozen."""
+    from warehouse.claims.publish.publish import publish
+    from warehouse.evidence.signing.keys import load_signing_key
+    from warehouse.project import find_project
+
+    key = load_signing_key(sign) if sign else None
+    publication = publish(find_project(), query, key)
+    if as_json:
+        print_json(
+            {
+                "publication": publication.digest,
+                "query": publication.query,
+                "query_spec_digest": publication.query_spec_digest,
+                "rows": publication.rows,
+                "numbers": publication.numbers,
+                "is_new": publication.is_new,
+                "bundles_not_in_build": publication.unseen,
+                "signed_by": key.public.key_id if key else None,
+                "columns": {name: column.document() for name, column in publication.columns.items()},
+            }
+        )
+        return ExitCode.OK
+    state = "published" if publication.is_new else "published before, nothing changed"
+    notice(f"{publication.query}: {counted(publication.rows, 'row')}, {counted(publication.numbers, 'number')}, {state}")
+    for name, column in publication.columns.items():
+        notice(f"{name}: {column}" + (f", within {column.tolerance:g}" if column.tolerance else ""))
+    if publication.unseen:
+        bundles = counted(publication.unseen, "bundle that arrived after the build is", "bundles that arrived after the build are")
+        notice(f"{bundles} not in it; to include {'it' if publication.unseen == 1 else 'them'}: wh build")
+    if key:
+        notice(f"signed by key {key.public.name} ({key.public.key_id[:12]})")
+    notice(f"query_spec_digest {publication.query_spec_digest}")
+    say(publication.digest)
+    next_step(f"wh verify {publication.digest[:12]} replays every number of it")
+    return ExitCode.OK

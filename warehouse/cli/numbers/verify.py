@@ -1,0 +1,150 @@
+"""`wh verify`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from warehouse.cli.numbers.signatures import signings_document, signings_text
+from warehouse.cli.output import is_verbose, notice, print_json_line, say, warn
+from warehouse.cli.program import usage
+from warehouse.errors import ExitCode, WarehouseError, printable
+
+if TYPE_CHECKING:
+    from warehouse.claims.verify.verdict import Verdict
+    from warehouse.project import Project
+
+
+PAGE = "docs/security.md"
+EXAMPLES = (
+    "wh verify 'indicator_results[result_key=elapsed_ms].median'",
+    "wh verify --all --strict",
+    "wh verify number.whp",
+)
+INTERRUPTED = "nothing was changed; the verdicts that were printed stand"
+
+_TIMEOUT_S = 600
+_MOST_S = 31_536_000  # a year
+
+
+def command(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NUMBER",
+            help="a number id (n-...), query[key=value,...].column, a number as printed, a publication's digest or its beginning"
+            " (8 digits or more; sha256:... may be shorter), or an audit packet",
+        ),
+    ] = None,
+    all: Annotated[bool, typer.Option("--all", help="verify every number of every publication")] = False,
+    trust: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="KEYFILE", help="check signatures with this public key, not with those that the project trusts (repeatable)"),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="also fail for a number that is stale or retracted")] = False,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.001, max=_MOST_S, help="refuse an audit packet that takes longer: its SQL may never end")
+    ] = _TIMEOUT_S,
+    as_json: Annotated[bool, typer.Option("--json", help="print the verdicts as JSON, one a line")] = False,
+) -> ExitCode:
+    """States: verified, stale (true, but not what the current build holds), retracted (true, but a run under it was withdrawn since), tampered,
+    missing, expired by policy, not reproduced, refused."""
+    from warehouse.claims.verify.verdict import VERIFIED, exit_code
+
+    if all == (target is not None):
+        raise usage("name one number, publication or packet, or give --all")
+    counts, problems = Counter[str](), set[str]()
+    is_one = target is not None and _digest(target) is None
+    for verdict in _verdicts(target, trust, timeout):
+        counts[verdict.state] += 1
+        if as_json:
+            print_json_line(_document(verdict))
+        elif is_one or is_verbose() or verdict.state != VERIFIED:
+            say("\n".join(_lines(verdict)), state=verdict.state)
+        for problem in map(str, verdict.problems):
+            if problem not in problems:  # a thousand numbers may rest on one lost file
+                warn(problem)
+            problems.add(problem)
+    if not is_one:
+        notice(", ".join(f"{count} {state}" for state, count in counts.most_common()) or "nothing is published")
+    return exit_code(counts, is_strict=strict)
+
+
+def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "Iterable[Verdict]":
+    """The verdicts of a target, or without one of every published number."""
+    from warehouse.claims.publish.publication import publication_with
+    from warehouse.claims.verify.packet import packet_at, verify_packet
+    from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
+    from warehouse.project import find_project
+
+    trusted = _given_keys(trust)
+    if target and (packet := packet_at(target)):
+        here = _project_here()
+        keys = trusted if trusted is not None or here is None else here.trusted_keys
+        return [verify_packet(packet, here, keys, timeout)]
+    project = find_project()
+    if trusted is not None:
+        project = replace(project, trusted_keys=trusted)
+    if target is None:
+        return verify_all(project)
+    digest = _digest(target)
+    if digest is None:
+        return [verify_number(project, target)]
+    return verify_publication(project, publication_with(project, digest))
+
+
+def _given_keys(files: list[Path] | None) -> dict[str, str] | None:
+    """The public keys that were given, by file; None when none was."""
+    from warehouse.evidence.signing.keys import read_public_key
+
+    return {str(file): read_public_key(file).text for file in files} if files else None
+
+
+def _project_here() -> "Project | None":
+    """The project here; None where there is none, which a packet does not need."""
+    from warehouse.project import find_project
+
+    try:
+        return find_project()
+    except WarehouseError as error:
+        if error.code != "WH001":
+            raise
+        return None
+
+
+def _digest(target: str) -> str | None:
+    """The digest, or its beginning, that a target is. Eight digits or more without `sha256:` may be a number as printed."""
+    found = re.fullmatch("sha256:([0-9a-f]{1,64})|([0-9a-f]{64}|(?![0-9]+(?:e[0-9]+)?$)[0-9a-f]{8,63})", target)
+    return (found[1] or found[2]) if found else None
+
+
+def _lines(verdict: "Verdict") -> list[str]:
+    number = f"{verdict.number_id}  {printable(str(verdict.value))}  " if verdict.number_id else ""
+    signed = signings_text(verdict.signings)
+    reason = f"{verdict.reason}; signatures: {signed}" if signed else verdict.reason
+    return [f"{number}{printable(verdict.key)}", f"  {verdict.state}: {reason}"]
+
+
+def _document(verdict: "Verdict") -> dict[str, object]:
+    return {
+        "number_id": verdict.number_id,
+        "cell": verdict.key,
+        "value": verdict.value,
+        "state": verdict.state,
+        "reason": verdict.reason,
+        "files_checked": verdict.files_checked,
+        "problems": [str(problem) for problem in verdict.problems],
+        "is_vouched": verdict.signings is not None and verdict.signings.is_vouched,
+        "signatures": signings_document(verdict.signings),
+        "is_published": verdict.is_published,
+        "publication": verdict.publication,
+        "published_at": verdict.published_at,
+        "now": asdict(verdict.now) if verdict.now else None,
+        "published_instead": asdict(verdict.published_instead) if verdict.published_instead else None,
+    }

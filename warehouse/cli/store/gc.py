@@ -1,0 +1,45 @@
+"""`wh gc`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from warehouse.cli.output import counted, notice, print_json_line, say, size
+from warehouse.errors import ExitCode
+
+PAGE = "docs/store.md"
+EXAMPLES = ("wh gc", "wh gc --apply --grace 30")
+INTERRUPTED = "what was listed is removed, if --apply was given; run the same command again to go on"
+
+_GRACE_DAYS = 7
+_MOST_DAYS = 1e6
+
+
+def command(
+    apply: Annotated[bool, typer.Option("--apply", help="remove them; without this they are only listed")] = False,
+    grace: Annotated[float, typer.Option(metavar="DAYS", min=0, max=_MOST_DAYS, help="leave what is younger than this")] = _GRACE_DAYS,
+    as_json: Annotated[bool, typer.Option("--json", help="print what can go as JSON, one a line")] = False,
+) -> ExitCode:
+    from warehouse.evidence.objects.location import open_store
+    from warehouse.maintenance.leftovers import find_leftovers, remove_leftovers
+    from warehouse.project import find_project
+
+    store = open_store(find_project())
+    older_than = datetime.now(UTC) - timedelta(days=grace)
+    count = total = 0
+    for leftover in remove_leftovers(store, older_than) if apply else find_leftovers(store, older_than):
+        count, total = count + 1, total + leftover.bytes
+        if as_json:
+            print_json_line({**asdict(leftover), "is_removed": apply})
+        else:
+            say(f"{leftover.key}  {leftover.kind}, {size(leftover.bytes)}, {leftover.modified_at:%Y-%m-%d %H:%M} UTC", flush=True)
+    found = f"{counted(count, 'file')} left behind by crashes, {size(total)}"
+    if not count:
+        notice(f"no crash left anything more than {grace:g} days ago")
+    else:
+        notice(f"removed {found}" if apply else f"{found}: wh gc --apply removes {'it' if count == 1 else 'them'}")
+    return ExitCode.OK

@@ -1,0 +1,112 @@
+"""`wh status`: where a project stands. Reads the ledger, the current build and the publications; hashes and replays nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from warehouse.claims.numbers.search import current_numbers
+from warehouse.claims.publish.admissibility import conflicted_runs
+from warehouse.claims.publish.publication import PublishedRollup, stored_publications
+from warehouse.errors import WarehouseError
+from warehouse.evidence.ledger.events import ARRIVAL, Ledger
+from warehouse.evidence.ledger.run_decisions import standing
+from warehouse.evidence.manifest import UNRECOGNISED
+from warehouse.evidence.objects.location import open_store
+from warehouse.project import Project
+from warehouse.transform.build.build import newer_than
+from warehouse.transform.finished.builds import Build, find_current, is_unfinished
+
+
+@dataclass(frozen=True)
+class BuildStatus:
+    """The current build, and whether evidence or models have changed since it was made."""
+
+    build_digest: str
+    built_at: datetime
+    is_evidence_newer: bool
+    are_models_newer: bool
+
+
+@dataclass(frozen=True)
+class QueryStatus:
+    """The last publication of a query. `stale` numbers are not what the current build holds; `retracted` ones depend on a run that was
+    withdrawn or replaced since. Both are None of a damaged publication, and `stale` where nothing is built."""
+
+    query: str
+    publication: str
+    numbers: int | None
+    stale: int | None
+    retracted: int | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a project stands: bundles by family, the current build, the last publication of each query, and what somebody has to
+    decide: runs that bundles state differently, and what is damaged."""
+
+    project: str
+    name: str
+    store: str
+    bundles: Mapping[str, int]
+    unrecognised: int
+    build: BuildStatus | None
+    is_build_unfinished: bool
+    publications: tuple[QueryStatus, ...]
+    conflicted_runs: tuple[str, ...]
+    damaged: tuple[WarehouseError, ...]
+
+
+def project_status(project: Project) -> Status:
+    """The status of a project. Raises WH114 when its store cannot be reached."""
+    store = open_store(project)
+    ledger = Ledger(store.objects)
+    there = set(store.digests())
+    families = {event.subject: str(event.detail.get("family")) for event in ledger.events() if event.kind == ARRIVAL and event.subject in there}
+    damaged = list(ledger.damaged)
+    bundles = Counter(families.values())
+    current = find_current(project)
+    withdrawn = frozenset(standing(ledger.decisions()).not_admitted)
+    published = [_query_status(project, each, current, withdrawn, damaged) for each in _last_of_each(stored_publications(store.objects))]
+    return Status(
+        str(project.root), project.name, store.objects.url,
+        dict(sorted((family, count) for family, count in bundles.items() if family != UNRECOGNISED)), bundles[UNRECOGNISED],
+        _build_status(project, current) if current else None, is_unfinished(project),
+        tuple(sorted(published, key=lambda each: each.query)),
+        tuple(conflicted_runs(current)) if current else (), tuple(damaged),
+    )
+
+
+def _build_status(project: Project, build: Build) -> BuildStatus:
+    newer = newer_than(project, build)
+    built_at = datetime.fromtimestamp(build.path.stat().st_mtime, UTC).replace(microsecond=0)
+    return BuildStatus(build.digest, built_at, newer.evidence, newer.models)
+
+
+def _last_of_each(publications: Iterable[PublishedRollup]) -> list[PublishedRollup]:
+    """The last publication of each query, of those that come with the last one first."""
+    last: dict[str | None, PublishedRollup] = {}
+    for publication in publications:
+        last.setdefault(publication.query, publication)
+    return list(last.values())
+
+
+def _query_status(
+    project: Project, publication: PublishedRollup, current: Build | None, withdrawn: frozenset[str], damaged: list[WarehouseError]
+) -> QueryStatus:
+    query = publication.query or "unknown"
+    try:
+        now = current_numbers(project, query)
+        numbers = stale = retracted = 0
+        for row in publication.rows():
+            for cell in row.cells.values():
+                if cell.number_id:
+                    numbers += 1
+                    stale += cell.number_id not in now
+                    retracted += bool(withdrawn) and any(run["run_id"] in withdrawn for run in cell.runs)
+    except WarehouseError as error:
+        damaged.append(error)
+        return QueryStatus(query, publication.digest, None, None, None)
+    return QueryStatus(query, publication.digest, numbers, stale if current else None, retracted)

@@ -1,0 +1,134 @@
+"""A file of records that a start is made from: CSV, JSON lines, a JSON array of objects, or one JSON object. Its columns and their types are read,
+and nothing is guessed beyond what the file states."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.transform.sql.text import RESERVED
+
+_MOST_BYTES = 64 << 20
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_WHOLE = re.compile(r"[+-]?\d{1,18}")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+# Units that column names end in (docs/models.md); a column without such an ending has none.
+_UNITS = {
+    "ms": "ms", "us": "us", "s": "s", "bytes": "bytes", "w": "W", "pct": "%", "gb_per_s": "GB/s", "tokens_per_s": "tokens/s", "per_s": "1/s",
+}
+_LINEAGE = frozenset({"artifact_manifest_digest", "raw_path", "raw_offset", "raw_length"})  # which landing rows have already
+
+
+@dataclass(frozen=True)
+class SampleColumn:
+    """A column as the file names it, its name in SQL, and its type: `varchar`, `bigint` or `double`."""
+
+    stated: str
+    name: str
+    type: str
+
+    @property
+    def unit(self) -> str | None:
+        return next((unit for ending, unit in sorted(_UNITS.items(), key=lambda each: -len(each[0])) if self.name.endswith(f"_{ending}")), None)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A file's form (`csv`, `json lines`, `json array` or `json object`), its ending, and its columns."""
+
+    form: str
+    suffix: str
+    columns: tuple[SampleColumn, ...]
+
+
+def read_sample(file: Path) -> Sample:
+    """The columns of a file. Raises WH004 where it is not a table of records in one of these forms."""
+    place = printable(str(file))
+    try:
+        if file.stat().st_size > _MOST_BYTES:
+            raise _fault("it is too large to start from", place, "give a file with its first records")
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _fault("it is not UTF-8", place) from error
+    except OSError as error:
+        raise _fault(f"cannot be read: {error.strerror}", place) from error
+    if text.lstrip()[:1] == "{":
+        form, rows = _json_objects(text, place)
+    elif text.lstrip()[:1] == "[":
+        form, rows = "json array", _objects(_decoded(text, place), place)
+    else:
+        form, rows = "csv", _csv_rows(text, place)
+    columns = _columns(rows)
+    if not columns:
+        raise _fault("it has no records", place)
+    return Sample(form, file.suffix.lower(), columns)
+
+
+def _csv_rows(text: str, place: str) -> list[Mapping[str, Any]]:
+    header, *rows = [row for row in csv.reader(StringIO(text)) if row] or [[]]
+    if len(header) < 2 or not all(name.strip() for name in header) or len(set(header)) < len(header):
+        raise _fault("it is not a CSV file with a header of different names, JSON lines, or a JSON array of objects", place)
+    # A row of another length is one that the ingestor will report.
+    return [{name: _csv_value(cell) for name, cell in zip(header, row, strict=True)} for row in rows if len(row) == len(header)]
+
+
+def _csv_value(cell: str) -> Any:
+    text = cell.strip()
+    return None if not text else int(text) if _WHOLE.fullmatch(text) else float(text) if _NUMBER.fullmatch(text) else text
+
+
+def _json_objects(text: str, place: str) -> tuple[str, list[Mapping[str, Any]]]:
+    """An object a line, or one object over several lines."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        json.loads(lines[0])
+    except ValueError:
+        return "json object", _objects([_decoded(text, place)], place)
+    return "json lines", _objects([_decoded(line, place) for line in lines], place)
+
+
+def _decoded(text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _fault(f"it is not JSON: {error}", place) from error
+
+
+def _objects(rows: Any, place: str) -> list[Mapping[str, Any]]:
+    if not all(isinstance(row, dict) for row in rows):
+        raise _fault("its records are not objects", place)
+    return list(rows)
+
+
+def _columns(rows: Iterable[Mapping[str, Any]]) -> tuple[SampleColumn, ...]:
+    values: dict[str, list[Any]] = {}
+    for row in rows:
+        for name, value in row.items():
+            values.setdefault(name, []).append(value)
+    found: list[SampleColumn] = []
+    for stated, all_values in values.items():
+        taken = {column.name for column in found} | _LINEAGE | RESERVED
+        name = re.sub(r"[^a-z0-9]+", "_", stated.lower()).strip("_")
+        name = name if _NAME.fullmatch(name) else f"c_{name}".rstrip("_")
+        while name in taken:
+            name += "_"
+        found.append(SampleColumn(stated, name, _type([value for value in all_values if value is not None])))
+    return tuple(found)
+
+
+def _type(values: list[Any]) -> str:
+    kinds = {type(value) for value in values}
+    if values and kinds <= {int} and all(abs(value) < 1 << 63 for value in values):
+        return "bigint"
+    return "double" if values and kinds <= {int, float} else "varchar"
+
+
+def _fault(message: str, place: str, hint: str | None = None) -> WarehouseError:
+    return WarehouseError("WH004", message, place, hint, ExitCode.USAGE)

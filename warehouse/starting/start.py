@@ -1,0 +1,145 @@
+"""`wh new`: writes the start of a model, a query spec or an ingestor into a project. It replaces no file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.project import Project
+from warehouse.starting.ingestor_text import ingestor_text
+from warehouse.starting.sample import Sample, SampleColumn, read_sample
+
+KINDS = ("model", "query", "ingestor")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_ALONE = Sample("csv", ".csv", (SampleColumn("run_id", "run_id", "varchar"), SampleColumn("elapsed_ms", "elapsed_ms", "double")))
+
+
+@dataclass(frozen=True)
+class Start:
+    """The files that were written, and the command lines that go on from them."""
+
+    files: tuple[Path, ...]
+    next: tuple[str, ...]
+
+
+def start(project: Project, kind: str, name: str, sample_file: Path | None = None) -> Start:
+    """Write the start of one of `KINDS`, with the columns of a file if one is given. Raises WH004 for a name that is none, a file of
+    the project that is there already, and a sample that cannot be read."""
+    if not _NAME.fullmatch(name):
+        raise _fault("a name has lower-case letters, digits and _, and begins with a letter", printable(name))
+    sample = read_sample(sample_file) if sample_file else None
+    if kind == "ingestor":
+        texts = {
+            f"ingest/{name}.py": ingestor_text(name, sample or _ALONE), f"models/staging/stg_{name}.sql": _staging(name, sample or _ALONE),
+        }
+        shown = printable(str(sample_file)) if sample_file else "PATH"
+        steps = [f"wh ingest {shown}", "wh build", f"wh new query {name}_summary" + (f" --from {shown}" if sample_file else "")]
+    elif kind == "query":
+        texts = {f"queries/{name}.sql": _query(project, sample_file, sample)}
+        steps = ["wh build", f"wh publish {name}", "wh verify --all"]
+    else:
+        texts = {f"models/{name}.sql": _model(project, sample_file, sample)}
+        steps = ["wh check", "wh build", f'wh sql "select * from {name}"']
+    return Start(_written(project, texts), tuple(steps))
+
+
+def _written(project: Project, texts: Mapping[str, str]) -> tuple[Path, ...]:
+    files = tuple(project.root / path for path in texts)
+    for file in files:
+        if file.exists():
+            raise _fault("there is such a file already", project.shown(file), "choose another name")
+    for file, text in zip(files, texts.values(), strict=True):
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("x", encoding="utf-8") as stream:
+                stream.write(text)
+        except OSError as error:
+            raise _fault(f"cannot be written: {error.strerror}", project.shown(file)) from error
+    return files
+
+
+def _staging(name: str, sample: Sample) -> str:
+    selected = "".join(f"    {column.name},\n" for column in sample.columns)
+    return (
+        f"/*\ndescription: One row per record that the ingestor {name} read.\ncolumns:\n{_contract(sample.columns)}"
+        "  artifact_manifest_digest: {type: varchar, description: The bundle that the record is in}\n"
+        f"*/\nselect\n{selected}    artifact_manifest_digest\nfrom {name}\n"
+    )
+
+
+def _model(project: Project, file: Path | None, sample: Sample | None) -> str:
+    if file is None or sample is None:
+        table = _runs(project)
+        if table:
+            return (
+                "/*\ndescription: One row per status, how many runs ended so.\ngrain: [status]\ncolumns:\n"
+                '  status: {type: varchar, description: "How the runs ended"}\n  run_count: {type: bigint, description: "Runs that ended so"}\n'
+                f"*/\nselect\n    status,\n    count(*) as run_count\nfrom {table}\ngroup by status\n"
+            )
+        return '/*\ndescription: One row. Write a select here; bare table names are those of other models and of ingestors.\n*/\nselect 1 as number\n'
+    selected = ",\n".join(f"    {column.name}" for column in sample.columns)
+    return (
+        f"/*\ndescription: One row per record of {_table(project, file)}.\ncolumns:\n{_contract(sample.columns)}*/\n"
+        f"select\n{selected}\nfrom {_table(project, file)}\n"
+    )
+
+
+def _query(project: Project, file: Path | None, sample: Sample | None) -> str:
+    if file is None or sample is None:
+        table = _runs(project)
+        if table is None:
+            raise _fault("this project has no table of runs to start from", "--from", "give a file that an ingestor reads: --from FILE")
+        return (
+            "/*\ndescription: Runs by benchmark case and status.\ngrain: [benchmark_case_id, status]\nclaim:\n"
+            "  what: how many runs of each benchmark case ended how\n  population: all runs in the evidence\ncolumns:\n"
+            '  benchmark_case_id: {type: varchar, description: "The benchmark case"}\n'
+            '  status: {type: varchar, description: "How the runs ended"}\n  run_count: {type: bigint, description: "Runs that ended so"}\n'
+            f"*/\nselect\n    benchmark_case_id,\n    status,\n    count(*) as run_count\nfrom {table}\ngroup by benchmark_case_id, status\n"
+        )
+    table = _table(project, file)
+    numbers = [column for column in sample.columns if column.type != "varchar"]
+    texts = [column.name for column in sample.columns if column.type == "varchar"]
+    grain = "run_id" if "run_id" in texts else texts[0] if texts else "artifact_manifest_digest"
+    columns = [f'  {grain}: {{type: varchar, description: "The {grain} of the records"}}\n', '  row_count: {type: bigint, description: "Records"}\n']
+    selected = [f"    {grain},\n    count(*) as row_count"]
+    for column in numbers:
+        unit = f", unit: {column.unit!r}" if column.unit else ""
+        for word, call in (("smallest", "min"), ("median", "median"), ("largest", "max")):
+            kind = "double" if call == "median" else column.type
+            columns.append(f"  {column.name}_{call}: {{type: {kind}{unit}, description: \"The {word} {column.name}\"}}\n")
+            selected.append(f"    {call}({column.name}) as {column.name}_{call}")
+    body = ",\n".join(selected)
+    return (
+        f"/*\ndescription: One row per {grain} of {table}.\ngrain: [{grain}]\nclaim:\n  what: what was measured, by {grain}\n"
+        f"  population: all records in the evidence\ncolumns:\n{''.join(columns)}*/\nselect\n{body}\nfrom {table}\ngroup by {grain}\n"
+    )
+
+
+def _contract(columns: tuple[SampleColumn, ...]) -> str:
+    return "".join(
+        f"  {column.name}: {{type: {column.type}" + (f", unit: {column.unit!r}" if column.unit else "") + "}\n" for column in columns
+    )
+
+
+def _runs(project: Project) -> str | None:
+    """The table of runs, where the project has one."""
+    return next((path.stem for path in project.files("models", ".sql") if path.stem == "benchmark_run_fact"), None)
+
+
+def _table(project: Project, file: Path) -> str:
+    """The staging model of the ingestor that reads files like this one. It is named as the file is."""
+    name = re.sub(r"[^a-z0-9]+", "_", file.stem.lower()).strip("_")
+    stems = {path.stem for path in project.files("models", ".sql")}
+    if f"stg_{name}" in stems:
+        return f"stg_{name}"
+    raise _fault(
+        f"there is no model stg_{name} yet, which holds the records of such a file", printable(str(file)),
+        f"first: wh new ingestor {name} --from {printable(str(file))}",
+    )
+
+
+def _fault(message: str, place: str, hint: str | None = None) -> WarehouseError:
+    return WarehouseError("WH004", message, place, hint, ExitCode.USAGE)

@@ -1,0 +1,134 @@
+"""`wh tables` and `wh describe`: what can be queried, from the current build; from the project's files where nothing is built yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean
+from warehouse.project import Project
+from warehouse.transform.finished.builds import Build, find_current
+
+if TYPE_CHECKING:
+    import duckdb
+
+PUBLIC_SCHEMAS = ("main", "mart", "rollup")  # of others are the steps in between
+_ADDED = ("query_spec_digest", "number_ids")  # by a build, to a rollup
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """A table: its bare name, and how many rows it has; None for a view and where nothing is built."""
+
+    schema: str
+    table: str
+    kind: str
+    rows: int | None
+    description: str
+
+    @property
+    def is_internal(self) -> bool:
+        return self.schema not in PUBLIC_SCHEMAS
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """A column with its type in SQL, and what its model's header states; empty where that states nothing."""
+
+    name: str
+    type: str
+    unit: str | None
+    description: str
+
+
+@dataclass(frozen=True)
+class TableDescription:
+    """A table with its columns, and the columns that identify a row."""
+
+    summary: TableSummary
+    grain: tuple[str, ...]
+    columns: tuple[ColumnSummary, ...]
+
+
+def list_tables(project: Project) -> list[TableSummary]:
+    """All tables, internal ones too, by schema and name. Raises WH2xx where nothing is built and the project does not check."""
+    build = find_current(project)
+    found = _built(build) if build else [each.summary for each in _written(project)]
+    return sorted(found, key=lambda each: (each.is_internal, each.schema, each.table))
+
+
+def describe_table(project: Project, name: str) -> TableDescription:
+    """A table by its name, with or without its schema; case does not matter. Raises WH203 for an unknown one."""
+    build = find_current(project)
+    found = {} if build else {each.summary: each for each in _written(project)}
+    summaries = _built(build) if build else list(found)
+    wanted = name.lower()
+    # Of two with one bare name, such as a feed and what it feeds, the public one.
+    for summary in sorted(summaries, key=lambda each: each.is_internal):
+        if wanted in (summary.table.lower(), f"{summary.schema}.{summary.table}".lower()):
+            return _described(build, summary) if build else found[summary]
+    known = {each.table for each in summaries}
+    hint = did_you_mean(wanted.rpartition(".")[2], sorted(known)) or "wh tables lists the tables"
+    raise WarehouseError("WH203", "there is no such table", name, hint, ExitCode.NOT_FOUND)
+
+
+def _built(build: Build) -> list[TableSummary]:
+    from warehouse.transform.finished.query import open_build
+
+    con = open_build(build.path)
+    try:
+        # Of a table that is never changed the estimate is the count.
+        rows = con.execute(
+            "select m.schema_name, m.name, m.materialized, t.estimated_size, m.description from catalog.model as m"
+            " left join duckdb_tables() as t on t.schema_name = m.schema_name and t.table_name = m.name"
+        ).fetchall()
+    finally:
+        con.close()
+    return [TableSummary(schema, table, kind, count, description or "") for schema, table, kind, count, description in rows]
+
+
+def _described(build: Build, summary: TableSummary) -> TableDescription:
+    from warehouse.transform.finished.query import open_build
+
+    con = open_build(build.path)
+    try:
+        key = [summary.schema, summary.table]
+        grain, text, place = con.execute("select grain, sql, place from catalog.model where schema_name = ? and name = ?", key).fetchall()[0]
+        stated = _stated(text, place)
+        return TableDescription(summary, tuple(grain), tuple(_column(name, kind, stated) for name, kind in _typed(con, key)))
+    finally:
+        con.close()
+
+
+def _typed(con: "duckdb.DuckDBPyConnection", key: Sequence[str]) -> list[tuple[str, str]]:
+    columns = con.execute(
+        "select column_name, data_type from duckdb_columns() where schema_name = ? and table_name = ? order by column_index", key
+    )
+    return [(name, kind) for name, kind in columns.fetchall() if not (key[0] == "rollup" and name in _ADDED)]
+
+
+def _stated(text: str, place: str) -> Mapping[str, Any]:
+    from warehouse.transform.project.header import read_header
+
+    columns = read_header(text, place).values.get("columns")
+    return columns if isinstance(columns, dict) else {}
+
+
+def _column(name: str, kind: str, stated: Mapping[str, Any]) -> ColumnSummary:
+    about = stated.get(name)
+    values = about if isinstance(about, dict) else {}
+    return ColumnSummary(name, kind, values.get("unit"), " ".join(str(values.get("description") or "").split()))
+
+
+def _written(project: Project) -> list[TableDescription]:
+    """The tables that a build would make."""
+    from warehouse.transform.export.describe import describe_project
+
+    return [
+        TableDescription(
+            TableSummary(table.schema, table.bare_name, table.kind, None, table.description), table.model.grain,
+            tuple(ColumnSummary(each.name, each.type, each.unit, each.description) for each in table.columns.values()),
+        )
+        for table in describe_project(project).tables.values() if table.model
+    ]

@@ -1,11 +1,10 @@
-"""Measure how quickly evidence becomes landing rows: beside sha256 of the same bytes on one core, in the same run."""
+"""Measure how quickly evidence becomes landing rows, beside DuckDB's read_json and sha256 of the same files in the same run."""
 
 from __future__ import annotations
 
 import argparse
 import hashlib
 import json
-import multiprocessing
 import os
 import random
 import shutil
@@ -45,10 +44,8 @@ class Cost:
 
 @dataclass(frozen=True)
 class Figure:
-    """One format's figures. `speed` is sha256's seconds over those of parsing, in wall time; `speed_by_cpu` what it would be
-    on a machine with nothing else to do: sha256's CPU seconds over those of parsing, shared by all cores. `cores` is how many
-    were at work while it was parsed; `least` is sha256's seconds over those of the step `least`, in wall time; `peak_larger_mb`
-    the memory of parsing files `LARGER` times as large."""
+    """One format's figures. `of_duckdb` is the CPU time of DuckDB's read_json over that of parsing; None for what is not JSON. `of_sha256`
+    is the same of sha256. `peak_larger_mb` is the memory of parsing files `LARGER` times as large."""
 
     name: str
     megabytes: float
@@ -56,10 +53,8 @@ class Figure:
     ingest: Cost
     parse: Cost
     rows: int
-    cores: float
-    speed: float
-    speed_by_cpu: float
-    least: float
+    of_duckdb: float | None
+    of_sha256: float
     peak_larger_mb: float
     target: float | None
 
@@ -138,54 +133,22 @@ def parse_all(evidence: Path, project: Path) -> int:
     return sum(file.rows for batch in landing.batches for file in batch.files) - issues
 
 
-def keep_rows(evidence: Path, project: Path) -> int:
-    """The landing rows in a form that takes no time to read."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def read_json(evidence: Path, project: Path) -> int:
+    """DuckDB's read_json of the same files, on one thread, every value into columns; the number of files that it reads."""
+    import duckdb
 
-    found = sorted((project / ".wh").rglob("*.parquet"))
-    for path in found:
-        table = pq.read_table(path)
-        with pa.OSFile(str(path.with_suffix(".arrow")), "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
-            writer.write_table(table)
-    return len(found)
-
-
-def least(evidence: Path, project: Path) -> int:
-    """What parsing of this kind cannot do without: libraries imported, every byte read, hashed and decoded, here by simdjson
-    without a Python object, and the rows, which are there, written as Parquet; in as many processes as there are cores."""
-    import numpy  # noqa: F401
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    import simdjson
-
-    def share(number: int) -> None:
-        pa.set_cpu_count(1)
-        parser = simdjson.Parser()
-        for path in files[number::cores]:
-            data = path.read_bytes()
-            hashlib.sha256(data).digest()
-            for document in data.splitlines() if path.suffix == ".jsonl" else [data]:
-                with suppress(ValueError):  # no JSON, or not as it takes it
-                    parser.parse(document)
-        for path in rows[number::cores]:
-            pq.write_table(pa.ipc.open_file(pa.memory_map(str(path))).read_all(), path.with_suffix(".least"))
-
-    cores = len(os.sched_getaffinity(0))
-    files, rows = (
-        sorted(found, key=lambda path: -path.stat().st_size)
-        for found in (filter(Path.is_file, evidence.rglob("*")), (project / ".wh").rglob("*.arrow"))
-    )
-    workers = [multiprocessing.get_context("fork").Process(target=share, args=(number,)) for number in range(cores)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    return len(rows) if not any(worker.exitcode for worker in workers) else sys.exit("a process of it failed")
+    count = 0
+    for path in sorted((*evidence.rglob("*.json"), *evidence.rglob("*.jsonl"))):
+        with duckdb.connect() as con:
+            con.execute("set threads = 1")
+            with suppress(duckdb.Error):  # of what it does not take as JSON
+                con.execute("create table rows as from read_json(?, maximum_object_size = 4294967295)", [str(path)])
+                count += 1
+    return count
 
 
 STEPS: dict[str, Callable[[Path, Path], int]] = {
-    "sha256": hash_all, "ingest": ingest_all, "parse": parse_all, "rows": keep_rows, "least": least,
+    "sha256": hash_all, "ingest": ingest_all, "parse": parse_all, "duckdb": read_json,
 }
 
 
@@ -209,17 +172,16 @@ def figure(evidence: Evidence, size: int, scratch: Path) -> Figure | None:
     evidence.write(folder, size, random.Random(1), 1)
     megabytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
     costs = {step: measured(step, scratch, folder, project) for step in STEPS}
-    (hashed, _), (ingested, _), (parsed, rows), _, (leastwise, _) = costs.values()
+    (hashed, _), (ingested, _), (parsed, rows), (duckdb, read) = costs.values()
     for done in (folder, project):
         shutil.rmtree(done)
     evidence.write(folder, LARGER_BYTES, random.Random(2), LARGER)
     project = make_project(scratch / "project")
     measured("ingest", scratch, folder, project)
     of_larger, _ = measured("parse", scratch, folder, project)
-    cores = len(os.sched_getaffinity(0))
     return Figure(
-        evidence.name, megabytes, hashed, ingested, parsed, rows, parsed.cpu_s / parsed.wall_s, hashed.wall_s / parsed.wall_s,
-        hashed.cpu_s * cores / parsed.cpu_s, hashed.wall_s / leastwise.wall_s, of_larger.peak_mb, evidence.target,
+        evidence.name, megabytes, hashed, ingested, parsed, rows, duckdb.cpu_s / parsed.cpu_s if read else None,
+        hashed.cpu_s / parsed.cpu_s, of_larger.peak_mb, evidence.target,
     )
 
 
@@ -229,17 +191,17 @@ def make_project(folder: Path) -> Path:
 
 
 HEAD = (
-    f"{'evidence':<40} {'MB':>6} {'sha256 s':>8} {'ingest s':>8} {'parse s':>8} {'CPU s':>7} {'cores':>5} {'Mrows':>6}"
-    f" {'x sha256':>8} {'by CPU':>7} {'target':>7} {'least':>6} {'peak MB':>8} {f'files x{LARGER}':>9}"
+    f"{'evidence':<40} {'MB':>6} {'ingest s':>8} {'parse s':>8} {'CPU s':>7} {'Mrows':>6} {'x sha256':>8} {'x duckdb':>8} {'target':>7}"
+    f" {'peak MB':>8} {f'files x{LARGER}':>9}"
 )
 
 
 def line(figure: Figure) -> str:
     target = f">= {figure.target}" if figure.target else ""
+    of_duckdb = "" if figure.of_duckdb is None else f"{figure.of_duckdb:.3f}"
     return (
-        f"{figure.name:<40} {figure.megabytes:>6.0f} {figure.sha256.wall_s:>8.2f} {figure.ingest.wall_s:>8.2f}"
-        f" {figure.parse.wall_s:>8.2f} {figure.parse.cpu_s:>7.2f} {figure.cores:>5.2f} {figure.rows / 1e6:>6.2f}"
-        f" {figure.speed:>8.3f} {figure.speed_by_cpu:>7.3f} {target:>7} {figure.least:>6.2f} {figure.parse.peak_mb:>8.0f}"
+        f"{figure.name:<40} {figure.megabytes:>6.0f} {figure.ingest.wall_s:>8.2f} {figure.parse.wall_s:>8.2f} {figure.parse.cpu_s:>7.2f}"
+        f" {figure.rows / 1e6:>6.2f} {figure.of_sha256:>8.3f} {of_duckdb:>8} {target:>7} {figure.parse.peak_mb:>8.0f}"
         f" {figure.peak_larger_mb:>9.0f}"
     )
 

@@ -16,8 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bare", action="store_true", help="without the standard models, queries and ingestors")
     parser.add_argument(
         "--store", metavar="URL",
-        help="where evidence is kept, instead of .wh/store in the folder: a bucket must be there; of a URL that is neither a folder's nor s3://"
-        " it is tried what it promises, and again when the project is there",
+        help="where evidence is kept, instead of .wh/store in the folder: a bucket must exist; a store at a URL that is neither a folder's nor"
+        " s3:// can only be read",
     )
 
 
@@ -25,12 +25,14 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.store is None:
         project = init_project(args.dir, bare=args.bare)
     else:
-        from warehouse.evidence.objects.location import prove_store
+        from warehouse.evidence.objects.location import open_store
 
-        def try_store(project: Project) -> None:
-            if refuted := prove_store(project):
-                notice(f"the store can only be read: {refuted}")
+        def ask_store(project: Project) -> None:
+            store = open_store(project)
+            store.is_empty()  # a bucket that does not exist, or that refuses, raises WH114
+            if store.objects.is_read_only:
+                notice("the store can only be read: wh pull copies what is there into a store in a folder or in s3://")
 
-        project = init_project(args.dir, bare=args.bare, store=args.store, check=try_store)
+        project = init_project(args.dir, bare=args.bare, store=args.store, check=ask_store)
     say(project.root)
     return ExitCode.OK

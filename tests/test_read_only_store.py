@@ -1,9 +1,10 @@
-"""A store under a URL of fsspec's of which nothing is proven: all that reads works on it, all that writes is refused."""
+"""A store at a URL of fsspec's: all that reads works on it, all that writes is refused."""
 
 from __future__ import annotations
 
 import pickle
 import shutil
+import sys
 from pathlib import Path
 
 import fsspec
@@ -12,11 +13,15 @@ from conftest import WhOn
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.rollup import build
+from warehouse.cli.main import main
+from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.objects.base import UNREACHABLE
+from warehouse.evidence.objects.base import UNREACHABLE, Staged
 from warehouse.evidence.objects.location import open_store
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
+from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
 SQL = "select key, sum(value) as total from reading group by key"
@@ -81,6 +86,20 @@ def test_what_writes_is_refused(project: Project, wh_on: WhOn, tmp_path: Path) -
     assert list(open_store(project).objects.entries("")) == before
 
 
+def test_no_object_is_made_moved_or_removed(project: Project) -> None:
+    objects = open_store(project).objects
+    before = list(objects.entries(""))
+    staged = Staged(b"x", 1, bytes_digest(b"x"))
+    for write in (
+        lambda: objects.create("raw/x", b"x"), lambda: objects.create_files({"raw/x": staged}), lambda: objects.move_aside(before[0].key),
+        lambda: objects.remove(before[0].key), lambda: objects.remove_below("raw"), objects.keeping, objects.removing,
+    ):
+        with pytest.raises(WarehouseError) as caught:
+            write()
+        assert caught.value.code == "WH129" and "wh pull" in str(caught.value.hint)
+    assert list(objects.entries("")) == before
+
+
 def test_its_listings_are_in_the_order_of_keys(project: Project) -> None:
     objects = open_store(project).objects
     keys = [entry.key for entry in objects.entries("")]
@@ -100,3 +119,21 @@ def test_a_store_that_cannot_be_reached_is_no_loss_of_evidence(written: Project)
     with pytest.raises(WarehouseError) as caught:
         open_store(project).digests()
     assert caught.value.code in (UNREACHABLE, "WH006")  # WH006 where its client is not installed
+
+
+def test_a_project_whose_store_can_only_be_read(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ["init", str(tmp_path / "project"), "--bare", "--store", f"local://{tmp_path}/store"]
+    (tmp_path / "store").mkdir()
+    assert main(arguments) == ExitCode.OK
+    out, err = capfd.readouterr()
+    assert out == f"{tmp_path}/project\n" and err.startswith("the store can only be read: ") and err.count("\n") == 1
+    assert main(arguments) == ExitCode.USAGE
+    assert "WH003 " in capfd.readouterr().err
+    for place, reason in {"http://x": "does not tell what it has", "gopher://x": "what fsspec knows", "a\nb": "cannot be seen"}.items():
+        assert main(["init", str(tmp_path / "none"), "--store", place]) == ExitCode.USAGE
+        assert reason in capfd.readouterr().err and not (tmp_path / "none").exists()
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
+    assert main(["init", str(tmp_path / "none"), "--store", "gs://x/y"]) == ExitCode.FAILED
+    assert capfd.readouterr().err.startswith("WH006 gs://x/y: ") and not (tmp_path / "none").exists()
+    assert init_project(tmp_path / 'quo"ted', store='of "us"').store_root == tmp_path / 'quo"ted' / 'of "us"'
+    assert init_project(tmp_path / "bucket", store="s3://evidence/team").store_url == "s3://evidence/team"

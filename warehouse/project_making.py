@@ -38,8 +38,7 @@ def init_project(
     root: Path, *, bare: bool = False, store: str = DEFAULT_STORE, check: Callable[[Project], object] = lambda project: None
 ) -> Project:
     """Make a project in `root`, which may exist, with its evidence at `store`: a URL, or a folder below the project's. `check` is
-    asked first: what it raises leaves nothing behind. Raises WH002 for no place of a store, WH003 where a project is already,
-    unless it is that very one."""
+    asked first: what it raises leaves nothing behind. Raises WH002 for no place of a store, WH003 where a project is already."""
 
     def fault(message: str, hint: str) -> WarehouseError:
         return WarehouseError("WH002", message, printable(store), f"for one: {hint}", ExitCode.USAGE)
@@ -48,10 +47,6 @@ def init_project(
     if not store.isprintable():
         raise fault("characters that cannot be seen do not name a store", '"s3://bucket/folder"')
     if (root / PROJECT_FILE).exists():
-        there = read_project(root)
-        if store != DEFAULT_STORE and (there.store_root, there.store_url, there.uses_standard) == (*place, not bare):
-            check(there)
-            return there  # as it is
         raise WarehouseError("WH003", "a project is here already", str(root / PROJECT_FILE), exit_code=ExitCode.USAGE)
     check(replace(project_of_store(place[0]), store_url=place[1]))
     try:

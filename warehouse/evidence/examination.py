@@ -47,7 +47,7 @@ def examine(objects: Objects) -> Iterator[Trial]:
 
 def _promises(objects: Objects) -> Iterator[tuple[str, Callable[[Objects, str], tuple[str, str]]]]:
     yield "list", _list
-    if not objects.is_read_only:  # which only a store that answers can tell
+    if not objects.is_read_only:
         yield from (
             ("write", _write), ("read", _read), ("create if absent", _create_if_absent),
             ("create if absent, many at once", _race), ("clock", _clock), ("delete", _delete),

@@ -6,12 +6,12 @@ import os
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
 from warehouse.digest import CHUNK_BYTES, file_hasher
 from warehouse.errors import WarehouseError, printable
-from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import write_new, write_synced
 from warehouse.evidence.objects.base import Staged
 from warehouse.evidence.objects.local import open_plain
@@ -36,7 +36,8 @@ class Incoming:
     def copy(self, sources: Sequence[Path]) -> list[Staged | WarehouseError]:
         """One result a source: the staged copy, or why it could not be read (WH102), is larger than what is free (WH115) or changed
         meanwhile (WH108). Raises WH109 when the store cannot be written. Memory: one chunk a thread, however large the files, and 64 MiB."""
-        return at_once(_COPY_THREADS, self._copy, sources)
+        with ThreadPoolExecutor(_COPY_THREADS) as threads:
+            return list(threads.map(self._copy, sources))
 
     def discard(self, copies: Iterable[Staged]) -> None:
         """Forget copies that nobody needs any more."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,6 @@ from typing import TypeVar
 
 from warehouse.digest import bytes_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import scratch_folder
 from warehouse.evidence.incoming import Incoming, unwritable
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
@@ -229,8 +229,9 @@ class EvidenceStore:
 
     def _damaged(self, there: dict[str, Staged]) -> dict[str, Staged]:
         """Those under whose keys other bytes lie than the staged ones, or none any more."""
-        whole = at_once(_THREADS, lambda key: self._holds(key, there[key].sha256), there)
-        return {key: copy for (key, copy), is_whole in zip(there.items(), whole, strict=True) if not is_whole}
+        with ThreadPoolExecutor(_THREADS) as threads:
+            whole = threads.map(lambda key: self._holds(key, there[key].sha256), there)
+            return {key: copy for (key, copy), is_whole in zip(there.items(), whole, strict=True) if not is_whole}
 
     def _holds(self, key: str, sha256: str) -> bool:
         try:

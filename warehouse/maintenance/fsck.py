@@ -23,8 +23,6 @@ from warehouse.evidence.objects.holds import FOLDER as HOLDS
 from warehouse.evidence.objects.holds import inspect_holds
 from warehouse.evidence.objects.local import WORK_NAMES
 from warehouse.evidence.objects.location import open_store
-from warehouse.evidence.objects.proof import FOLDER as PROOFS
-from warehouse.evidence.objects.proof import inspect_proofs
 from warehouse.evidence.store import EvidenceStore, bundle_key
 from warehouse.maintenance.bundles import bundle_of, inspect_bundle, inspect_event_names, missing_bundles
 from warehouse.maintenance.check_note import CheckNote, read_note
@@ -96,8 +94,6 @@ def _checked(
                 yield from claims.signatures(entries)
             elif top == HOLDS:
                 yield from inspect_holds(entries)
-            elif top == PROOFS:
-                yield from inspect_proofs(store.objects, entries)
             elif top == "builds":
                 yield from inspect_builds(store.objects, entries)
             else:
@@ -157,7 +153,7 @@ def _others(store: EvidenceStore, entries: Iterator[Entry]) -> Iterator[Finding]
     for entry in entries:
         top = entry.key.partition("/")[0]
         if top == "probes":
-            yield Finding(LEFTOVER, entry.key, "a probe of wh doctor or wh init", AWAY)
+            yield Finding(LEFTOVER, entry.key, "a probe of wh doctor", AWAY)
         elif not (store.objects.links_files and top in WORK_NAMES):
             yield Finding(ORPHANED, entry.key, "nothing of this name belongs in a store", AWAY)
 

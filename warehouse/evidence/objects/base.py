@@ -82,7 +82,7 @@ class Objects(Protocol):
 
     @property
     def is_read_only(self) -> bool:
-        """Whether all that writes is refused (WH129): some stores are asked what is proven there."""
+        """Whether everything that writes is refused (WH129)."""
         ...
 
     # -- reading ------------------------------------------------------------------------------------------------

@@ -1,9 +1,7 @@
-"""Objects under any URL that fsspec knows: to be read, and to be written where a proof says that a name is given once.
+"""Objects under any URL that fsspec knows, to be read only.
 
-fsspec promises nothing of a name that is taken: what its file systems offer to create a file if absent is, in most, a look and
-then a write. So nothing is created here without a proof (`evidence.objects.proof`), by one call for each object, and none larger than
-those that it was found with: above some size many clients upload in parts, by other calls. What is read for its bytes is kept in
-a local cache by digest.
+fsspec promises nothing of a name that is taken: most of its file systems look for a name and then write. What is read for its
+bytes is kept in a local cache by digest.
 """
 
 from __future__ import annotations
@@ -16,32 +14,28 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from warehouse.address import shown, shown_beside
 from warehouse.digest import CHUNK_BYTES
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.at_once import at_once
-from warehouse.evidence.durable import unique_name
 from warehouse.evidence.objects.base import UNREACHABLE, Entry, Staged
-from warehouse.evidence.objects.proof import Proof, client_of, find_proof
 from warehouse.evidence.objects.remote import RemoteObjects
 
 # What file systems call the time of a file's last change, and what changes with its bytes.
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 _STAMPS = ("ETag", "etag", "md5Hash", "generation", "version_id", *_TIMES)
 _NEVER = datetime.fromtimestamp(0, UTC)
-_THREADS = 8
-_SMALL_BYTES = 4 << 20  # of the largest object of which each thread may hold one in memory
 
 
 class FsspecObjects(RemoteObjects):
-    """`Objects` under a URL. Copies lie in the folder `cache`."""
+    """`Objects` under a URL; what writes raises WH129. Copies are in the folder `cache`."""
+
+    is_read_only = True
 
     def __init__(self, url: str, cache: Path) -> None:
         super().__init__(cache)
         self._url = url.rstrip("/")
-        self._found: Proof | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Clients do not travel to other processes.
@@ -50,37 +44,6 @@ class FsspecObjects(RemoteObjects):
     @property
     def url(self) -> str:
         return shown(self._url)
-
-    @property
-    def is_read_only(self) -> bool:
-        try:
-            return self.find_proof() is None
-        except WarehouseError:  # told by whatever is done next
-            return True
-
-    @cached_property
-    def client(self) -> dict[str, str]:
-        """What the client is, as proofs name it."""
-        return client_of(self._url, self._opened[0])
-
-    def looks_before_it_writes(self) -> bool:
-        """Whether the client is known to look for a name first and then to write: what fsspec's own `pipe_file` does."""
-        from fsspec.spec import AbstractFileSystem
-
-        call = self._opened[0].pipe_file  # asked of the object: a class of asynchronous methods gets this one as it is made
-        return getattr(call, "__func__", None) is AbstractFileSystem.pipe_file
-
-    def find_proof(self) -> Proof | None:
-        """The proof by which objects are written here; None where there is none. Raises WH114."""
-        if self._found is None:
-            self._found = find_proof(self, self.client)
-        return self._found
-
-    def forget_proof(self) -> None:
-        """Remove what counts as one: a new one is to be found. Raises WH114."""
-        self._found = None
-        while proof := find_proof(self, self.client):
-            self.delete(proof.key)
 
     @cached_property
     def _opened(self) -> tuple[Any, str]:
@@ -162,76 +125,30 @@ class FsspecObjects(RemoteObjects):
         return f"{self.url}/{key}"
 
     def protections(self) -> Mapping[str, str]:
-        proof = self.find_proof()
-        if proof is None:
-            return {"read only": f"wh writes nothing there: it is not proven that a name is given once; wh init DIR --store {self.url} tries it"}
-        return {"a name is given once": str(proof)}
+        return {"read only": "wh writes nothing there; wh pull copies what is there into a store in a folder or in s3://"}
 
     # -- writing ------------------------------------------------------------------------------------------------
 
+    def check_writable(self) -> NoReturn:
+        raise WarehouseError(
+            "WH129", "a store there can only be read", self.url,
+            "keep evidence in a folder or in s3://; wh pull copies what is there into such a store", ExitCode.FAILED,
+        )
+
     def create(self, key: str, data: bytes) -> bool:
-        self._check_size(key, len(data))
-        return self.put(key, data)
+        self.check_writable()
 
     def put(self, key: str, data: bytes) -> bool:
-        """As `create`, whether it is proven or not: for what proves it, and for what asked before."""
-        path = self._path(key)
-        files = self._opened[0]
-        with self._told(key):
-            try:
-                try:
-                    files.pipe_file(path, data, mode="create")
-                except FileNotFoundError:  # of file systems that have folders
-                    files.makedirs(files._parent(path), exist_ok=True)
-                    files.pipe_file(path, data, mode="create")
-            except Exception:  # s3fs says EINVAL of a name that is taken, others something else: whether it is can be seen
-                if self.exists(key):
-                    return False
-                raise
-        return True
+        self.check_writable()
 
     def create_files(self, files: Mapping[str, Staged]) -> set[str]:
-        for key, staged in files.items():
-            self._check_size(key, staged.bytes)
-
-        def is_made(key: str) -> bool:
-            return self.put(key, files[key].read())
-
-        small = [key for key, staged in files.items() if staged.bytes <= _SMALL_BYTES]
-        made = {key for key, was_made in zip(small, at_once(_THREADS, is_made, small), strict=True) if was_made}
-        return made | {key for key, staged in files.items() if staged.bytes > _SMALL_BYTES and is_made(key)}
+        self.check_writable()
 
     def move_aside(self, key: str) -> None:
-        self._proof()
-        path = self._path(key)
-        with suppress(FileNotFoundError), self._told(key):  # another was first
-            self._opened[0].cp_file(path, f"{path}.damaged-{unique_name()}")
-            self.delete(key)
+        self.check_writable()
 
     def delete(self, key: str) -> None:
-        """Remove an object, there or not, without asking for anything."""
-        path = self._path(key)
-        with suppress(FileNotFoundError), self._told(key):
-            self._opened[0].rm_file(path)
-
-    def check_writable(self) -> None:
-        self._proof()
-
-    def _check_size(self, key: str, size: int) -> None:
-        largest = self._proof().largest_bytes
-        if size > largest:
-            message = f"{size} bytes, and that a name is given once there is proven up to {largest}"
-            raise WarehouseError("WH115", message, key.partition("/files/")[2] or key, "split it, or take a store in a folder or in s3://")
-
-    def _proof(self) -> Proof:
-        proof = self.find_proof()
-        if proof is None:
-            raise WarehouseError(
-                "WH129", "the store can only be read: nothing proves that a name is given once there", self.url,
-                f"wh init DIR --store {self.url} tries it; or keep evidence in a folder or in s3://, wh pull brings what is there into"
-                " such a store", ExitCode.FAILED,
-            )
-        return proof
+        self.check_writable()
 
 
 def _modified_at(info: Mapping[str, Any]) -> datetime:

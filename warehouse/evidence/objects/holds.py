@@ -24,12 +24,12 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
 from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError, printable
-from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.finding import AWAY, LEFTOVER, ORPHANED, Finding
 from warehouse.evidence.objects.base import UNREACHABLE, Entry, Item, Objects
@@ -153,7 +153,8 @@ class Holds:
         return WarehouseError("WH116", f"evidence is just being removed by {by}", self._objects.url, hint)
 
     def _mark(self, digests: Iterable[str]) -> None:
-        at_once(8, lambda digest: self._put(f"{_MARKS}/{digest}", _owner()), digests)
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda digest: self._put(f"{_MARKS}/{digest}", _owner()), digests))
 
     def _unmark(self, digests: Iterable[str]) -> None:
         for digest in digests:

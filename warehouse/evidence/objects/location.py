@@ -34,21 +34,6 @@ class StoreLocation(Protocol):
     def store_lock_days(self) -> int: ...
 
 
-def prove_store(location: StoreLocation) -> str | None:
-    """Ask whether a store is there, and try whether one under a URL of fsspec's can be written to. None where that is proven, now,
-    and for any other kind of store; else why not: it can only be read. Raises WH006, WH114."""
-    from warehouse.evidence.objects.fsspec_urls import FsspecObjects
-
-    store = open_store(location)
-    objects = store.objects
-    if not isinstance(objects, FsspecObjects):
-        store.is_empty()  # a bucket that is not there, or that refuses, says so
-        return None
-    from warehouse.evidence.objects.probe import prove
-
-    return prove(objects)
-
-
 def open_store(location: StoreLocation) -> EvidenceStore:
     """The store at a location, without asking whether it is there. Raises WH006 where its client is not installed, WH114 where
     something else lies there."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
@@ -18,7 +19,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from warehouse.digest import CHUNK_BYTES, bytes_digest
 from warehouse.errors import WarehouseError
-from warehouse.evidence.at_once import at_once
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.objects.base import UNREACHABLE, Entry, Staged
 from warehouse.evidence.objects.remote import RemoteObjects
@@ -167,7 +167,8 @@ class S3Objects(RemoteObjects):
                 if error.code != "WH105":
                     raise
 
-        at_once(_THREADS, copied, [key for key, sha256 in wanted.items() if not self._cache.path(sha256).exists()])
+        with ThreadPoolExecutor(_THREADS) as threads:
+            list(threads.map(copied, [key for key, sha256 in wanted.items() if not self._cache.path(sha256).exists()]))
 
     def matching(self, pattern: str) -> list[str]:
         parts = pattern.split("/")
@@ -224,8 +225,9 @@ class S3Objects(RemoteObjects):
             return True
 
     def create_files(self, files: Mapping[str, Staged]) -> set[str]:
-        made = at_once(_THREADS, lambda key: self._create_file(key, files[key]), files)
-        return {key for key, is_made in zip(files, made, strict=True) if is_made}
+        with ThreadPoolExecutor(_THREADS) as threads:
+            made = threads.map(lambda key: self._create_file(key, files[key]), files)
+            return {key for key, is_made in zip(files, made, strict=True) if is_made}
 
     def _create_file(self, key: str, staged: Staged) -> bool:
         if staged.bytes <= _SMALL_BYTES:

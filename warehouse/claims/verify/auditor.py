@@ -43,7 +43,7 @@ from warehouse.claims.verify.verdict import (
     Verdict,
     state_of,
 )
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, counted
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, standing_now
 from warehouse.evidence.objects.location import open_store
@@ -131,7 +131,7 @@ class Auditor:
                     if doubt := replayed.retraced.doubt(claim.record, claim.grain_forms, claim.column):
                         doubts.append(doubt)
                         continue
-                reason = f"{files} raw files hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
+                reason = f"{counted(files, 'raw file')} hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
                 reason += "" if claim.is_read else "; no file states it, the query does"
                 if not claim.is_current:
                     reason += STALE_BECAUSE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import NO_MODELS, is_verbose, notice, print_json, say, table
+from warehouse.cli.output import NO_MODELS, counted, is_verbose, notice, print_json, say, table
 from warehouse.transform.build.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class BuildReporter:
 
     def _line(self, model: "ModelResult") -> None:
         if self._is_live:
-            rows = "" if model.rows is None else f"{model.rows:,} rows"
-            keys = "" if model.keys is None else f"{model.keys:,} keys"
+            rows = "" if model.rows is None else counted(model.rows, "row")
+            keys = "" if model.keys is None else counted(model.keys, "key")
             notice(f"  {model.action:<6}  {model.name:<40} {keys:>12} {rows:>16} {model.seconds:8.2f} s")
 
     def unfinished(self) -> None:
@@ -65,7 +65,7 @@ class BuildReporter:
         parts = []
         for action, word in _DONE.items():
             found = [model for model in report.models if model.action == action]
-            keys = f" ({sum(model.keys or 0 for model in found):,} keys)" if action == "update" else ""
+            keys = f" ({counted(sum(model.keys or 0 for model in found), 'key')})" if action == "update" else ""
             if found:
                 parts.append(f"{word} {len(found):,}{keys}")
         return f"{', '.join(parts)} in {self._stopwatch.total():.1f} s"

@@ -137,9 +137,9 @@ def _to_stderr(text: object, *, is_shown: bool) -> None:
 
 
 def _log(text: str) -> None:
+    global _output
     if _output.log is None:
         return
-    global _output
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     try:
         with _output.log.open("a", encoding="utf-8") as file:

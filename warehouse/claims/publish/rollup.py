@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,10 +32,17 @@ _EXACT_TYPES = re.compile(
 )
 
 
-def build(project: Project, progress: Progress = Progress(), *, is_retry: bool = False, now: datetime | None = None) -> BuildReport:
+def build(
+    project: Project, progress: Progress = Progress(), *, is_retry: bool = False, now: datetime | None = None, patterns: Sequence[str] = (),
+) -> BuildReport:
     """`wh build`: all tables and all rollups, detail as old as it is `now` (UTC); with `is_retry` from where the last build
-    stopped. Raises WH2xx, WH302."""
-    return build_tables(project, write_rollup, progress, is_retry=is_retry, now=now)
+    stopped; with `patterns` the models that these select and all that they read, without making them current. Raises WH2xx, WH302."""
+    choose = None
+    if patterns:
+        from warehouse.transform.build.preview import chooser
+
+        choose = chooser(project, patterns)
+    return build_tables(project, write_rollup, progress, is_retry=is_retry, now=now, choose=choose)
 
 
 def check(project: Project) -> Findings:

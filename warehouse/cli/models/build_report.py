@@ -80,7 +80,8 @@ class BuildReporter:
             else:
                 say(table(["schema", "action", "tables", "rows", "seconds"], _by_schema(changed)))
                 notice(f"-v lists all {len(changed):,} tables")
-        say(report.build.path)
+        if not report.is_partial:
+            say(report.build.path)
 
 
 def _by_schema(models: "list[ModelResult]") -> list[list[object]]:
@@ -114,8 +115,8 @@ def _share(seconds: float, whole: float) -> str:
 
 def _document(report: "BuildReport", parts: dict[str, float]) -> dict[str, object]:
     return {
-        "build_digest": report.build.digest,
-        "database": str(report.build.path),
+        "build_digest": None if report.is_partial else report.build.digest,
+        "database": None if report.is_partial else str(report.build.path),
         "is_new": report.is_new,
         "models": [
             {

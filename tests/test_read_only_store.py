@@ -11,9 +11,9 @@ import fsspec
 import pytest
 from conftest import WhOn
 from samples.values import take_in, value_files, values_project
+from warehouse.claims.publish.rollup import build
 
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.publish.rollup import build
 from warehouse.cli.main import main
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError

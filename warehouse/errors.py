@@ -174,6 +174,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     return f"did you mean {by_lower[near[0]]}?" if near else None
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: 1 bundle, 2 bundles, 1,000 queries."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
 def printable(text: str) -> str:
     """`text` on one line, with control and invisible characters escaped: file names come from strangers and reach terminals."""
     return text if text.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in text)

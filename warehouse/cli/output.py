@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.errors import WarehouseError, printable, printable_lines
+from warehouse.errors import counted as counted
 
 NO_MODELS = "there are no models yet: write a select into models/NAME.sql, and wh build makes the table NAME"
 
@@ -136,14 +137,19 @@ def _to_stderr(text: object, *, is_shown: bool) -> None:
 
 
 def _log(text: str) -> None:
+    global _output
     if _output.log is None:
         return
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    with _output.log.open("a", encoding="utf-8") as file:
-        file.writelines(f"{now} {line}\n" for line in text.splitlines() if line)
+    try:
+        with _output.log.open("a", encoding="utf-8") as file:
+            file.writelines(f"{now} {line}\n" for line in text.splitlines() if line)
+    except OSError:
+        _output = replace(_output, log=None)  # or reporting this error would fail, too
+        raise
 
 
-def progress_bar(total: int, unit: str, *, scaled: bool = False) -> Any:
+def progress_bar(total: int | None, unit: str, *, scaled: bool = False) -> Any:
     """A tqdm bar on stderr, silent with --quiet and when stderr is no terminal."""
     from tqdm import tqdm
 
@@ -169,6 +175,18 @@ def counting_bar(unit: str) -> Iterator[Callable[[int, int], None]]:
     finally:
         for bar in bars:
             bar.close()
+
+
+@contextmanager
+def step_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A callback for which step of a long work is under way, and how many of how many parts of it are done; and a bar of that."""
+    with progress_bar(1, "") as bar:
+
+        def on_step(step: str, done: int, total: int) -> None:
+            bar.total, bar.n = total, done
+            bar.set_description(step)  # which draws it, at once
+
+        yield on_step
 
 
 # --- text --------------------------------------------------------------------------------------------------------
@@ -211,11 +229,6 @@ def _records(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         for number, row in enumerate(rows, 1)
         for line in (f"-- row {number}", *(f"{name.ljust(width)}  {cell}" for name, cell in zip(headers, row, strict=True)))
     )
-
-
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """A count with its noun: 1 bundle, 2 bundles, 1,000 queries."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def size(count: int) -> str:

@@ -6,7 +6,7 @@ Nothing in the store is ever overwritten. The same rollup of the same evidence h
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from warehouse.claims.publish.non_evidence import refuse_beside_evidence
 from warehouse.claims.publish.publication import CONTENT, PUBLICATION_DOMAIN, PUBLICATION_VERSION, RECORD, publication_key, spec_key
 from warehouse.claims.publish.signing import check_evidence_signatures, publication_subject, sign_publication
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
-from warehouse.errors import ExitCode, WarehouseError, did_you_mean
+from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean
 from warehouse.evidence.ledger.events import PUBLICATION as PUBLISHED
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.base import Objects
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from warehouse.transform.finished.builds import Build
 
 
+OnStep = Callable[[str, int, int], None]
+
+
 @dataclass(frozen=True)
 class Publication:
     """A frozen rollup: its digest, query, `query_spec_digest`, and whether this call made it."""
@@ -53,8 +56,13 @@ class Publication:
     unseen: int = 0  # bundles that arrived after the build it is made from
 
 
-def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Publication:
-    """Freeze the current build's rollup of a query spec, and sign it with `key`.
+def no_progress(step: str, done: int, total: int) -> None:
+    """Reports nothing."""
+
+
+def publish(project: Project, query: str, key: "SigningKey | None" = None, on_step: OnStep = no_progress) -> Publication:
+    """Freeze the current build's rollup of a query spec, and sign it with `key`. `on_step` is told which step begins, and how many of
+    how many parts of it are done.
 
     No clause of it or of a table under it may give another answer each time, no tie may decide, and nothing may depend on
     who signed what (WH306). No run that it rests on may be retracted or superseded, and the build must be of the decisions on
@@ -66,10 +74,10 @@ def publish(project: Project, query: str, key: "SigningKey | None" = None) -> Pu
     WH211.
     """
     with open_store(project).keeping():  # or what is checked may be gone when it is published
-        return _publish(project, query, key)
+        return _publish(project, query, key, on_step)
 
 
-def _publish(project: Project, query: str, key: "SigningKey | None") -> Publication:
+def _publish(project: Project, query: str, key: "SigningKey | None", on_step: OnStep) -> Publication:
     from warehouse.claims.publish.operations import determinism_of
     from warehouse.claims.publish.publishable import refuse_untraceable
     from warehouse.claims.publish.tie_probe import check_ties
@@ -92,11 +100,14 @@ def _publish(project: Project, query: str, key: "SigningKey | None") -> Publicat
         columns = rollup_columns(catalog, spec)
         values = [name for name in columns if name not in spec.grain]
         determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}), values)
+        on_step("trying ties", 0, 1)
         tried = check_ties(con, catalog, query)
+        on_step("running the query again", 0, 1)
         _check_same_result(con, spec.qualified, spec.sql, columns)
+        on_step("tracing rows to their bytes", 0, 1)
         traced = trace(con, catalog, query, values, traces_rows=True)
         frozen = freeze(con, spec, columns, traced, Facts(con, catalog, traced))
-        _check_evidence(project, spec.place, frozen)
+        _check_evidence(project, spec.place, frozen, on_step)
         # Last of all: what is decided meanwhile counts.
         decisions = check_admitted(project, build, specification, frozen.runs, spec.place)
         for digest in frozen.bundles:
@@ -127,14 +138,15 @@ def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
     lost = con.execute("select code, place from catalog.damaged where code in ('WH105', 'WH106') order by place").fetchall()
     if lost:
         code, place = lost[0]
+        bundles = counted(len(lost), "bundle that was altered or is gone", "bundles that were altered or are gone")
         raise WarehouseError(
-            code, f"the build was made without {len(lost)} bundle{'s' * (len(lost) > 1)} that were altered or are gone", place,
+            code, f"the build was made without {bundles}", place,
             "restore the store from a copy, or ingest the evidence again; then run: wh build",
             ExitCode.TAMPERED if code == "WH105" else ExitCode.MISSING,
         )
 
 
-def _check_evidence(project: Project, place: str, frozen: FrozenRows) -> None:
+def _check_evidence(project: Project, place: str, frozen: FrozenRows, on_step: OnStep) -> None:
     """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308, WH105,
     WH106, WH107, WH113, WH312."""
     if not frozen.is_evident:
@@ -142,7 +154,8 @@ def _check_evidence(project: Project, place: str, frozen: FrozenRows) -> None:
             "WH308", "a row rests on no run and no raw file", place, "publish only what is computed from evidence"
         )
     store = open_store(project)
-    for digest in sorted(frozen.bundles):
+    for done, digest in enumerate(sorted(frozen.bundles)):
+        on_step("hashing bundles", done, len(frozen.bundles))
         for problem in store.check_bundle(digest):
             raise problem
         signing = check_evidence_signatures(project, digest)
@@ -182,7 +195,7 @@ def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, c
         if fresh != built:
             different = sum(a != b for a, b in zip(fresh, built, strict=False)) + abs(len(fresh) - len(built))
             raise WarehouseError(
-                "WH303", f"{different} rows differ between the build's rollup and {name}", table,
+                "WH303", f"{counted(different, 'row differs', 'rows differ')} between the build's rollup and {name}", table,
                 "the query is not deterministic: order its aggregates and windows totally",
             )
 

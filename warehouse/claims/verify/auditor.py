@@ -41,7 +41,7 @@ from warehouse.claims.verify.verdict import (
     Verdict,
     state_of,
 )
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, counted
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.removal import expired, removed_bundles
 from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, standing_now
@@ -136,8 +136,8 @@ class Auditor:
                     if doubt := replayed.retraced.doubt(claim.record, claim.grain_forms, claim.column):
                         doubts.append(doubt)
                         continue
-                reason = f"{files} raw file{'s' * (files != 1)} hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
-                reason += "" if claim.is_read else "; the query states it, no file does"
+                reason = f"{counted(files, 'raw file')} hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
+                reason += "" if claim.is_read else "; no file states it, the query does"
                 if claim.stale_because:
                     reason += f"; {claim.stale_because}"
                 if problem := self._unsigned(claim):

@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from warehouse.claims.numbers.search import FoundCell
 from warehouse.claims.publish.specification import Specification
-from warehouse.errors import printable
+from warehouse.errors import counted, printable
 
 
 def page(found: FoundCell, specification: Specification, bundles: Sequence[str], key_ids: Sequence[str]) -> str:
@@ -37,7 +37,7 @@ def _lines(found: FoundCell, specification: Specification, bundles: Sequence[str
     yield f"Runs ({len(cell.runs)}):"
     yield from (f"  {printable(str(run['run_id']))}" for run in cell.runs)
     yield ""
-    yield f"Read from ({len(cell.evidence)} files, by the digest of their bundle's manifest):"
+    yield f"Read from ({counted(len(cell.evidence), 'file')}, by the digest of their bundle's manifest):"
     for file in cell.evidence:
         spans = ", ".join(f"[{offset}, {offset + length})" for offset, length in file["ranges"])
         yield f"  {file['artifact_manifest_digest']}  {printable(file['raw_path'])}"

@@ -23,21 +23,23 @@ def command(
         str | None,
         typer.Option(
             metavar="URL",
-            help="where evidence is kept, instead of .wh/store in the folder. A bucket must exist. What a store promises is tested"
-            " first, unless it is a folder or s3://",
+            help="where evidence is kept, instead of .wh/store in the folder. A bucket must exist; a store at a URL that is neither"
+            " a folder's nor s3:// can only be read",
         ),
     ] = None,
 ) -> ExitCode:
     if store is None:
         project = init_project(folder, bare=bare)
     else:
-        from warehouse.evidence.objects.location import prove_store
+        from warehouse.evidence.objects.location import open_store
 
-        def try_store(project: Project) -> None:
-            if refuted := prove_store(project):
-                notice(f"the store can only be read: {refuted}")
+        def ask_store(project: Project) -> None:
+            store = open_store(project)
+            store.is_empty()  # a bucket that does not exist, or that refuses, raises WH114
+            if store.objects.is_read_only:
+                notice("the store can only be read: wh pull copies what is there into a store in a folder or in s3://")
 
-        project = init_project(folder, bare=bare, store=store, check=try_store)
+        project = init_project(folder, bare=bare, store=store, check=ask_store)
     say(project.root)
     next_step(f"cd {folder}, then wh ingest PATH, or wh record -- COMMAND")
     return ExitCode.OK

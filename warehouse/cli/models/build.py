@@ -10,7 +10,9 @@ import typer
 
 from warehouse.cli.models.build_report import BuildReporter
 from warehouse.cli.models.check import report_findings
+from warehouse.cli.models.selecting import MoreModels, Select, selected
 from warehouse.cli.output import counted, counting_bar, next_step, notice, refused, warn
+from warehouse.cli.program import usage
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
@@ -20,37 +22,44 @@ if TYPE_CHECKING:
     from warehouse.transform.build.build import BuildReport
 
 PAGE = "docs/models.md"
-EXAMPLES = ("wh build", "wh build --profile", "wh build --json")
+EXAMPLES = ("wh build", "wh build --profile", "wh build --select staging.* indicator_results", "wh build --json")
 INTERRUPTED = "evidence that was parsed stays parsed, and the last build stays current; to go on: wh build --retry"
 
 
 def command(
+    select: Select = None,
+    more: MoreModels = None,
     retry: Annotated[bool, typer.Option("--retry", help="go on from where the last build failed or was stopped")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="check and build again on every change, until Ctrl-C")] = False,
     profile: Annotated[bool, typer.Option("--profile", help="print where the time went")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was built as JSON")] = False,
 ) -> ExitCode:
-    """A failed build leaves the last good one current. A build with nothing new returns at once."""
-    build = _Build(as_json=as_json, has_profile=profile)
+    """A failed build leaves the last good one current. A build with nothing new returns at once. With --select only those models, and all that
+    they read, are built and tested, for the next build: the last one stays current, and wh build --retry does the rest."""
+    patterns = selected(select, more)
+    if patterns and watch:
+        raise usage("--select and --watch do not go together")
+    build = _Build(patterns, as_json=as_json, has_profile=profile)
     return _watch(build, is_retry=retry) if watch else build.run(is_retry=retry)
 
 
 class _Build:
     """`wh build` as it was asked for, to be run once or many times."""
 
-    def __init__(self, *, as_json: bool, has_profile: bool) -> None:
-        self._as_json, self._has_profile = as_json, has_profile
+    def __init__(self, patterns: list[str], *, as_json: bool, has_profile: bool) -> None:
+        self._patterns, self._as_json, self._has_profile = patterns, as_json, has_profile
 
     def run(self, *, is_retry: bool) -> ExitCode:
         from warehouse.project import find_project
         from warehouse.transform.build.build import Progress, build
+        from warehouse.transform.build.preview import chooser
 
         project = find_project()
         reporter = BuildReporter()
         try:
             with counting_bar("bundles") as parsed:
                 progress = Progress(reporter.began, parsed, reporter.built)
-                report = _with_events(project, lambda: build(project, progress, is_retry=is_retry))
+                report = _with_events(project, lambda: build(project, progress, is_retry=is_retry, choose=chooser(project, self._patterns) if self._patterns else None))
         except WarehouseError as error:
             warn(error)
             reporter.unfinished()
@@ -59,6 +68,10 @@ class _Build:
             reporter.unfinished()
             raise
         reporter.finished(report, as_json=self._as_json, has_profile=self._has_profile)
+        if report.is_partial:
+            notice(f"{reporter.summary(report)}; the last build stays current")
+            next_step("wh build --retry does the rest and makes it current")
+            return ExitCode.FAILED if report.damaged else ExitCode.OK
         _report_doubts(report)
         notice(reporter.summary(report))
         next_step("wh tables lists what was built; wh publish QUERY publishes a rollup")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from warehouse.cli.output import NO_MODELS, is_verbose, notice, print_json, say, table
+from warehouse.cli.output import NO_MODELS, counted, is_verbose, notice, print_json, say, table
 from warehouse.transform.build.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class BuildReporter:
 
     def _line(self, model: "ModelResult") -> None:
         if self._is_live:
-            rows = "" if model.rows is None else f"{model.rows:,} rows"
-            keys = "" if model.keys is None else f"{model.keys:,} keys"
+            rows = "" if model.rows is None else counted(model.rows, "row")
+            keys = "" if model.keys is None else counted(model.keys, "key")
             notice(f"  {model.action:<6}  {model.name:<40} {keys:>12} {rows:>16} {model.seconds:8.2f} s")
 
     def unfinished(self) -> None:
@@ -65,7 +65,7 @@ class BuildReporter:
         parts = []
         for action, word in _DONE.items():
             found = [model for model in report.models if model.action == action]
-            keys = f" ({sum(model.keys or 0 for model in found):,} keys)" if action == "update" else ""
+            keys = f" ({counted(sum(model.keys or 0 for model in found), 'key')})" if action == "update" else ""
             if found:
                 parts.append(f"{word} {len(found):,}{keys}")
         return f"{', '.join(parts)} in {self._stopwatch.total():.1f} s"
@@ -80,7 +80,8 @@ class BuildReporter:
             else:
                 say(table(["schema", "action", "tables", "rows", "seconds"], _by_schema(changed)))
                 notice(f"-v lists all {len(changed):,} tables")
-        say(report.build.path)
+        if not report.is_partial:
+            say(report.build.path)
 
 
 def _by_schema(models: "list[ModelResult]") -> list[list[object]]:
@@ -114,8 +115,8 @@ def _share(seconds: float, whole: float) -> str:
 
 def _document(report: "BuildReport", parts: dict[str, float]) -> dict[str, object]:
     return {
-        "build_digest": report.build.digest,
-        "database": str(report.build.path),
+        "build_digest": None if report.is_partial else report.build.digest,
+        "database": None if report.is_partial else str(report.build.path),
         "is_new": report.is_new,
         "models": [
             {

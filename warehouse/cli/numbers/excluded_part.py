@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from warehouse.cli.numbers.lineage_parts import Part
-from warehouse.errors import printable
+from warehouse.errors import counted, printable
 
 if TYPE_CHECKING:
     from warehouse.claims.numbers.lineage import Lineage
@@ -28,7 +28,7 @@ def excluded_part(project: "Project", number: "Lineage") -> Part:
 
 def _lines(exclusion: "Exclusion") -> list[str]:
     without = exclusion.population - exclusion.own
-    lines = [f"excluded    {without} of the {exclusion.population} runs of {', '.join(exclusion.tables) or 'no table of runs'}"]
+    lines = [f"excluded    {without} of {counted(exclusion.population, 'run')} of {', '.join(exclusion.tables) or 'no table of runs'}"]
     groups: dict[bool | None, dict[str, list[str]]] = {}
     for run in exclusion.excluded:
         groups.setdefault(run.is_of_row, {}).setdefault(_reason(run), []).append(_run(run))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from warehouse.cli.completion import query_names
-from warehouse.cli.output import counted, next_step, notice, print_json, say
+from warehouse.cli.output import counted, next_step, notice, print_json, say, step_bar
 from warehouse.errors import ExitCode
 
 PAGE = "docs/models.md"
@@ -28,7 +28,8 @@ def command(
     from warehouse.project import find_project
 
     key = load_signing_key(sign) if sign else None
-    publication = publish(find_project(), query, key)
+    with step_bar() as on_step:
+        publication = publish(find_project(), query, key, on_step)
     if as_json:
         print_json(
             {

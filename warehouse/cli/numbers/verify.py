@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warehouse.cli.numbers.signatures import signings_document, signings_text
-from warehouse.cli.output import is_verbose, notice, print_json_line, say, warn
+from warehouse.cli.output import is_verbose, notice, print_json_line, progress_bar, say, warn
 from warehouse.cli.program import usage
 from warehouse.errors import ExitCode, WarehouseError, printable
 
@@ -61,16 +62,20 @@ def command(
         raise usage("name one number, publication or packet, or give --all")
     counts, problems = Counter[str](), set[str]()
     is_one = target is not None and _digest(target) is None
-    for verdict in _verdicts(target, trust, timeout):
-        counts[verdict.state] += 1
-        if as_json:
-            print_json_line(_document(verdict))
-        elif is_one or is_verbose() or verdict.state != VERIFIED:
-            say("\n".join(_lines(verdict)), state=verdict.state)
-        for problem in map(str, verdict.problems):
-            if problem not in problems:  # a thousand numbers may rest on one lost file
-                warn(problem)
-            problems.add(problem)
+    with ExitStack() as bars:
+        bar = bars.enter_context(progress_bar(_how_many(target), " numbers")) if not is_one else None
+        for verdict in _verdicts(target, trust, timeout):
+            counts[verdict.state] += 1
+            if as_json:
+                print_json_line(_document(verdict))
+            elif is_one or is_verbose() or verdict.state != VERIFIED:
+                say("\n".join(_lines(verdict)), state=verdict.state)
+            for problem in map(str, verdict.problems):
+                if problem not in problems:  # a thousand numbers may depend on one lost file
+                    warn(problem)
+                problems.add(problem)
+            if bar is not None:
+                bar.update(1)
     if not is_one:
         notice(", ".join(f"{count} {state}" for state, count in counts.most_common()) or "nothing is published")
     return exit_code(counts, is_strict=strict)
@@ -97,6 +102,14 @@ def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "
     if digest is None:
         return [verify_number(project, target)]
     return verify_publication(project, publication_with(project, digest))
+
+
+def _how_many(target: str | None) -> int | None:
+    """The numbers of all publications; None of one target: how many it has is not known before it is read."""
+    from warehouse.claims.verify.verification import count_numbers
+    from warehouse.project import find_project
+
+    return count_numbers(find_project()) if target is None else None
 
 
 def _given_keys(files: list[Path] | None) -> dict[str, str] | None:

@@ -5,7 +5,7 @@ A failed build leaves the last good one untouched. The same inputs give the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,11 +45,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class BuildReport:
     """What a build did. `models` is empty when nothing was built: nothing had changed, or with `is_restored` an earlier
-    build of the same digest is current again. `damaged` are bundles that could not be parsed."""
+    build of the same digest is current again. With `is_partial` only chosen models were built, and `build` is not current. `damaged` are
+    bundles that could not be parsed."""
 
     build: Build
     is_new: bool
     is_restored: bool = False
+    is_partial: bool = False
     models: "tuple[ModelResult, ...]" = ()
     damaged: tuple[WarehouseError, ...] = ()
     tests: tuple["TestResult", ...] = ()
@@ -66,11 +68,13 @@ class Progress:
 
 
 def build(
-    project: Project, progress: Progress = Progress(), *, is_retry: bool = False, now: datetime | None = None
+    project: Project, progress: Progress = Progress(), *, is_retry: bool = False, now: datetime | None = None,
+    choose: "Callable[[Material], Collection[str]] | None" = None,
 ) -> BuildReport:
     """Bring the warehouse up to date with its evidence, files and models; with `is_retry`, from where the last build
-    failed or was interrupted. Detail has the age that it has `now` (UTC), when the build begins. Raises WH2xx; then the last
-    build stays current."""
+    failed or was interrupted. With `choose` only the models that it returns, among which is all that they read, in the database of
+    the next build: the last one stays current, and a retry does the rest. Detail has the age that it has `now` (UTC), when the build
+    begins. Raises WH2xx; then the last build stays current."""
     now = now or datetime.now(UTC)
     with builder_lock(project):
         progress.began("look")
@@ -79,13 +83,13 @@ def build(
         evidence = _evidence_fingerprint(project, store)
         texts = _texts_fingerprint(project, evidence)
         current = find_current(project)
-        if current and current.stands_at(now) and current.fingerprint == _fingerprint(texts, _files_now(project, current)):
+        if not choose and current and current.stands_at(now) and current.fingerprint == _fingerprint(texts, _files_now(project, current)):
             if _has_landing(store, current):
                 remove_leftovers(project)
                 if current.stamp != file_stamp(current.path):  # moved, and checked: the next reader need not
                     current = switch_to(project, current)
                 return BuildReport(current, is_new=False)
-        return _build(project, store, evidence, texts, current, progress, is_retry, now)
+        return _build(project, store, evidence, texts, current, progress, is_retry, now, choose)
 
 
 def gather_material(project: Project, progress: Progress = Progress(), now: datetime | None = None) -> "Material":
@@ -173,10 +177,11 @@ def _landing(
 
 
 def _build(
-    project: Project, store: EvidenceStore, evidence: str, texts: str, current: Build | None, progress: Progress,
-    is_retry: bool, now: datetime,
+    project: Project, store: EvidenceStore, evidence: str, texts: str, current: Build | None,
+    progress: Progress, is_retry: bool, now: datetime, choose: "Callable[[Material], Collection[str]] | None",
 ) -> BuildReport:
     material = _gather(project, store, evidence, current, progress, now)
+    chosen = choose(material) if choose else None
     damaged = material.landing.damaged
     files = tuple(material.inputs.files[call] for call in sorted(material.inputs.files))
     build = Build(
@@ -196,7 +201,7 @@ def _build(
     progress.began("copy")
     shadow = open_shadow(project, current, is_retry=is_retry)
     try:
-        done = bring_up_to_date(shadow, material, progress)
+        done = bring_up_to_date(shadow, material, progress, chosen)
     except WarehouseError:
         material.check_unchanged()  # a file that changed while it was read is told as that, not as a model's fault
         raise
@@ -204,6 +209,8 @@ def _build(
     keep_failures(project.builds, done.tests)
     refuse_failures(done.tests, len(material.checked.tests))
     material.check_unchanged()
+    if chosen is not None:
+        return BuildReport(replace(build, path=shadow), is_new=True, is_partial=True, models=done.models, damaged=damaged, tests=done.tests)
     build = publish_build(project, shadow, replace(build, stands_until=done.stands_until))
     return BuildReport(build, is_new=True, models=done.models, damaged=damaged, tests=done.tests)
 
@@ -219,17 +226,17 @@ class Done:
 
 
 def bring_up_to_date(
-    database: Path, material: "Material", progress: Progress = Progress()
+    database: Path, material: "Material", progress: Progress = Progress(), chosen: Collection[str] | None = None
 ) -> Done:
-    """Bring a database up to date, or fill a new one, and test it; a test that passed on the same rows is not run again.
-    What is good in it stays there when something fails."""
+    """Bring a database up to date, or fill a new one, and test it; a test that passed on the same rows is not run again. With `chosen`
+    models only these, and the tests of them. What is good in it stays there when something fails."""
     # The engine looks for a path without a pattern in the current folder first.
     with inside(material.root):
-        return _bring_up_to_date(database.resolve(), material, progress)
+        return _bring_up_to_date(database.resolve(), material, progress, chosen)
 
 
 def _bring_up_to_date(
-    database: Path, material: "Material", progress: Progress
+    database: Path, material: "Material", progress: Progress, chosen: Collection[str] | None
 ) -> Done:
     import duckdb
 
@@ -259,12 +266,15 @@ def _bring_up_to_date(
         # The models of a build read the same files one after another: a third of what a small file takes is its footer.
         con.execute("set parquet_metadata_cache = true")
         session = Session(con, material, states, progress.built)
-        models = session.run()
+        models = session.run(chosen)
         progress.began("tests")
-        asked = material.checked.tests
+        asked = [test for test in material.checked.tests if chosen is None or (test.reads and test.reads <= set(chosen))]
         # Outside a transaction: a test that cannot run would end it.
         tests = run_tests(con, tests_to_run(read_passed(con), asked, session.contents, session.unique))
         progress.began("write")
+        if chosen is not None:  # the catalog is of a whole build
+            con.execute("checkpoint")
+            return Done(tuple(models), tests, "")
         broken = {result.name for result in tests if result.status != "pass"}
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)

@@ -7,14 +7,16 @@ be told without.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.transform.build.build import Progress, gather_material
+from warehouse.transform.build.material import Material
 from warehouse.transform.build.plan import KEEP, plan
 from warehouse.transform.build.state import TableState, read_passed, read_states, tests_to_run
+from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.finished.builds import find_current
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.project.header import read_header
@@ -51,7 +53,7 @@ def preview(project: Project, patterns: Sequence[str] = (), progress: Progress =
     states, texts = last.states, last.texts
     material = gather_material(project, progress)
     checked = material.checked
-    changed = {name for name, model in checked.models.items() if _has_changed(texts.get(model.qualified), model)}
+    changed = _changed(checked, texts)
     steps = plan(checked, material.logic, material.inputs, states)
     if patterns:
         selected = select(patterns, checked.models, checked.graph, changed)
@@ -68,6 +70,28 @@ def preview(project: Project, patterns: Sequence[str] = (), progress: Progress =
         diff = _diff(texts[name], model) if model and is_shown else ""
         planned.append(PlannedModel(name, step.action, step.reason, diff))
     return Preview(tuple(planned), tuple(test.name for test in tests), material.landing.damaged)
+
+
+def chooser(project: Project, patterns: Sequence[str]) -> Callable[[Material], frozenset[str]]:
+    """What chooses the models that `patterns` select, with all that they read, of what a build is made from. It raises WH225."""
+
+    def choose(material: Material) -> frozenset[str]:
+        checked = material.checked
+        pending = list(select(patterns, checked.models, checked.graph, _changed(checked, _last_build(project).texts)))
+        chosen = set[str]()
+        while pending:
+            name = pending.pop()
+            if name not in chosen:
+                chosen.add(name)
+                pending += checked.graph.models[name]
+        return frozenset(chosen)
+
+    return choose
+
+
+def _changed(checked: CheckedProject, texts: Mapping[str, str]) -> set[str]:
+    """The models that say something else than in the last build, whose texts are given by qualified name."""
+    return {name for name, model in checked.models.items() if _has_changed(texts.get(model.qualified), model)}
 
 
 @dataclass(frozen=True)

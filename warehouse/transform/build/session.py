@@ -72,14 +72,16 @@ class Session:
         self._recorded: dict[str, str] = {}  # keys of files that stand in a table (`record_keys`)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
 
-    def run(self) -> list[ModelResult]:
-        """Bring every model up to date. Raises WH209 at the place of what failed; what was built before it is kept."""
-        order = self._checked.graph.order
+    def run(self, chosen: Collection[str] | None = None) -> list[ModelResult]:
+        """Bring every model up to date, or those `chosen`, among which is all that they read; then nothing is dropped. Raises WH209 at the
+        place of what failed; what was built before it is kept."""
+        every = self._checked.graph.order
+        order = every if chosen is None else [name for name in every if name in chosen]
         self._tables.begin()
         create_state_table(self._con)
         create_away_table(self._con)
         create_schemas(self._con)
-        results = [self._drop(name) for name in sorted(self._before.keys() - set(order))]
+        results = [self._drop(name) for name in sorted(self._before.keys() - set(every))] if chosen is None else []
         self._tables.commit()
         self._tables.begin()
         for name in order:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from warehouse.errors import counted
 from warehouse.transform.export.artifact_names import metadata, package_name, promises, relation_name, time_text, unique_id
 from warehouse.transform.export.description import ModelOutcome, ProjectDescription, Promise, PromiseOutcome, Table
 from warehouse.transform.sql.text import body
@@ -58,7 +59,7 @@ def _timing(outcome: ModelOutcome) -> list[dict[str, str]]:
 
 
 def _test_result(key: str, promise: Promise, outcome: PromiseOutcome) -> dict[str, Any]:
-    message = f"{outcome.failures} rows break it: {promise.text}" if outcome.failures else None
+    message = f"{counted(outcome.failures, 'row breaks', 'rows break')} it: {promise.text}" if outcome.failures else None
     return {
         **_result(key, _TEST_STATUS[outcome.status], message),
         "failures": outcome.failures,

@@ -40,7 +40,7 @@ def build_with_events(
         failure = error  # whose own name is gone with this block
         _tell(project, lambda description: _failed(failure, started_at, description), undelivered)
         raise
-    if report.is_new:
+    if report.is_new and not report.is_partial:
         _tell(project, lambda description: _finished(report, started_at), undelivered)
     return report
 

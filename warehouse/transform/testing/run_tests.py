@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, counted
 from warehouse.evidence.durable import fsync_folder
 from warehouse.transform.finished.builds import FAILURES, FAILURES_SCRATCH
 from warehouse.transform.project.data_tests import DataTest
@@ -163,5 +163,5 @@ def refuse_failures(results: Sequence[TestResult], tests: int) -> None:
     kept = [result.name for result in failed if result.kept is not None]
     hint = f"all rows: wh sql --failures {shlex.quote(f'from {quote(kept[0])}')}" if kept else None
     raise WarehouseError(
-        "WH210", f"{len(failed)} of {tests} tests failed\n{told}", failed[0].place, hint
+        "WH210", f"{len(failed)} of {counted(tests, 'test')} failed\n{told}", failed[0].place, hint
     )

@@ -1,11 +1,11 @@
-"""Measure how quickly evidence becomes landing rows: beside sha256 of the same bytes on one core, in the same run."""
+"""Measure how quickly evidence becomes landing rows: beside sha256 of the same bytes, and DuckDB's `read_json` of the same
+records, each on one core, in the same run."""
 
 from __future__ import annotations
 
 import argparse
 import hashlib
 import json
-import multiprocessing
 import os
 import random
 import shutil
@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -30,6 +29,7 @@ SAMPLE_BYTES = 200_000  # enough to see whether an ingestor knows the format
 SMALLEST_BYTES = 200_000_000  # of less, the start of the parsing processes is what takes the time
 LARGER = 10  # files for the second look at memory: one that grows with them is not bounded by a batch
 LARGER_BYTES = 400_000_000  # of these in all: some files for each process
+LARGEST_OBJECT_BYTES = 1 << 28  # a record of requests is one object
 SAMPLED_EVERY_S = 0.05  # a peak that lasts a batch is seen, and looking costs little
 
 
@@ -47,8 +47,8 @@ class Cost:
 class Figure:
     """One format's figures. `speed` is sha256's seconds over those of parsing, in wall time; `speed_by_cpu` what it would be
     on a machine with nothing else to do: sha256's CPU seconds over those of parsing, shared by all cores. `cores` is how many
-    were at work while it was parsed; `least` is sha256's seconds over those of the step `least`, in wall time; `peak_larger_mb`
-    the memory of parsing files `LARGER` times as large."""
+    were at work while it was parsed; `of_duckdb` is DuckDB's CPU seconds over those of parsing, None where it reads no such
+    files; `peak_larger_mb` the memory of parsing files `LARGER` times as large."""
 
     name: str
     megabytes: float
@@ -59,7 +59,7 @@ class Figure:
     cores: float
     speed: float
     speed_by_cpu: float
-    least: float
+    of_duckdb: float | None
     peak_larger_mb: float
     target: float | None
 
@@ -138,54 +138,25 @@ def parse_all(evidence: Path, project: Path) -> int:
     return sum(file.rows for batch in landing.batches for file in batch.files) - issues
 
 
-def keep_rows(evidence: Path, project: Path) -> int:
-    """The landing rows in a form that takes no time to read."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def read_by_duckdb(evidence: Path, project: Path) -> int:
+    """All columns of the records of every file, by `read_json` in one thread, a file at a time. Columns are found once: what
+    is measured is reading, not looking for types."""
+    import duckdb
 
-    found = sorted((project / ".wh").rglob("*.parquet"))
-    for path in found:
-        table = pq.read_table(path)
-        with pa.OSFile(str(path.with_suffix(".arrow")), "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
-            writer.write_table(table)
-    return len(found)
-
-
-def least(evidence: Path, project: Path) -> int:
-    """What parsing of this kind cannot do without: libraries imported, every byte read, hashed and decoded, here by simdjson
-    without a Python object, and the rows, which are there, written as Parquet; in as many processes as there are cores."""
-    import numpy  # noqa: F401
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    import simdjson
-
-    def share(number: int) -> None:
-        pa.set_cpu_count(1)
-        parser = simdjson.Parser()
-        for path in files[number::cores]:
-            data = path.read_bytes()
-            hashlib.sha256(data).digest()
-            for document in data.splitlines() if path.suffix == ".jsonl" else [data]:
-                with suppress(ValueError):  # no JSON, or not as it takes it
-                    parser.parse(document)
-        for path in rows[number::cores]:
-            pq.write_table(pa.ipc.open_file(pa.memory_map(str(path))).read_all(), path.with_suffix(".least"))
-
-    cores = len(os.sched_getaffinity(0))
-    files, rows = (
-        sorted(found, key=lambda path: -path.stat().st_size)
-        for found in (filter(Path.is_file, evidence.rglob("*")), (project / ".wh").rglob("*.arrow"))
-    )
-    workers = [multiprocessing.get_context("fork").Process(target=share, args=(number,)) for number in range(cores)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    return len(rows) if not any(worker.exitcode for worker in workers) else sys.exit("a process of it failed")
+    pattern, form = next(each.records for each in ALL if each.records and each.name == evidence.name)
+    connection = duckdb.connect(config={"threads": 1})
+    options = {"format": form, "maximum_object_size": LARGEST_OBJECT_BYTES}
+    columns: dict[str, str] | None = None
+    files = sorted(evidence.rglob(pattern))
+    for path in files:
+        relation = connection.read_json(str(path), columns=columns, **options)
+        columns = columns or dict(zip(relation.columns, map(str, relation.types), strict=True))
+        connection.sql("create or replace temp table records as from relation")
+    return len(files)
 
 
 STEPS: dict[str, Callable[[Path, Path], int]] = {
-    "sha256": hash_all, "ingest": ingest_all, "parse": parse_all, "rows": keep_rows, "least": least,
+    "sha256": hash_all, "ingest": ingest_all, "parse": parse_all, "duckdb": read_by_duckdb,
 }
 
 
@@ -205,11 +176,13 @@ def figure(evidence: Evidence, size: int, scratch: Path) -> Figure | None:
     told, _ = run([*WH, "ingest", "--dry-run", "--json", str(sample)], project)
     if not json.loads(told)["bundles"]:
         return None
-    folder = scratch / "evidence"
+    folder = scratch / "evidence" / evidence.name  # by which a step knows what it reads
     evidence.write(folder, size, random.Random(1), 1)
     megabytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-    costs = {step: measured(step, scratch, folder, project) for step in STEPS}
-    (hashed, _), (ingested, _), (parsed, rows), _, (leastwise, _) = costs.values()
+    steps = [step for step in STEPS if step != "duckdb" or evidence.records]
+    costs = {step: measured(step, scratch, folder, project) for step in steps}
+    (hashed, _), (ingested, _), (parsed, rows) = (costs[step] for step in ("sha256", "ingest", "parse"))
+    of_duckdb = costs["duckdb"][0].cpu_s / parsed.cpu_s if evidence.records else None
     for done in (folder, project):
         shutil.rmtree(done)
     evidence.write(folder, LARGER_BYTES, random.Random(2), LARGER)
@@ -219,7 +192,7 @@ def figure(evidence: Evidence, size: int, scratch: Path) -> Figure | None:
     cores = len(os.sched_getaffinity(0))
     return Figure(
         evidence.name, megabytes, hashed, ingested, parsed, rows, parsed.cpu_s / parsed.wall_s, hashed.wall_s / parsed.wall_s,
-        hashed.cpu_s * cores / parsed.cpu_s, hashed.wall_s / leastwise.wall_s, of_larger.peak_mb, evidence.target,
+        hashed.cpu_s * cores / parsed.cpu_s, of_duckdb, of_larger.peak_mb, evidence.target,
     )
 
 
@@ -230,16 +203,17 @@ def make_project(folder: Path) -> Path:
 
 HEAD = (
     f"{'evidence':<40} {'MB':>6} {'sha256 s':>8} {'ingest s':>8} {'parse s':>8} {'CPU s':>7} {'cores':>5} {'Mrows':>6}"
-    f" {'x sha256':>8} {'by CPU':>7} {'target':>7} {'least':>6} {'peak MB':>8} {f'files x{LARGER}':>9}"
+    f" {'x sha256':>8} {'by CPU':>7} {'target':>7} {'x DuckDB':>8} {'peak MB':>8} {f'files x{LARGER}':>9}"
 )
 
 
 def line(figure: Figure) -> str:
     target = f">= {figure.target}" if figure.target else ""
+    of_duckdb = "" if figure.of_duckdb is None else f"{figure.of_duckdb:.2f}"
     return (
         f"{figure.name:<40} {figure.megabytes:>6.0f} {figure.sha256.wall_s:>8.2f} {figure.ingest.wall_s:>8.2f}"
         f" {figure.parse.wall_s:>8.2f} {figure.parse.cpu_s:>7.2f} {figure.cores:>5.2f} {figure.rows / 1e6:>6.2f}"
-        f" {figure.speed:>8.3f} {figure.speed_by_cpu:>7.3f} {target:>7} {figure.least:>6.2f} {figure.parse.peak_mb:>8.0f}"
+        f" {figure.speed:>8.3f} {figure.speed_by_cpu:>7.3f} {target:>7} {of_duckdb:>8} {figure.parse.peak_mb:>8.0f}"
         f" {figure.peak_larger_mb:>9.0f}"
     )
 

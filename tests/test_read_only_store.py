@@ -11,7 +11,6 @@ import fsspec
 import pytest
 from conftest import WhOn
 from samples.values import take_in, value_files, values_project
-from warehouse.claims.publish.rollup import build
 
 from warehouse.claims.publish.publish import publish
 from warehouse.cli.main import main

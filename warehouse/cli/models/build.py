@@ -59,7 +59,8 @@ class _Build:
         try:
             with counting_bar("bundles") as parsed:
                 progress = Progress(reporter.began, parsed, reporter.built)
-                report = _with_events(project, lambda: build(project, progress, is_retry=is_retry, choose=chooser(project, self._patterns) if self._patterns else None))
+                choose = chooser(project, self._patterns) if self._patterns else None
+                report = _with_events(project, lambda: build(project, progress, is_retry=is_retry, choose=choose))
         except WarehouseError as error:
             warn(error)
             reporter.unfinished()

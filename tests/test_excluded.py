@@ -38,13 +38,14 @@ WHERE_OK = "status = 'ok'"
 @dataclass(frozen=True)
 class Case:
     """A query, its cell with gpu = a, and by hand: run -> (reason, clause, line, in this row by its grain), witnesses, runs
-    whose condition is NULL, and the runs of other rows."""
+    whose condition is NULL, the runs of other rows, and the tables that the population is taken from."""
 
     sql: str
     left_out: dict[str, tuple[str, str, int, bool | None]]
     witnesses: dict[str, tuple[str, ...]] = field(default_factory=dict)
     nulls: frozenset[str] = frozenset()
     elsewhere: frozenset[str] = frozenset()
+    tables: tuple[str, ...] = ("main.run",)
 
 
 def out(reason: str, clause: str, line: int, *of_row: str, others: str = "", untold: str = "") -> dict:
@@ -56,6 +57,7 @@ def out(reason: str, clause: str, line: int, *of_row: str, others: str = "", unt
 
 
 RETRACTED = "run.run_id = retracted"
+BOTH = ("main.run", "main.outcome")
 CASES = {
     "where": Case(
         "select gpu, sum(speed) as v\nfrom run\nwhere status = 'ok' -- the good ones\ngroup by gpu",
@@ -76,14 +78,26 @@ CASES = {
     ),
     "inner join": Case(
         "select run.gpu, sum(outcome.tokens) as v\nfrom run\njoin outcome using (run_id)\ngroup by run.gpu",
-        out("inner join", "join outcome using (run_id)", 6, "r3", "r4", others="r6"), elsewhere=frozenset({"r5"}),
+        out("inner join", "join outcome using (run_id)", 6, "r3", "r4", others="r6"), elsewhere=frozenset({"r5"}), tables=BOTH,
     ),
     "inner join from the other side": Case(
         "select run.gpu, sum(outcome.tokens) as v\nfrom outcome\ninner join run on run.run_id = outcome.run_id and run.speed < 15\ngroup by run.gpu",
-        out("inner join", "inner join run on run.run_id = outcome.run_id and run.speed < 15", 6, "r2", "r3", "r4", untold="r5", others="r6"),
+        out("inner join", "inner join run on run.run_id = outcome.run_id and run.speed < 15", 6, "r2", "r3", "r4", untold="r5", others="r6"), tables=BOTH[::-1],
     ),
     "a left join keeps all": Case(
         "select gpu, sum(tokens) as v from run left join outcome using (run_id) group by gpu", {}, elsewhere=frozenset({"r5", "r6"})
+    ),
+    "a right join keeps all": Case(
+        f"select gpu, sum(speed) as v from retraction right join run on {RETRACTED} group by gpu", {}, elsewhere=frozenset({"r5"})
+    ),
+    "inner join behind a left join": Case(
+        "select gpu, sum(speed) as v\nfrom run\nleft join outcome using (run_id)\njoin (select 'a' as chip) as c on chip = gpu\ngroup by gpu",
+        out("inner join", "join (select 'a' as chip) as c on chip = gpu", 7, others="r5 r6"),
+    ),
+    "is null behind an inner join": Case(
+        "select gpu, sum(speed) as v from run\njoin (select run_id as other, nullif(tokens, 1) as tokens from outcome) as m"
+        " on m.other = if(run.run_id = 'r3', 'r2', 'r1')\nwhere m.tokens is null group by gpu",
+        out("where", "m.tokens is null", 6, "r3"), elsewhere=frozenset({"r5", "r6"}), tables=BOTH,
     ),
     "left join without a partner": Case(
         f"select gpu, sum(speed) as v from run left join retraction as gone on {RETRACTED} where gone.retracted is null group by gpu",
@@ -148,7 +162,7 @@ CASES = {
     ),
     "intersect": Case(
         "select gpu, count(*) as v from (select run_id, gpu from run intersect select run_id, 'a' from outcome) as kept group by gpu",
-        out("intersect", "intersect select run_id, 'a' from outcome", 4, "r3", "r4", others="r6", untold="r5"),
+        out("intersect", "intersect select run_id, 'a' from outcome", 4, "r3", "r4", others="r6", untold="r5"), tables=BOTH,
     ),
 }
 
@@ -190,6 +204,7 @@ def test_a_clause(name: str, cases: Project) -> None:
     assert {each.run_id for each in exclusion.elsewhere} == case.elsewhere
     assert {each.place.rpartition(":")[0] for each in exclusion.excluded} <= {f"queries/{query}.sql"}
     assert exclusion.population == 6 and exclusion.own == 6 - len(case.left_out) - len(case.elsewhere)
+    assert exclusion.tables == case.tables
 
 
 ALONE = [

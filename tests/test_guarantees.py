@@ -23,11 +23,18 @@ MONOTONE = [
     "select distinct a from (select a from t) q",
     "with c as (select a from t) select a, max(b) from c join u using (a) group by all",
     "with recursive r as (select 1 as n union all select n + 1 from r where n < 3) select * from r",
+    "select a, sum(b) as s from t group by a union all select b, count(*) as s from u group by b",
 ]
 # The query, and the clause by which something that is not there may bring a row in.
 NOT_MONOTONE = [
     ("select a from t left join u using (x)", "LEFT JOIN u USING (x)"),
     ("select a from t full join u using (x)", "FULL JOIN u USING (x)"),
+    ("select a from t right join u using (x)", "RIGHT JOIN u USING (x)"),
+    ("select a from t positional join u", "POSITIONAL JOIN u"),
+    (
+        "select k, p from (pivot (select a as k, x, b from t) on x in ('p') using sum(b) group by k) q",
+        "PIVOT (SELECT a AS k, x, b FROM t) ON x IN ('p') USING SUM(b) GROUP BY k",
+    ),
     ("select a from t anti join u using (x)", "ANTI JOIN u USING (x)"),
     ("select a from t asof join u on t.x >= u.x", "ASOF JOIN u ON t.x >= u.x"),
     ("select a from t where not exists (select 1 from u)", "SELECT 1 FROM u"),
@@ -85,6 +92,7 @@ INSUFFICIENT = [
     ("select a from t where b not in (select count(*) from u)", "b IN (SELECT COUNT(*) FROM u)"),
     ("select a from t where not exists (select 1 from u having count(*) = 0)", "EXISTS(SELECT 1 FROM u HAVING COUNT(*) = 0)"),
     ("select a from t anti join (select count(*) as n from u) c on c.n = t.b", "ANTI JOIN (SELECT COUNT(*) AS n FROM u) AS c ON c.n = t.b"),
+    ("select a from t where b in (select b from u except select count(*) from v)", "SELECT b FROM u EXCEPT SELECT COUNT(*) FROM v"),
     ("select a from t except select count(*) from u", "SELECT a FROM t EXCEPT SELECT COUNT(*) FROM u"),
     ("select t.a, c.n from t left join (select count(*) as n from u) c on c.n = t.b", "LEFT JOIN (SELECT COUNT(*) AS n FROM u) AS c ON c.n = t.b"),
     ("select sum(n) as s from (select count(*) as n from t) c where n = 0", "SELECT SUM(n) AS s FROM (SELECT COUNT(*) AS n FROM t) AS c WHERE n = 0"),
@@ -114,6 +122,56 @@ INSUFFICIENT = [
     (
         "select a, p from (select a, rank() over (order by s) as p from (select a, sum(b) as s from t join u using (x) group by a) g) r",
         "RANK() OVER (ORDER BY s)",
+    ),
+    (
+        "select a, sum(b) as s from (select a, lag(b) over (order by id) as b from t qualify row_number() over (partition by a order by id) = 1) r group by a",
+        "SELECT a, SUM(b) AS s FROM (SELECT a, LAG(b) OVER (ORDER BY id) AS b FROM t QUALIFY ROW_NUMBER() OVE…",
+    ),
+    ("select a from t order by id limit 3 offset 1", "OFFSET 1"),
+    ("select a, p from (select a, lag(b) over (order by id) as p from t) w order by p limit 2", "LIMIT 2"),
+    (
+        "select sum(b) as s from (select t.b from t join u on u.x = t.x order by t.b limit 3) q",
+        "SELECT SUM(b) AS s FROM (SELECT t.b FROM t JOIN u ON u.x = t.x ORDER BY t.b LIMIT 3) AS q",
+    ),
+    (
+        "select n, count(*) as c from (select a, count(*) as n from t group by rollup (a)) g group by n",
+        "SELECT n, COUNT(*) AS c FROM (SELECT a, COUNT(*) AS n FROM t GROUP BY ROLLUP (a)) AS g GROUP BY n",
+    ),
+    (
+        "select n, count(*) as c from (select e, count(*) as n from (select unnest([a, b]) as e from t) q group by e) g group by n",
+        "SELECT n, COUNT(*) AS c FROM (SELECT e, COUNT(*) AS n FROM (SELECT UNNEST([a, b]) AS e FROM t) AS q …",
+    ),
+    ("select t.a, u.b from t positional join u", "POSITIONAL JOIN u"),
+    ("select t.a, u.b from t join u on u.x = t.x and u.b > (select avg(b) from v)", "JOIN u ON u.x = t.x AND u.b > (SELECT AVG(b) FROM v)"),
+    ("select a from t where b in (select count(*) from u where u.x = t.x)", "b IN (SELECT COUNT(*) FROM u WHERE u.x = t.x)"),
+    (
+        "select a from t where b not in (with c as (select b, x from u) select c.b from c join (select max(b) as m from c group by x) d on d.m = c.b)",
+        "b IN (WITH c AS (SELECT b, x FROM u) SELECT c.b FROM c JOIN (SELECT MAX(b) AS m FROM c GROUP BY x) A…",
+    ),
+    ("with c as (select b from u) select a from t where b not in (select max(b) from c group by b)", "b IN (SELECT MAX(b) FROM c GROUP BY b)"),
+    ("with c as (select count(*) as n from u) select a from t where b not in (select n from c)", "b IN (SELECT n FROM c)"),
+    (
+        "select a, sum(b) as s from (select t.a, t.b from t join u on u.x = t.x"
+        " semi join (select lag(b) over (order by id) as p from v) w on w.p = t.b) q group by a",
+        "SELECT a, SUM(b) AS s FROM (SELECT t.a, t.b FROM t JOIN u ON u.x = t.x SEMI JOIN (SELECT LAG(b) OVER…",
+    ),
+    (
+        "select v.a, count(*) as n from v left join (select u.id as i from t full join u on u.x = t.id) q on q.i is not distinct from v.x"
+        " left join u w on w.x = v.y and w.z = q.i group by v.a",
+        "SELECT v.a, COUNT(*) AS n FROM v LEFT JOIN (SELECT u.id AS i FROM t FULL JOIN u ON u.x = t.id) AS q …",
+    ),
+    (
+        "select a, (select n from (select x as n, lag(b) over (order by id) as p from u) w where p = 1) as c from t",
+        "SELECT n FROM (SELECT x AS n, LAG(b) OVER (ORDER BY id) AS p FROM u) AS w WHERE p = 1",
+    ),
+    (
+        "select t.a, w.p from t left join (select lag(b) over (order by id) as p from u) w on w.p = t.b",
+        "LEFT JOIN (SELECT LAG(b) OVER (ORDER BY id) AS p FROM u) AS w ON w.p = t.b",
+    ),
+    ("select a, (select count(*) as n from u having count(*) < 2) as n from t", "SELECT COUNT(*) AS n FROM u HAVING COUNT(*) < 2"),
+    (
+        "select a, sum(b) as s from t join u using (x) where u.y not in (select y from v) group by a",
+        "SELECT a, SUM(b) AS s FROM t JOIN u USING (x) WHERE NOT u.y IN (SELECT y FROM v) GROUP BY a",
     ),
 ]
 COLUMNS = ("id", "a", "b", "x", "y", "z")

@@ -69,6 +69,11 @@ def test_rows_say_what_the_files_say_and_where(tmp_path: Path) -> None:
     }
 
 
+def test_a_summary_without_completed_requests_leaves_none_unaccounted(tmp_path: Path) -> None:
+    rows = LLMPERF.rows(write(tmp_path / "tree", results_num_completed_requests=None), tmp_path / "stored")
+    assert "unaccounted-requests" not in {row["code"] for row in rows[ISSUE_TABLE]}
+
+
 @pytest.mark.parametrize(
     "changes",
     [

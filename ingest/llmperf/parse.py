@@ -49,7 +49,7 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
         found = landed_entries(buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, _summary_entries(data, report))
         entries = {_name(entry.key): entry for entry in found}
         check_statistics(entries, report)
-        check_total(entries, _COUNTS[0], _COUNTS[1:], report)
+        check_total(entries, _COUNTS[0], (_COUNTS[2], _COUNTS[1]), report)
     if RESPONSES in paths:
         detail = Detail()
         yield from _requests(bundle, buffer, paths[RESPONSES], run, detail)

@@ -91,15 +91,16 @@ def check_total(
     entries: Mapping[str, Entry], total: str, parts: Iterable[str], report: Report, severity: str = ERROR, *, are_all: bool = True
 ) -> None:
     """Report requests that completed, failed or did not end, in `parts`, where they are more or fewer than all of them. If they are
-    more, a count is wrong, and so is an error rate computed of them. If they are fewer, `severity` is the highest, and where some
-    of the parts are not stated, as by older tools, the rest may be those. `are_all`: whether no other parts make up the total."""
+    more, a count is wrong, and so is an error rate computed of them. If they are fewer, `severity` is the highest; where failures are not
+    stated, as by older tools, the rest may be those, and without the completed ones, the first of `parts`, nothing is known. `are_all`:
+    whether no other parts make up the total."""
     parts = tuple(parts)
     whole = entries[total].number if total in entries else None
     found = {part: number for part in parts if part in entries and (number := entries[part].number) is not None}
     if whole is None or not found:
         return
     difference = sum(found.values()) - whole
-    if difference > 0 or difference and are_all:
+    if difference > 0 or difference and are_all and parts[0] in found:
         folder, entry = total.rpartition("/")[0] + "/", entries[total]
         stated = " and ".join(f"{part.removeprefix(folder)} is {number:.15g}" for part, number in found.items())
         message = f"{stated}, but {total.removeprefix(folder)} is {whole:.15g}"

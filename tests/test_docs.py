@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -12,7 +13,6 @@ import pytest
 from conftest import REPOSITORY
 
 from warehouse.cli.commands import COMMANDS
-from warehouse.cli.main import COMMANDS
 from warehouse.errors import CODES
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
@@ -33,6 +33,15 @@ INGESTORS = (REPOSITORY / "docs" / "ingestors.md").read_text()
 def test_every_command_of_the_readme_exists_and_every_command_is_in_it() -> None:
     assert {word for word in re.findall(r"\bwh ([a-z][a-z-]*)", README) if word != "init"} <= set(COMMANDS)
     assert set(COMMANDS) <= set(re.findall(r"\bwh ([a-z][a-z-]*)", README))
+
+
+def test_the_commands_of_the_readme_run_as_they_stand(tmp_path: Path) -> None:
+    block = README.partition("The same by hand:")[2].split("```")[1]
+    commands = block.replace(". .venv/bin/activate\n", "")
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-ec", commands], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "  verified: 43 raw files hashed" in done.stdout
 
 
 @pytest.mark.parametrize("command", COMMANDS)

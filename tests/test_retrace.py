@@ -11,16 +11,14 @@ import pytest
 from bare_project import write
 from forgery import Forgery, forge_record
 from samples.values import take_in, value_files, values_project
-from warehouse.claims.rollup import RESERVED_COLUMNS, build
 
-from warehouse.claims.numbers.number import exact
-from warehouse.claims.publish import publish
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.trace.catalog import open_trace_session, trace_in_memory
 from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
+from warehouse.exact import exact
 from warehouse.project import Project
 from warehouse.transform.build.build import build, gather_material
 from warehouse.transform.finished.builds import current_build

@@ -15,8 +15,6 @@ from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 from stored import bundle_folder, folder_of
 
 from warehouse.claims.numbers.lineage import lineage
-from warehouse.claims.numbers.number import exact, row_numbers
-from warehouse.claims.publish import publish
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.packet import verify_packet, write_packet

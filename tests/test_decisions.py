@@ -15,7 +15,6 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.numbers.deciding import note, reinstate, retract, settle
 from warehouse.claims.numbers.lineage import lineage
-from warehouse.claims.publish import publish
 from warehouse.claims.publish.publication import publication_with
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.signing import sign_targets

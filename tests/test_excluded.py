@@ -15,7 +15,6 @@ from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.numbers.lineage import lineage
-from warehouse.claims.publish import publish
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
 from warehouse.claims.trace.excluded import Exclusion, excluded_by

@@ -11,7 +11,6 @@ import pytest
 from provenance.oracle import HERE, Case, read_cases
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.publish import publish
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.tie_probe import cuts, probe

@@ -13,7 +13,6 @@ from bare_project import write
 from conftest import WhOn
 from samples.values import take_in, value_files, values_project
 
-from warehouse.claims.publish import publish
 from warehouse.claims.publish.publication import publication_with
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.packet import write_packet

@@ -63,7 +63,6 @@ def progress_bar(total: int, unit: str, *, scaled: bool = False) -> Any:
     """A tqdm bar on stderr, silent when stderr is no terminal."""
     from tqdm import tqdm
 
-    tqdm.monitor_interval = 0  # its thread would keep parsing from being forked
     return tqdm(total=total, unit=unit, unit_scale=scaled, disable=not sys.stderr.isatty(), leave=False, file=sys.stderr)
 
 

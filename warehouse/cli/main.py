@@ -24,7 +24,7 @@ def run() -> NoReturn:
     loaded DuckDB takes 40 ms."""
     # What is read and traced is kept until the end: looking for garbage after every 700 objects finds little, and took a tenth of the time.
     gc.set_threshold(_GARBAGE_THRESHOLD)
-    # Nothing here multiplies matrices: the threads that numpy starts for it take 50 ms, and keep parsing from being forked.
+    # Nothing here multiplies matrices: the threads that numpy starts for it take 50 ms.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = main()
     with suppress(OSError):  # the reader has gone: nothing more can be written

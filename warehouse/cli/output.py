@@ -153,7 +153,6 @@ def progress_bar(total: int | None, unit: str, *, scaled: bool = False) -> Any:
     """A tqdm bar on stderr, silent with --quiet and when stderr is no terminal."""
     from tqdm import tqdm
 
-    tqdm.monitor_interval = 0  # its thread would keep parsing from being forked
     is_silent = _output.is_quiet or not sys.stderr.isatty()
     return tqdm(total=total, unit=unit, unit_scale=scaled, disable=is_silent, leave=False, file=sys.stderr)
 

@@ -100,8 +100,6 @@ def _parted(span: Sequence[_Word]) -> list[tuple[_Word, ...]]:
     for word in span:
         if word.depth == level:
             cases += (word.lower == "case") - (word.lower == "end")
-            if not cases and word.lower == "or":
-                return [tuple(span)]
             betweens += word.lower == "between" and not cases
             if word.lower == "and" and not cases:
                 if not betweens:

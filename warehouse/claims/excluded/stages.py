@@ -88,8 +88,8 @@ def _join_stages(block: exp.Select, read: exp.Select, hop: Hop) -> list[Stage]:
     stages = []
     for slot, join in enumerate(block.args.get("joins") or []):
         words = {(join.side or "").upper(), (join.kind or "").upper()}
-        if slot < hop.slot or (slot > hop.slot and words & {"LEFT", "FULL"}):
-            continue  # a join before the input, or one that keeps all rows before it
+        if slot < hop.slot or words & {"LEFT" if slot > hop.slot else "RIGHT", "FULL"}:
+            continue  # a join before the input, or one that keeps all of its rows
         is_anti = "ANTI" in words
         witnessed = None
         if is_anti:

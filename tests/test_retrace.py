@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,13 @@ from forgery import Forgery, forge_record
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.catalog import open_trace_session, trace_in_memory
+from warehouse.claims.number import exact
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import RESERVED_COLUMNS, build
 from warehouse.claims.verification import verify_all, verify_number
+from warehouse.evidence.ledger import Ledger
+from warehouse.evidence.location import open_store
 from warehouse.project import Project
 from warehouse.transform.build import gather_material
 from warehouse.transform.builds import current_build
@@ -125,16 +129,25 @@ def every_row(forgery: Forgery) -> None:
     forgery.rows = []
 
 
+def a_row_without_a_number(forgery: Forgery) -> None:
+    row = deepcopy(forgery.rows[0])
+    row["grain"]["key"] = ["text", "z"]
+    for cell in row["cells"].values():
+        cell |= {"value": exact(None), "number_id": None}
+    forgery.rows.append(row)
+
+
 OMISSIONS: dict[Callable[[Forgery], None], tuple[str, str]] = {
     # `c` stands in a file of `a`'s, so what is left names that; of `b` nothing left says that it ever was.
     a_row_of_the_same_evidence: ("tampered", "the evidence that it names gives 1 rows that it leaves out"),
     a_row_of_other_evidence: ("refused", "all the evidence that was there when it was made gives 1 rows that it leaves out"),
     every_row: ("refused", "all the evidence that was there when it was made gives 3 rows that it leaves out"),
+    a_row_without_a_number: ("tampered", "the evidence that it names gives 1 rows fewer than it states"),
 }
 
 
 @pytest.mark.parametrize("omission", OMISSIONS, ids=lambda omission: omission.__name__)
-def test_rows_that_are_left_out(omission: Callable[[Forgery], None], tmp_path: Path) -> None:
+def test_rows_that_are_left_out_or_added(omission: Callable[[Forgery], None], tmp_path: Path) -> None:
     project = published(tmp_path, files=("a=1\nc=3\n", "a=2\n", "b=5\nb=5\n"))
     assert {verdict.state for verdict in verify_all(project)} == {"verified"}
     (publication,) = publications(project)
@@ -167,6 +180,20 @@ def test_evidence_that_came_later_is_not_left_out(tmp_path: Path) -> None:
     assert {verdict.state for verdict in verify_all(project)} == {"verified"}
     build(project)
     assert {verdict.state for verdict in verify_all(project)} <= {"verified", "stale"}
+
+
+def test_evidence_that_arrived_again_was_there_before(tmp_path: Path) -> None:
+    """What was left out of a publication between two arrivals of its evidence is still found."""
+    project = published(tmp_path)
+    (publication,) = publications(project)
+    forged = forge_record(publication, every_row)
+    store = open_store(project)
+    ledger = Ledger(store.objects)
+    ledger.published(forged.name, "claim", "a build")
+    for digest in sorted(store.digests()):
+        ledger.arrived(digest, "values", "again")
+    (verdict,) = verify_all(project)
+    assert (verdict.state, verdict.reason) == ("refused", OMISSIONS[every_row][1])
 
 
 def test_the_record_of_another_version_is_not_said_to_be_a_lie(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from warehouse.claims.provenance import Refusal
 from warehouse.claims.publication import publications
 from warehouse.claims.publish import publish
 from warehouse.claims.rollup import build
-from warehouse.claims.tie_probe import probe
+from warehouse.claims.tie_probe import cuts, probe
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 
@@ -55,6 +55,22 @@ def test_what_cannot_be_tried_is_refused_and_first_for_what_is_never_traced(step
         probe(steps, "select first(v order by t) as x from nowhere")
     with pytest.raises(Refusal, match="E_JOIN"):
         probe(steps, "select first(v order by t) as x from step positional join nowhere")
+
+
+# Of queries of the grain k and t, how many ORDER BYs choose rows that the grain does not tell apart.
+CUTS = {
+    "select k, t from step order by t, k limit 2": 0,
+    "select k, t from step order by 2, 1 limit 2": 0,
+    "select k, t from step order by k limit 2": 1,
+    "select k, t from (select k, t from step order by k, t limit 2) s": 1,
+    "select distinct on (k, t) k, t, v from step order by k, t": 1,
+    "select k, t from step order by k": 0,
+}
+
+
+@pytest.mark.parametrize("sql", CUTS)
+def test_a_limit_after_an_order_by_the_grain_chooses_among_no_ties(sql: str) -> None:
+    assert len(cuts(sql, ("k", "T"))) == CUTS[sql]
 
 
 # --- publishing --------------------------------------------------------------------------------------------------

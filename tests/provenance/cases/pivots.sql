@@ -35,3 +35,10 @@ pivot (select conc, tput from run) on conc in (4) using list(tput order by tput)
 -- values: n
 -- row: 0
 select count(*) as n from (pivot (select * from run where conc > 9) on conc in (1) using sum(tput) group by host) p
+
+-- case: pivot_two_lists_of_two
+-- values: 2_ok, 4_failed
+-- row: None | 0 | 0 | 1 | 0 ; why 0 = 6
+-- row: a | 1 | 0 | 0 | 1 ; why 0 = 1, 2, 3 ; 2_ok 0 = *@2 ; 4_failed 0 = *@3
+-- row: b | 1 | 0 | 0 | 0 ; why 0 = 4, 5 ; 2_ok 0 = *@5
+pivot run on conc in (2, 4), status in ('ok', 'failed') using count(*) group by host

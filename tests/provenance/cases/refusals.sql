@@ -495,3 +495,12 @@ select id, sum(conc) over (rows between 1 preceding and current row) as s from r
 -- refuse: E_WINDOW
 -- at: row_number() over
 select id from run order by row_number() over (order by id)
+
+-- case: e_window_shift_by_an_order_of_its_own
+-- refuse: E_WINDOW
+select id, lag(tput order by conc) over (order by id) as before from run
+
+-- case: e_subquery_place_on_beside_a_right_join
+-- refuse: E_SUBQUERY_PLACE
+select r.id
+from run r join host h on h.name = r.host and exists (select 1 from feed.sample s where s.run_id = r.id) right join host o on o.name = r.host

@@ -253,3 +253,8 @@ group by k order by k nulls last
 -- row: 6 ; why 0 = 6 ; why 1 = 2, 5, 6 ; why 2 = 1, 2, 3, 5
 select id from run
 where tput > (select max(tput) - 1 from run where tput > 2 * (select avg(latency) from feed.sample where latency > 3))
+
+-- case: in_that_is_asked_whether_it_is_null
+-- row: 1 ; why 0 = 1 ; why 1 = 1
+-- row: 4 ; why 0 = 4
+select id from run where id in (1, 4, 6) and not ((host in (select name from host where gpus > 1 and name <> 'b')) is null)

@@ -60,3 +60,8 @@ with u as (select 'r' as k, tput as v from run where conc = 1 union all select '
 -- row: 10 ; why 0 = 1 ; v 0 = tput@1
 -- row: 20 ; why 0 = 2 ; v 0 = tput@2
 with c as (select id, tput from run where id < 3) select tput as v from c where id = 1 union all select tput from c where id = 2
+
+-- case: union_reads_one_cte_twice
+-- row: a ; why 0 = 1, 2, 3
+-- row: b ; why 0 = 4, 5
+with c as (select host, conc from run) select host from c where conc < 4 and host is not null union select host from c where conc > 1 and host is not null

@@ -147,3 +147,10 @@ select r.id, sum(h.gpus) over (order by r.id) as s from run r join host h on h.n
 -- row: a | 10 ; why 0 = 1, 2, 3 ; d 0 = tput@1, tput@2
 -- row: b | 6 ; why 0 = 4, 5 ; d 0 = tput@4, tput@5
 with w as (select host, tput - lag(tput) over (partition by host order by id) as d from run) select host, max(d) as d from w group by host
+
+-- case: lag_ignore_nulls_takes_a_value_without_cells
+-- values: a
+-- row: 2 | None ; why 0 = 2
+-- row: 3 | 20 ; why 0 = 2, 3 ; a 0 = tput@2
+-- row: 4 | 0 ; why 0 = 2, 3, 4
+select id, lag(coalesce(tput, 0) ignore nulls) over (order by id) as a from run where id in (2, 3, 4)

@@ -127,7 +127,7 @@ def _is_conjunct(test: exp.Expr, clause: exp.Expr) -> bool:
     above = test.parent
     while isinstance(above, (exp.Paren, exp.And)):
         above = above.parent
-    return above is clause and not isinstance(test, exp.Any)
+    return above is clause
 
 
 def _check_place(part: exp.Expr, probes: tuple[exp.Expr, ...], scope: Scope, place: str) -> None:

@@ -92,7 +92,7 @@ INSUFFICIENT = [
     ("select a from t where b not in (select count(*) from u)", "b IN (SELECT COUNT(*) FROM u)"),
     ("select a from t where not exists (select 1 from u having count(*) = 0)", "EXISTS(SELECT 1 FROM u HAVING COUNT(*) = 0)"),
     ("select a from t anti join (select count(*) as n from u) c on c.n = t.b", "ANTI JOIN (SELECT COUNT(*) AS n FROM u) AS c ON c.n = t.b"),
-    ("select a from t where b in (select b from u except select count(*) from v)", "SELECT b FROM u EXCEPT SELECT COUNT(*) FROM v"),
+    ("select case when exists (select b from u except select b from v) then 1 end as c from t", "EXISTS(SELECT b FROM u EXCEPT SELECT b FROM v)"),
     ("select a from t except select count(*) from u", "SELECT a FROM t EXCEPT SELECT COUNT(*) FROM u"),
     ("select t.a, c.n from t left join (select count(*) as n from u) c on c.n = t.b", "LEFT JOIN (SELECT COUNT(*) AS n FROM u) AS c ON c.n = t.b"),
     ("select sum(n) as s from (select count(*) as n from t) c where n = 0", "SELECT SUM(n) AS s FROM (SELECT COUNT(*) AS n FROM t) AS c WHERE n = 0"),

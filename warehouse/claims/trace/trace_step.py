@@ -26,7 +26,7 @@ _LANDING_TOKEN = (
 )
 # What a trace keeps in its session is called so: no model's name has a space.
 OWN_PREFIX = "wh "
-WANTED, HOP, _HOP_ROWS = (quote(OWN_PREFIX + name) for name in ("wanted", "hop", "hop rows"))
+WANTED, HOP, _HOP_READ_ONCE = (quote(OWN_PREFIX + name) for name in ("wanted", "hop", "hop read once"))
 _ROW_TOKEN = "{alias}.rowid"  # stable: a build's file never changes under its name
 _WANTED_VALUES = "getvariable('wanted')"
 # Values of a key that are written into the query; a join looks for more of them sooner than a list does.
@@ -71,7 +71,7 @@ def hop(
     has_whys: bool = True,
     is_known: bool = False,
 ) -> Annotated:
-    """Make `HOP`: the row id of each row in table `WANTED` beside the tokens its own SQL gives it, for its existence
+    """Make what `pieces` reads: the row id of each row in table `WANTED` beside the tokens its own SQL gives it, for its existence
     (`has_whys`) and for the cells of `values`; a row id stands in several rows where the SQL was ungrouped. Raises WH306 for SQL
     that cannot be traced or that yields other rows now, which `is_known` says that it does not."""
     keys = model.grain or tuple(_columns(catalog, model))
@@ -109,11 +109,12 @@ def _check_found(con: "duckdb.DuckDBPyConnection", model: BuiltModel) -> None:
         )
 
 
-def pieces(mark: Mark) -> str:
-    """A query of `HOP` for one evidence column: row id `rid`, column `c` and token `t` of each piece of evidence."""
+def pieces(annotated: Annotated, mark: Mark) -> str:
+    """A query of what `hop` made for one evidence column: row id `rid`, column `c` and token `t` of each piece of evidence."""
     if mark.columns:
+        found = _HOP_READ_ONCE if _is_read_once(annotated) else HOP
         return " union all ".join(
-            f"select rid, {text_literal(column)} as c, {mark.name} as t from {HOP} where {mark.name} is not null" for column in mark.columns
+            f"select rid, {text_literal(column)} as c, {mark.name} as t from {found} where {mark.name} is not null" for column in mark.columns
         )
     if mark.value is None:
         return f"select rid, '*' as c, unnest({mark.name}) as t from {HOP}"
@@ -159,7 +160,7 @@ def _find_rows(
 
 
 def _find_groups(con: "duckdb.DuckDBPyConnection", model: BuiltModel, annotated: Annotated, only: Mapping[str, str]) -> None:
-    """Make `HOP` of the wanted rows and the rows of their groups: a view where it is read once."""
+    """Make `HOP` of the wanted rows and the rows of their groups, or a view where it is read once."""
     keys = annotated.keys or ()
     conditions = {key: only[key] for key in keys if key in only}
     [(wanted, rid)] = con.execute(f"select count(*), any_value(rid) from {WANTED}").fetchall()
@@ -169,7 +170,14 @@ def _find_groups(con: "duckdb.DuckDBPyConnection", model: BuiltModel, annotated:
     else:
         same = [f"t.{quote(key)} is not distinct from a.{quote(key)}" for key in keys]
         found = _of_wanted(model, annotated.sql, same, conditions, annotated.marks)
-    _make_hop(con, found, is_read_once=[len(mark.columns) for mark in annotated.marks] == [1])
+    if _is_read_once(annotated):
+        con.execute(f"create or replace temp view {_HOP_READ_ONCE} as {found}")
+    else:
+        _make_hop(con, found)
+
+
+def _is_read_once(annotated: Annotated) -> bool:
+    return annotated.keys is not None and [len(mark.columns) for mark in annotated.marks] == [1]
 
 
 def _of_wanted(model: BuiltModel, sql: str, same: Sequence[str], conditions: Mapping[str, str], marks: Sequence[Mark]) -> str:
@@ -185,11 +193,9 @@ def _all_of(conditions: Mapping[str, str]) -> str:
     return " and ".join(condition.format(value=quote(key)) for key, condition in conditions.items()) or "true"
 
 
-def _make_hop(con: "duckdb.DuckDBPyConnection", found: str, *, is_read_once: bool = False) -> None:
-    if is_read_once:
-        con.execute(f"create or replace temp view {HOP} as {found}")
-    else:
-        con.execute(f"create or replace temp table {_HOP_ROWS} as {found}; create or replace temp view {HOP} as from {_HOP_ROWS}")
+def _make_hop(con: "duckdb.DuckDBPyConnection", found: str) -> None:
+    # No view over a table: binding a view of 400 columns takes 5 ms, and each of them is read by itself.
+    con.execute(f"create or replace temp table {HOP} as {found}")
 
 
 def _columns(catalog: Catalog, model: BuiltModel) -> list[str]:

@@ -219,7 +219,7 @@ class Tracer:
         self._con.execute(f"create or replace temp table {WANTED} as select rowid as rid from {table} {where}")
         self._con.execute(f"create or replace temp table {_TARGET} as from {WANTED}")
         annotated = hop(self._con, self._catalog, query, run_tokens(self._catalog))
-        listed = [f"select rid as target, t::varchar as run_id from ({pieces(mark)})" for mark in annotated.marks]
+        listed = [f"select rid as target, t::varchar as run_id from ({pieces(annotated, mark)})" for mark in annotated.marks]
         of_runs = " union ".join(listed) or "select null::bigint as target, null::varchar as run_id where false"
         self._con.execute(f"insert into {_RUNS} select distinct target, run_id from ({of_runs})")
         if not columns:
@@ -227,7 +227,7 @@ class Tracer:
         annotated = hop(self._con, self._catalog, query, self._tokens, columns, traces_rows, is_known=True)
         for mark in annotated.marks:
             name = THE_ROW if mark.value is None else columns[mark.value]
-            found = f"select rid as target, {text_literal(name)} as value, c, t from ({pieces(mark)})"
+            found = f"select rid as target, {text_literal(name)} as value, c, t from ({pieces(annotated, mark)})"
             self._follow(found, mark.occurrence.table, is_set=mark.is_own)
 
     def descend(self, model: BuiltModel) -> None:
@@ -253,7 +253,7 @@ class Tracer:
             stated = [*stated, _WHOLE_ROW]  # it has nothing but its key: whoever states that states the row
         for occurrence in annotated.occurrences:
             cells = [
-                (column, f"select rid as of_rid, {text_literal(column)}::column_name as of_c, c, t from ({pieces(mark)})")
+                (column, f"select rid as of_rid, {text_literal(column)}::column_name as of_c, c, t from ({pieces(annotated, mark)})")
                 for mark in annotated.marks
                 if mark.occurrence == occurrence
                 for column in (_WHOLE_ROW if mark.value is None else values[mark.value],)

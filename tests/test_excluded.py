@@ -426,7 +426,7 @@ def test_the_command(project: Project, wh: Wh) -> None:
     status, printed, err = wh("lineage", "claim[gpu=a].v", "--excluded")
     assert (status, err) == (0, "")
     assert printed[printed.index("excluded ") :].splitlines() == [
-        "excluded    5 of the 6 runs of main.run",
+        "excluded    5 of 6 runs of main.run",
         "            of this row by its grain",
         "              2  where status = 'ok'  queries/claim.sql:7",
         "                 r3",

@@ -73,7 +73,7 @@ def test_nested_values_that_hold_nothing_are_told_apart(before: str, project: Pr
     assert wh("build")[0] == 0
     write(project, {"models/t.sql": f"select 1 as id, {NESTED[before]} as tags"})
     parquet(project, "data/9.parquet", f"select 9 as k, {NESTED[before]} as tags")
-    assert "built 2, updated 1 (1 keys)" in wh("build")[2]
+    assert "built 2, updated 1 (1 key)" in wh("build")[2]
     expected = duckdb.sql(f"select ({NESTED[before]})::varchar").fetchall()
     assert rows(project, "select told from n") == rows(project, "select tags::varchar from inc where k = 9") == expected
 

@@ -163,7 +163,7 @@ def test_a_null_is_no_number() -> None:
 
 def test_ids_are_the_same_in_every_process() -> None:
     code = (
-        "from warehouse.claims.numbers.number import row_numbers\n"
+        "from warehouse.exact import row_numbers\n"
         f"print(*row_numbers(**{CELL!r}).values())"
     )
     for seed in ("1", "2"):

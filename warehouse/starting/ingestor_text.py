@@ -131,12 +131,13 @@ def records(data, report):
         if stream.kind() != "[":
             report("not-an-array", "the file is not an array of records", severity="error")
             return
-        for offset, length, record in stream.values():
-            line_number = stream.line_number(offset)
-            if isinstance(record, dict):
-                yield offset, length, line_number, record
-            else:
-                report("not-an-object", "a record is not an object", offset, length, line_number, "error")
+        for several in stream.batches():
+            for offset, length, record in zip(several.offsets, several.lengths, several.records.values):
+                line_number = stream.line_number(offset)
+                if isinstance(record, dict):
+                    yield offset, length, line_number, record
+                else:
+                    report("not-an-object", "a record is not an object", offset, length, line_number, "error")
 '''
 
 _OBJECT_READER = '''

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer._click import Command as AnyCommand
 from typer._click.exceptions import NoSuchOption, UsageError
 from typer._click.parser import _OptionParser
 from typer._click.shell_completion import CompletionItem
@@ -25,7 +26,6 @@ from warehouse.cli.output import notice, set_output
 from warehouse.errors import EXIT_CODES, ExitCode, WarehouseError, did_you_mean, printable_lines
 
 if TYPE_CHECKING:
-    from typer._click import Command as AnyCommand
     from typer._click import Context, HelpFormatter, Parameter
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -51,28 +51,31 @@ class _Parser(_OptionParser):
         return super()._get_value_from_state(option_name, option, state)
 
 
-def _parser_of(command: AnyCommand, ctx: Context) -> _OptionParser:
-    parser = _Parser(ctx)
-    for param in command.get_params(ctx):
-        param.add_to_parser(parser, ctx)
-    return parser
-
-
-class Command(TyperCommand):
-    """One command: its help ends with examples and the documentation's page."""
-
-    page = ""
-    examples: Sequence[str] = ()
-    interrupted = _INTERRUPTED
+class _Parsing(AnyCommand):
+    """What `wh` and its commands share: how arguments are parsed, and errors that name the command and the option that may be meant."""
 
     def make_parser(self, ctx: Context) -> _OptionParser:
-        return _parser_of(self, ctx)
+        parser = _Parser(ctx)
+        for param in self.get_params(ctx):
+            param.add_to_parser(parser, ctx)
+        return parser
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
             raise _in_context(error, self, ctx) from error.__cause__
+
+    def get_help(self, ctx: Context) -> str:
+        return printable_lines(super().get_help(ctx))
+
+
+class Command(_Parsing, TyperCommand):
+    """One command: its help ends with examples and the documentation's page."""
+
+    page = ""
+    examples: Sequence[str] = ()
+    interrupted = _INTERRUPTED
 
     def invoke(self, ctx: Context) -> Any:
         if ctx.info_name != "init":
@@ -94,9 +97,6 @@ class Command(TyperCommand):
         arguments = [param for param in self.get_params(ctx) if isinstance(param, TyperArgument) and not param.hidden]
         return ["[OPTIONS]", *(_shown_name(param) if param.required else f"[{_shown_name(param)}]" for param in arguments)]
 
-    def get_help(self, ctx: Context) -> str:
-        return printable_lines(super().get_help(ctx))
-
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         params = self.get_params(ctx)
         shared = {name for param in _everywhere() for name in param.opts}
@@ -112,17 +112,8 @@ class Command(TyperCommand):
         formatter.write(f"\nMore: {self.page}\n")
 
 
-class Program(TyperGroup):
+class Program(_Parsing, TyperGroup):
     """`wh`: finds the module of a command when it is needed."""
-
-    def make_parser(self, ctx: Context) -> _OptionParser:
-        return _parser_of(self, ctx)
-
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except UsageError as error:
-            raise _in_context(error, self, ctx) from error.__cause__
 
     def list_commands(self, ctx: Context) -> list[str]:
         return list(COMMANDS)
@@ -142,9 +133,6 @@ class Program(TyperGroup):
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         return [CompletionItem(name, help=summary) for name, summary in COMMANDS.items() if name.startswith(incomplete)]
-
-    def get_help(self, ctx: Context) -> str:
-        return printable_lines(super().get_help(ctx))
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         width = max(map(len, COMMANDS))

@@ -29,6 +29,7 @@ from warehouse.claims.trace.provenance.scope import find_column, local_columns
 from warehouse.claims.trace.provenance.selecting import has_aggregate
 from warehouse.claims.trace.provenance.ungrouping import may_ungroup
 from warehouse.claims.trace.provenance.values import (
+    GROUPING_SETS,
     Evidence,
     Kind,
     Mark,
@@ -56,7 +57,7 @@ _ANSWER = "__answer"
 
 
 class SelectBlock(Block):
-    """A `Block` that writes its evidence beside its rows."""
+    """One SELECT: resolved items, group keys, windows and the witnesses of its subqueries."""
 
     def __init__(
         self,
@@ -68,7 +69,14 @@ class SelectBlock(Block):
         block_windows: Sequence[exp.Window],
         witnesses: dict[int, Witness],
     ) -> None:
-        super().__init__(node, scope, items, group_keys, is_aggregated, block_windows, witnesses)
+        super().__init__()
+        self.node, self.scope, self.items = node, scope, items
+        self.group_keys, self.is_aggregated = group_keys, is_aggregated
+        group = node.args.get("group")
+        self.has_grouping_sets = group is not None and group.find(*GROUPING_SETS) is not None
+        self.windows, self.witnesses = block_windows, witnesses
+        self.is_ungrouped = self.is_annotating = False
+        self.columns = tuple(item.name for item in items)
         self.tokens: dict[str, list[tuple[str, tuple[str, ...], bool]]] = {}  # of an ungrouped block: `_tokens_of` by extra column
         self.whys = {n: _kind(terms) for n, terms in self.why.items()}
         self.shared = {n: terms[0].shared for n, terms in self.why.items() if len(terms) == 1 and terms[0].shared is not None}

@@ -14,7 +14,6 @@ from functools import cached_property
 from sqlglot import exp
 
 from warehouse.claims.trace.provenance.values import (
-    GROUPING_SETS,
     Evidence,
     Kind,
     Occurrence,
@@ -251,27 +250,18 @@ class Scope:
 
 
 class Block(Relation):
-    """One SELECT: its resolved items, group keys and windows, and the witnesses of its subqueries."""
+    """What the rules of evidence know of one SELECT (`blocks.SelectBlock`)."""
 
-    def __init__(
-        self,
-        node: exp.Select,
-        scope: Scope,
-        items: Sequence[Item],
-        group_keys: Sequence[exp.Expr],
-        is_aggregated: bool,
-        block_windows: Sequence[exp.Window],
-        witnesses: dict[int, Witness],
-    ) -> None:
-        super().__init__()
-        self.node, self.scope, self.items = node, scope, items
-        self.group_keys, self.is_aggregated = group_keys, is_aggregated
-        group = node.args.get("group")
-        self.has_grouping_sets = group is not None and group.find(*GROUPING_SETS) is not None
-        self.windows, self.witnesses = block_windows, witnesses
-        self.is_ungrouped = False  # written with one row for each row of a group
-        self.is_annotating = False  # demands are recorded only while the block itself is written out
-        self.columns = tuple(item.name for item in items)
+    node: exp.Select
+    scope: Scope
+    items: Sequence[Item]
+    group_keys: Sequence[exp.Expr]
+    windows: Sequence[exp.Window]
+    witnesses: dict[int, Witness]  # of its subqueries
+    is_aggregated: bool
+    has_grouping_sets: bool
+    is_ungrouped: bool  # written with one row for each row of a group
+    is_annotating: bool  # demands are recorded only while the block itself is written out
 
     @cached_property
     def row_why(self) -> Evidence:

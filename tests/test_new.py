@@ -17,7 +17,7 @@ FORMS = {
         {"not-a-number", "columns-differ"},
     ),
     "json lines": (
-        "power.jsonl", '{"run_id": "r1", "power_w": 61.5, "steps": 3}\n{"run_id": "r2", "power_w": null, "more": {"a": 1}}\n[1]\n', "power_w_min",
+        "power.jsonl", '{"run_id": "r1", "power_w": 61.5, "steps": 3}\n{"run_id": "r2", "power_w": null, "more": {"a": 1}, "note": "half \\ud83d"}\n[1]\n', "power_w_min",
         "61.5", {"not-an-object"},
     ),
     "json array": ("power.json", '[{"run_id": "r1", "power_w": 61.5},\n {"run_id": "r2", "group": true}, 5]\n', "power_w_median", "61.5", {"not-an-object"}),

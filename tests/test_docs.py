@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-import duckdb
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, WhOn
 
 from warehouse.cli.commands import COMMANDS
 from warehouse.errors import CODES
-from warehouse.evidence.objects.location import open_store
-from warehouse.landing.ingest import ingest, plan_ingest
-from warehouse.landing.registry import load_ingestors
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.finished.builds import current_build
 from warehouse.transform.project.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
 from warehouse.transform.project.model_files import HEADER_KEYS, MATERIALISATIONS
 from warehouse.transform.testing.project_tests import run_unit_tests
@@ -65,17 +61,27 @@ def test_every_error_code_is_documented() -> None:
     assert rows == CODES
 
 
-def test_the_ingestor_of_the_documentation_works(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", INGESTORS, re.DOTALL)
-    project = init_project(tmp_path / "project", bare=True)
-    (project.root / "ingest" / "readings.py").write_text(example)
-    (project.root / "models" / "power.sql").write_text("select run_id, power_w, raw_offset, raw_length from reading")
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.readings").write_text("readings 1\nr1 10.5\nr2 many\nr3 12\n")
-    ingest(plan_ingest(tmp_path / "in", load_ingestors(project).values()), open_store(project), "test")
-    build(project)
-    con = duckdb.connect(str(current_build(project).path), read_only=True)
-    assert con.execute("select * from power order by run_id").fetchall() == [("r1", 10.5, 11, 8), ("r3", 12.0, 27, 6)]
+def test_the_worked_example_leads_from_a_tools_own_format_to_a_verified_number(
+    tmp_path: Path, wh_on: WhOn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = INGESTORS.partition("## A worked example")[2]
+    results, ingestor, *models, commands, rows = re.findall(r"```\w*\n(.*?)```", example, re.DOTALL)
+    assert sum(text.count("\n") for text in (ingestor, *models[:2])) <= 60
+    names = dict.fromkeys(name for name in re.findall(r"`([\w/]+\.\w+)`", example) if not name.endswith(".sql") or "/staging/" in name)
+    project = init_project(tmp_path / "project")
+    for name, text in zip(names, (results, ingestor, *models), strict=True):
+        (project.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (project.root / name).write_text(text)
+    monkeypatch.chdir(project.root)
+    said = {}
+    for command in commands.splitlines():
+        status, *said[command] = wh_on(project, *shlex.split(command)[1:])
+        assert status == 0, (command, said[command])
+    ingest, _, sql, _, verify, lineage = said.values()
+    assert re.search(r"`(results/acme.jsonl:2: [^`]+)`", example)[1] in ingest[1]
+    assert sql[0] == rows
+    assert "  93.4  " in verify[0] and "  verified: " in verify[0]
+    assert '{"acme_serve": "1.4", "run": "c16", ' in lineage[0].partition("4 raw")[2]
 
 
 def test_the_demo_prints_a_number_its_interval_its_bytes_and_its_verdict(tmp_path: Path) -> None:

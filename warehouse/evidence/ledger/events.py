@@ -135,14 +135,10 @@ class Ledger:
         self._append(WITNESS, event.sha256, {"event": event.key})
         return event
 
-    def decision_keys(self) -> list[str]:
-        """The keys of the events of runs, the oldest first; nothing is read."""
-        return self._keys(f"ledger/*/*/*/*{_DECIDED}")
-
     def decisions(self) -> list[Event]:
         """The events of runs, read as `events` does, in the order in which they were decided; of those within one millisecond the
         names do not tell which came first, their times do."""
-        found = {event.sha256: event for _, event in self._read(self.decision_keys())}
+        found = {event.sha256: event for _, event in self._read(self._keys(f"ledger/*/*/*/*{_DECIDED}"))}
         moments = _moments(found)
         return sorted(found.values(), key=lambda event: moments[event.sha256])
 

@@ -20,7 +20,7 @@ from provenance.subject import Database, Subject, base_references, same_rows
 
 from warehouse.errors import WarehouseError
 
-QUERIES, EXHAUSTIVE, CHUNK = 60, 5_000, 100
+QUERIES, EXHAUSTIVE, CHUNK = 150, 5_000, 100
 DATABASES = 20
 FEATURES = {path.stem: oracle.read_cases(path) for path in sorted((oracle.HERE / "features").glob("*.sql"))}
 REFUSED = [(name, case) for name, cases in FEATURES.items() for case in cases if case.refuse is not None]

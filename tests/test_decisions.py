@@ -381,7 +381,7 @@ def test_a_run_has_the_same_figures_only_as_runs_that_count(partly_retracted: Pr
 
 # The standard project's own run_bundle is tried by unit_tests/run_bundle.yaml.
 STATED = {
-    "models/staging/run_file.sql": "select key as run_id, artifact_manifest_digest, raw_path, value from value",
+    "models/staging/run_file.sql": "/*\nrole: run_files\n*/\nselect key as run_id, artifact_manifest_digest, raw_path, value from value",
     "models/staging/run_bundle.sql": """
         select
             run_file.run_id,
@@ -393,7 +393,7 @@ STATED = {
             on settled.run_id = run_file.run_id and settled.bundle_digest = run_file.artifact_manifest_digest
         group by run_file.run_id
     """,
-    "models/run.sql": """
+    "models/run.sql": """/*\nrole: runs\n*/
         select run_file.run_id, left(run_file.run_id, 1) as series, run_file.value, run_bundle.has_conflict, run_bundle.settled_reason
         from run_file
         inner join run_bundle on run_bundle.run_id = run_file.run_id and run_bundle.bundle = run_file.artifact_manifest_digest

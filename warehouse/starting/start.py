@@ -91,7 +91,7 @@ def _query(project: Project, file: Path | None, sample: Sample | None) -> str:
     if file is None or sample is None:
         table = _runs(project)
         if table is None:
-            raise _fault("this project has no table of runs to start from", "--from", "give a file that an ingestor reads: --from FILE")
+            raise _fault("this project has no table of runs, with benchmark_case_id and status, to start from", "--from", "give a file that an ingestor reads: --from FILE")
         return (
             "/*\ndescription: Runs by benchmark case and status.\ngrain: [benchmark_case_id, status]\nclaim:\n"
             "  what: how many runs of each benchmark case ended how\n  population: all runs in the evidence\ncolumns:\n"
@@ -125,8 +125,12 @@ def _contract(columns: tuple[SampleColumn, ...]) -> str:
 
 
 def _runs(project: Project) -> str | None:
-    """The table of runs, where the project has one."""
-    return next((path.stem for path in project.files("models", ".sql") if path.stem == "benchmark_run_fact"), None)
+    """The table of runs, where the project has one with the columns that are asked for here."""
+    from warehouse.transform.project.model import RUNS, model_of_role
+    from warehouse.transform.project.model_files import read_models
+
+    runs = model_of_role(read_models(project).models.values(), RUNS)
+    return runs.name if runs and {"benchmark_case_id", "status"} <= runs.columns.keys() else None
 
 
 def _table(project: Project, file: Path) -> str:

@@ -18,7 +18,7 @@ BESIDE_EVIDENCE = {  # of landing tables, and what to do instead
         frozenset(("signing_state", "key_id", "key_name", "reason")),
         "to publish signed evidence only, set [publication] require_signatures = true",
     ),
-    BUNDLE_TABLE: (frozenset(("arrived_at",)), "use a time that the evidence states: started_at of benchmark_run_fact"),
+    BUNDLE_TABLE: (frozenset(("arrived_at",)), "use a time that the evidence states, such as the start of the run"),
 }
 
 

@@ -38,6 +38,7 @@ class BuiltModel:
     sql: str
     grain: tuple[str, ...]
     reads: tuple[str, ...]
+    role: str | None
 
     @property
     def qualified(self) -> str:
@@ -88,9 +89,9 @@ class Catalog:
 def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
     """The catalog of the build a session is on."""
     models = {
-        f"{schema}.{name}": BuiltModel(name, schema, materialized, model_digest, place, sql, tuple(grain), tuple(reads))
-        for name, schema, materialized, model_digest, place, sql, grain, reads in con.execute(
-            "select name, schema_name, materialized, digest, place, sql, grain, reads from catalog.model order by rowid"
+        f"{schema}.{name}": BuiltModel(name, schema, materialized, model_digest, place, sql, tuple(grain), tuple(reads), role)
+        for name, schema, materialized, model_digest, place, sql, grain, reads, role in con.execute(
+            "select name, schema_name, materialized, digest, place, sql, grain, reads, role from catalog.model order by rowid"
         ).fetchall()
     }
     types: dict[str, dict[str, str]] = {}
@@ -167,7 +168,7 @@ def catalog_of(
         {
             model.qualified: BuiltModel(
                 model.name, model.schema, model.materialized, digests.get(name, ""), model.place, model.text,
-                tuple(model.grain), tuple(checked.reads(name)),
+                tuple(model.grain), tuple(checked.reads(name)), model.role,
             )
             for name, model in models.items()
         },

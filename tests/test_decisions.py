@@ -13,6 +13,7 @@ from conftest import Wh, WhOn
 from samples import bench_serving, fabric_check, mlperf_inference, mlperf_training, superbench
 from samples.values import take_in, value_files, values_project
 
+from warehouse.claims.numbers.cell_rows import cell_rows
 from warehouse.claims.numbers.deciding import note, reinstate, retract, settle
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publication_with
@@ -161,6 +162,22 @@ def test_the_runs_left_out_are_named_with_the_clause(project: Project) -> None:
     excluded = excluded_by(project, lineage(project, CELL)).excluded
     assert [(run.run_id, run.reason, run.clause, run.decision) for run in excluded] == [
         ("a2", "where", "state = 'admitted'", "retracted: the clock was wrong")
+    ]
+
+
+def test_a_decision_that_a_value_is_read_from_is_a_row_of_the_ledger_and_no_raw_file(project: Project) -> None:
+    (project.root / "queries" / "reasons.sql").write_text(
+        "/*\ngrain: [series]\n*/\nselect series, max(state_reason) as why, sum(value) as total from run group by series"
+    )
+    event = retract(project, "a2", "the clock was wrong")
+    build(project)
+    number = lineage(project, "reasons[series=a].why")
+    assert {file.raw_path for file in number.raw_files} <= {"r0.nv", "r1.nv"}
+    found = cell_rows(project, number)
+    assert found is not None
+    (decision,) = [table for table in found.tables if table.table == "run_decision"]
+    assert [(row.key, row.values) for row in decision.rows] == [
+        ({"event_key": event.key, "event_sha256": event.sha256}, {"reason": "the clock was wrong"})
     ]
 
 

@@ -75,32 +75,35 @@ DECLARATION_SCHEMA = landing_schema(
     pa.field("completion_distribution", pa.string()),
 )
 
-# Not evidence: what its signatures were found to be (`landing.engine_tables.signing_rows`).
-SIGNING_SCHEMA = landing_schema(
+# Not evidence (`landing.engine_tables`): what the signatures of bundles were found to be, and what was decided about runs, by which
+# event of the ledger.
+SIGNING_SCHEMA = pa.schema([
+    pa.field("artifact_manifest_digest", pa.string(), nullable=False),
     pa.field("signing_state", pa.string(), nullable=False),  # unsigned, valid, untrusted key or invalid
     pa.field("key_id", pa.string()),  # of the signature that decides
     pa.field("key_name", pa.string()),  # what the project calls it, where it is trusted
     pa.field("reason", pa.string()),  # of every signature
+])
+_EVENT_FIELDS = (
+    pa.field("decided_at", pa.timestamp("us", tz="UTC"), nullable=False),
+    pa.field("decided_by", pa.string(), nullable=False),  # user and host
+    pa.field("event_key", pa.string(), nullable=False),  # in the store
+    pa.field("event_sha256", pa.string(), nullable=False),  # of the event's file
 )
-
-# Not evidence either: what was decided of runs (`landing.engine_tables.decision_rows`). The lineage columns lead to the ledger's event:
-# its sha256, its key in the store, all of its bytes.
-DECISION_SCHEMA = landing_schema(
+DECISION_SCHEMA = pa.schema([
     pa.field("run_id", pa.string(), nullable=False),
     pa.field("state", pa.string(), nullable=False),  # retracted or superseded
     pa.field("reason", pa.string(), nullable=False),
     pa.field("superseded_by", pa.string()),  # a run
-    pa.field("decided_at", pa.timestamp("us", tz="UTC"), nullable=False),
-    pa.field("decided_by", pa.string(), nullable=False),  # user and host
-)
-SETTLEMENT_SCHEMA = landing_schema(
+    *_EVENT_FIELDS,
+])
+SETTLEMENT_SCHEMA = pa.schema([
     pa.field("run_id", pa.string(), nullable=False),
     pa.field("bundle_digest", pa.string(), nullable=False),  # of a bundle that states the run
     pa.field("is_evidence", pa.bool_(), nullable=False),  # false: it is set aside
     pa.field("reason", pa.string(), nullable=False),
-    pa.field("decided_at", pa.timestamp("us", tz="UTC"), nullable=False),
-    pa.field("decided_by", pa.string(), nullable=False),  # user and host
-)
+    *_EVENT_FIELDS,
+])
 
 
 def parse_utc(text: str) -> datetime:

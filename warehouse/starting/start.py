@@ -91,7 +91,8 @@ def _query(project: Project, file: Path | None, sample: Sample | None) -> str:
     if file is None or sample is None:
         table = _runs(project)
         if table is None:
-            raise _fault("this project has no table of runs, with benchmark_case_id and status, to start from", "--from", "give a file that an ingestor reads: --from FILE")
+            message = "this project has no table of runs with benchmark_case_id and status to start from"
+            raise _fault(message, "--from", "give a file that an ingestor reads: --from FILE")
         return (
             "/*\ndescription: Runs by benchmark case and status.\ngrain: [benchmark_case_id, status]\nclaim:\n"
             "  what: how many runs of each benchmark case ended how\n  population: all runs in the evidence\ncolumns:\n"

@@ -96,7 +96,7 @@ def _of_build(project: Project, build: "Build") -> Sequence[Reference]:
 
     landing = open_store(project).landing
     named = {  # several rows may be of one decision
-        row["raw_path"]: row["artifact_manifest_digest"]
-        for table in DECIDED_TABLES for row in built_rows(build.landing, landing, table, ("raw_path", "artifact_manifest_digest"))
+        row["event_key"]: row["event_sha256"]
+        for table in DECIDED_TABLES for row in built_rows(build.landing, landing, table, ("event_key", "event_sha256"))
     }
     return [{"key": key, "sha256": sha256} for key, sha256 in named.items()]

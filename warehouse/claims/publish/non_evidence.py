@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
-from warehouse.landing.parse.batches import BUNDLE_TABLE
+from warehouse.landing.parse.batches import BUNDLE_TABLE, SIGNING_TABLE
 
 if TYPE_CHECKING:
     from warehouse.transform.lineage.columns import ColumnGraph
 
-SIGNING_TABLE = "evidence_signing"
 BESIDE_EVIDENCE = {  # of landing tables, and what to do instead
     SIGNING_TABLE: (
         frozenset(("signing_state", "key_id", "key_name", "reason")),

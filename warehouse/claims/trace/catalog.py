@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import LandingFile
 from warehouse.transform.build.in_memory import made_in_memory
 from warehouse.transform.finished.builds import Build
@@ -87,12 +88,16 @@ class Catalog:
 
 
 def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
-    """The catalog of the build a session is on."""
+    """The catalog of the build a session is on. Raises WH211 for a build of another version of wh, which has another one."""
+    import duckdb
+
+    try:
+        found = con.execute("select name, schema_name, materialized, digest, place, sql, grain, reads, role from catalog.model order by rowid")
+    except duckdb.BinderException as error:
+        raise WarehouseError("WH211", "the current build was made by another version of wh", "catalog.model", "run: wh build") from error
     models = {
         f"{schema}.{name}": BuiltModel(name, schema, materialized, model_digest, place, sql, tuple(grain), tuple(reads), role)
-        for name, schema, materialized, model_digest, place, sql, grain, reads, role in con.execute(
-            "select name, schema_name, materialized, digest, place, sql, grain, reads, role from catalog.model order by rowid"
-        ).fetchall()
+        for name, schema, materialized, model_digest, place, sql, grain, reads, role in found.fetchall()
     }
     types: dict[str, dict[str, str]] = {}
     for schema, table, column, kind in con.execute(

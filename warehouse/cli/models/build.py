@@ -125,8 +125,8 @@ def _report_doubts(report: "BuildReport") -> None:
     conflicts = conflicted_runs(report.build) if runs and runs.name in done else []
     if conflicts:
         shown = ", ".join(map(printable, conflicts[:3])) + (", ..." if len(conflicts) > 3 else "")
-        runs = counted(len(conflicts), "run is", "runs are")
-        warn(f"{runs} stated differently by several bundles and not published: {shown}; wh settle chooses the evidence of a run")
+        count = counted(len(conflicts), "run is", "runs are")
+        warn(f"{count} stated differently by several bundles and not published: {shown}; wh settle chooses the evidence of a run")
 
 
 def _with_events(project: "Project", build: "Callable[[], BuildReport]") -> "BuildReport":

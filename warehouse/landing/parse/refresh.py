@@ -11,8 +11,7 @@ from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.base import UNREACHABLE
 from warehouse.evidence.signing.keys import PublicKey
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.engine_tables.decision_rows import write_decisions
-from warehouse.landing.engine_tables.signing_rows import write_signing
+from warehouse.landing.engine_tables import write_decisions, write_signing
 from warehouse.landing.parse.batches import Landing, parsers_of_tables, read_batches, schemas, usable_batches
 from warehouse.landing.parse.parsing import parse
 from warehouse.landing.registry import RegisteredIngestor
@@ -57,8 +56,8 @@ def refresh(
                 current[outcome.batch.name] = outcome.batch
     batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
     bundles = (digest for batch in batches for digest in batch.bundles)
-    signing = write_signing(store, bundles, trusted) if trusted is not None else None
-    own = (*([signing] if signing else []), *write_decisions(store, decisions))
+    signing = write_signing(store, bundles, trusted) if trusted is not None else []
+    own = (*signing, *write_decisions(store, decisions))
     return Landing(batches, schemas(ingestors), parsers_of_tables(ingestors), tuple(damaged), own)
 
 

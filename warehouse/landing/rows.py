@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from warehouse.landing.contract import ISSUE_TABLE
+from warehouse.landing.contract import ISSUE_TABLE, canonical_json, workload_spec_digest
 
 BATCH_ROWS = 50_000
+_ROWS_BETWEEN_LOOKS = 5_000
 _Integers = Sequence[int] | NDArray[np.int64]
 
+RUN_ID = pa.field("run_id", pa.string(), nullable=False)
+WORKLOAD_FIELDS = (  # of a run, as `workload_columns` gives them
+    pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
+    pa.field("workload_spec_digest", pa.string(), nullable=False),
+)
 LINEAGE_FIELDS = (
     pa.field("artifact_manifest_digest", pa.string(), nullable=False),
     pa.field("raw_path", pa.string(), nullable=False),
@@ -106,6 +112,11 @@ SETTLEMENT_SCHEMA = pa.schema([
 ])
 
 
+def workload_columns(document: dict[str, Any]) -> dict[str, str]:
+    """The columns of a workload document."""
+    return {"workload_document": canonical_json(document).decode(), "workload_spec_digest": workload_spec_digest(document)}
+
+
 def parse_utc(text: str) -> datetime:
     """An ISO 8601 time with a zone, as UTC. Raises `ValueError`, also when the zone is not stated."""
     time = datetime.fromisoformat(text)
@@ -114,11 +125,27 @@ def parse_utc(text: str) -> datetime:
     return time.astimezone(UTC)
 
 
+class Row(NamedTuple):
+    """One row that was read: the place of its bytes, and its columns."""
+
+    offset: int
+    length: int
+    columns: Mapping[str, Any]
+
+
+class Rows(NamedTuple):
+    """Rows that follow one another: the same, of each."""
+
+    offsets: _Integers
+    lengths: _Integers
+    columns: Mapping[str, Any]
+
+
 class RowBuffer:
-    """Collects rows of several landing tables for one bundle and yields them as record batches of at most `BATCH_ROWS`.
+    """Collects rows of several landing tables for one bundle and yields them as record batches of about `BATCH_ROWS` or fewer.
 
     `add` takes the row's own columns by name (absent means NULL) and the place of the bytes it was read from; `add_columns`
-    many rows of a table at once, where a row at a time costs more than reading it.
+    many rows of a table at once, where a row at a time costs more than reading it; `add_read` either.
     """
 
     def __init__(self, tables: Mapping[str, pa.Schema], artifact_manifest_digest: str) -> None:
@@ -127,6 +154,7 @@ class RowBuffer:
         self._digest = artifact_manifest_digest
         self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in self._schemas}
         self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._schemas}  # of rows before those
+        self._new_rows = 0  # since `full` looked
 
     def add(self, table: str, raw_path: str, raw_offset: int, raw_length: int, **columns: Any) -> None:
         self._check_names(table, columns)
@@ -134,6 +162,7 @@ class RowBuffer:
         columns["raw_offset"] = raw_offset
         columns["raw_length"] = raw_length
         self._rows[table].append(columns)
+        self._new_rows += 1
 
     def add_columns(
         self, table: str, raw_path: str, raw_offset: _Integers, raw_length: _Integers, **columns: Any
@@ -150,6 +179,14 @@ class RowBuffer:
             self._rows[table] = []
         batch = landing_batch(arrays, schema)
         self._batches[table] += [batch.slice(first, BATCH_ROWS) for first in range(0, size, BATCH_ROWS)]
+        self._new_rows += size
+
+    def add_read(self, table: str, raw_path: str, found: Row | Rows, **columns: Any) -> None:
+        """Add what was read of a file, with `columns` that its rows share."""
+        if isinstance(found, Rows):
+            self.add_columns(table, raw_path, found.offsets, found.lengths, **columns, **found.columns)
+        else:
+            self.add(table, raw_path, found.offset, found.length, **columns, **found.columns)
 
     def _check_names(self, table: str, columns: Mapping[str, Any]) -> None:
         if not self._names[table].issuperset(columns):
@@ -165,8 +202,10 @@ class RowBuffer:
         )
 
     def full(self) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """Batches of the tables that have reached `BATCH_ROWS`; call it now and then while adding."""
-        return self._take(BATCH_ROWS)
+        """Batches of the tables that have reached `BATCH_ROWS`; call it while adding: it looks every few thousand rows."""
+        if self._new_rows >= _ROWS_BETWEEN_LOOKS:
+            self._new_rows = 0
+            yield from self._take(BATCH_ROWS)
 
     def rest(self) -> Iterator[tuple[str, pa.RecordBatch]]:
         """All that is left."""

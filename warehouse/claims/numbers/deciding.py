@@ -179,7 +179,8 @@ def _stating(build: Build, run_id: str) -> tuple[list[str], bool]:
         return [], False
     sql = f"select distinct {BUNDLE_COLUMN} from {files.sql} where run_id = {text_literal(run_id)} order by 1"
     with run_query(build.path, sql) as result:
-        return [row[0] for row in result.fetchall()], run_id in conflicted_runs(build)
+        stating = [row[0] for row in result.fetchall()]
+    return stating, run_id in conflicted_runs(build)
 
 
 def _built_bundles(project: Project, build: Build) -> set[str]:

@@ -19,7 +19,7 @@ from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publication_with
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.signing import sign_targets
-from warehouse.claims.trace.excluded import excluded_by
+from warehouse.claims.trace.excluded.exclusion import excluded_by
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
 from warehouse.digest import bytes_digest, canonical_json

@@ -153,7 +153,7 @@ def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConn
 
 
 def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]]) -> None:
-    from warehouse.claims.trace.provenance import TRACE_SETTINGS
+    from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
     from warehouse.transform.inputs.landing_tables import open_landing_table
 
     for setting in TRACE_SETTINGS:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
 from warehouse.claims.trace.determinism import DEFAULT_TOLERANCE
 from warehouse.claims.trace.inlined_views import expanded
-from warehouse.claims.trace.provenance import Annotated, Mark, Refusal, annotate
+from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.claims.trace.provenance.syntax.refusals import Refusal
+from warehouse.claims.trace.provenance.values import Annotated, Mark
 from warehouse.errors import WarehouseError
 from warehouse.transform.sql.duck import quote, quoted, text_literal
 

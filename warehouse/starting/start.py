@@ -12,7 +12,6 @@ from warehouse.project import Project
 from warehouse.starting.ingestor_text import ingestor_text
 from warehouse.starting.sample import Sample, SampleColumn, read_sample
 
-KINDS = ("model", "query", "ingestor")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _ALONE = Sample("csv", ".csv", (SampleColumn("run_id", "run_id", "varchar"), SampleColumn("elapsed_ms", "elapsed_ms", "double")))
 
@@ -26,8 +25,8 @@ class Start:
 
 
 def start(project: Project, kind: str, name: str, sample_file: Path | None = None) -> Start:
-    """Write the start of one of `KINDS`, with the columns of a file if one is given. Raises WH004 for a name that is none, a file of
-    the project that is there already, and a sample that cannot be read."""
+    """Write the start of a `model`, `query` or `ingestor`, with the columns of a file if one is given. Raises WH004 for a name that is
+    none, a file of the project that is there already, and a sample that cannot be read."""
     if not _NAME.fullmatch(name):
         raise _fault("a name has lower-case letters, digits and _, and begins with a letter", printable(name))
     sample = read_sample(sample_file) if sample_file else None

@@ -8,7 +8,7 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.manifest import Manifest
-from warehouse.evidence.objects.base import UNREACHABLE
+from warehouse.evidence.objects.base import damage
 from warehouse.evidence.signing.keys import PublicKey
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.engine_tables import write_decisions, write_signing
@@ -44,9 +44,7 @@ def refresh(
             try:
                 manifest = store.manifest(digest)
             except WarehouseError as error:
-                if error.code == UNREACHABLE:
-                    raise
-                damaged.append(error)
+                damaged.append(damage(error))
                 continue
             waiting.setdefault(manifest.family, {})[digest] = manifest
     if waiting:

@@ -398,22 +398,22 @@ def test_a_run_has_the_same_figures_only_as_runs_that_count(partly_retracted: Pr
 
 # The standard project's own run_bundle is tried by unit_tests/run_bundle.yaml.
 STATED = {
-    "models/staging/run_file.sql": "/*\nrole: run_files\n*/\nselect key as run_id, artifact_manifest_digest, raw_path, value from value",
+    "models/staging/stated_file.sql": "/*\nrole: run_files\n*/\nselect key as run_id, artifact_manifest_digest, raw_path, value from value",
     "models/staging/run_bundle.sql": """
         select
-            run_file.run_id,
-            max({'is_settled': coalesce(settled.is_evidence, false), 'digest': run_file.artifact_manifest_digest}).digest as bundle,
-            count(distinct case when coalesce(settled.is_evidence, true) then run_file.value end) > 1 as has_conflict,
+            stated_file.run_id,
+            max({'is_settled': coalesce(settled.is_evidence, false), 'digest': stated_file.artifact_manifest_digest}).digest as bundle,
+            count(distinct case when coalesce(settled.is_evidence, true) then stated_file.value end) > 1 as has_conflict,
             max(settled.reason) as settled_reason
-        from run_file
+        from stated_file
         left join run_settlement as settled
-            on settled.run_id = run_file.run_id and settled.bundle_digest = run_file.artifact_manifest_digest
-        group by run_file.run_id
+            on settled.run_id = stated_file.run_id and settled.bundle_digest = stated_file.artifact_manifest_digest
+        group by stated_file.run_id
     """,
     "models/run.sql": """/*\nrole: runs\n*/
-        select run_file.run_id, left(run_file.run_id, 1) as series, run_file.value, run_bundle.has_conflict, run_bundle.settled_reason
-        from run_file
-        inner join run_bundle on run_bundle.run_id = run_file.run_id and run_bundle.bundle = run_file.artifact_manifest_digest
+        select stated_file.run_id, left(stated_file.run_id, 1) as series, stated_file.value, run_bundle.has_conflict, run_bundle.settled_reason
+        from stated_file
+        inner join run_bundle on run_bundle.run_id = stated_file.run_id and run_bundle.bundle = stated_file.artifact_manifest_digest
     """,
     "queries/claim.sql": "/*\ngrain: [series]\n*/\nselect series, sum(value) as total from run where not has_conflict group by series",
 }

@@ -76,9 +76,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
 def _rows(
     bundle: Bundle, buffer: RowBuffer, run: str, table: str, raw_path: str, read: Callable[[Data, Report], Iterable[Row | Rows]]
 ) -> _Batches:
-    for found in read(bundle.map(raw_path), Report(buffer, raw_path, run)):
-        buffer.add_read(table, raw_path, found, run_id=run)
-        yield from buffer.full()
+    return buffer.add_all(table, raw_path, read(bundle.map(raw_path), Report(buffer, raw_path, run)), run_id=run)
 
 
 def _deployment(bundle: Bundle, buffer: RowBuffer, run: str) -> str | None:

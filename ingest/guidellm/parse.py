@@ -78,9 +78,8 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
     for pair in stream.pairs():
         has_requests = has_requests or pair.key == "requests"
         if pair.key == "requests":
-            for row in request_rows(stream, parse.report, detail):
-                parse.buffer.add_read("guidellm_request", parse.raw_path, row, run_id=parse.run, benchmark_index=index)
-                yield from parse.buffer.full()
+            rows = request_rows(stream, parse.report, detail)
+            yield from parse.buffer.add_all("guidellm_request", parse.raw_path, rows, run_id=parse.run, benchmark_index=index)
         elif pair.key not in _NOT_LANDED:
             entries |= _land(parse, data, stream, pair.key, index)
     if not has_requests:

@@ -120,9 +120,7 @@ def _requests(parse: _Parse, raw_path: str, starts: "array[float]") -> _Batches:
     if len(data) == 0:
         report("empty-document", "the file states nothing", severity="error")
         return
-    for row in request_rows(data, report, starts):
-        parse.buffer.add_read("inference_perf_request", raw_path, row, run_id=parse.run)
-        yield from parse.buffer.full()
+    yield from parse.buffer.add_all("inference_perf_request", raw_path, request_rows(data, report, starts), run_id=parse.run)
 
 
 def _add_points(parse: _Parse, starts: "array[float]", requests: list[str]) -> None:

@@ -50,7 +50,8 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
         check_total(entries, _COUNTS[0], (_COUNTS[2], _COUNTS[1]), report)
     if RESPONSES in paths:
         detail = Detail()
-        yield from _requests(bundle, buffer, paths[RESPONSES], run, detail)
+        rows = request_rows(bundle.map(paths[RESPONSES]), Report(buffer, paths[RESPONSES], run), detail)
+        yield from buffer.add_all("llmperf_request", paths[RESPONSES], rows, run_id=run)
         _check(entries, detail, Report(buffer, paths.get(SUMMARY, paths[RESPONSES]), run))
     lead = paths.get(SUMMARY) or paths[RESPONSES]
     buffer.add("llmperf_run", lead, 0, bundle.manifest.by_path[lead].bytes, run_id=run, **workload_columns(_workload(entries)))
@@ -74,14 +75,6 @@ def _summary_entries(data: bytes, report: Report) -> Iterator[Entry]:
 
 def _is_number(name: str) -> bool:
     return name in _WORKLOAD_NUMBERS or name in _COUNTS or bool(_STATISTIC.fullmatch(name))
-
-
-def _requests(bundle: Bundle, buffer: RowBuffer, raw_path: str, run: str, detail: Detail) -> _Batches:
-    report = Report(buffer, raw_path, run)
-    data = bundle.map(raw_path)
-    for found in request_rows(data, report, detail):
-        buffer.add_read("llmperf_request", raw_path, found, run_id=run)
-        yield from buffer.full()
 
 
 def _workload(entries: Mapping[str, Entry]) -> dict[str, object]:

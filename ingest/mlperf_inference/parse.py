@@ -203,9 +203,7 @@ def _power(parse: _Parse, run: _Run, raw_path: str, report: Report) -> _Batches:
     data = parse.bundle.map(raw_path)
     if len(data) == 0:
         report("empty-log", "the file has no bytes", severity="error")
-    for found in samples(data, report):
-        parse.buffer.add_read("mlperf_inference_power_sample", raw_path, found, run_id=run.run_id)
-        yield from parse.buffer.full()
+    yield from parse.buffer.add_all("mlperf_inference_power_sample", raw_path, samples(data, report), run_id=run.run_id)
 
 
 def _set_weights(parse: _Parse, entry: Entry, report: Report) -> None:

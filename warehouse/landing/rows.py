@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -187,6 +187,14 @@ class RowBuffer:
             self.add_columns(table, raw_path, found.offsets, found.lengths, **columns, **found.columns)
         else:
             self.add(table, raw_path, found.offset, found.length, **columns, **found.columns)
+
+    def add_all(
+        self, table: str, raw_path: str, found: Iterable[Row | Rows], **columns: Any
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """Add what is read of a file as it comes; yields batches that are full."""
+        for each in found:
+            self.add_read(table, raw_path, each, **columns)
+            yield from self.full()
 
     def _check_names(self, table: str, columns: Mapping[str, Any]) -> None:
         if not self._names[table].issuperset(columns):

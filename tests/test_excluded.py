@@ -18,7 +18,7 @@ from standard import standard_project
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
-from warehouse.claims.trace.excluded import Exclusion, excluded_by
+from warehouse.claims.trace.excluded.exclusion import Exclusion, excluded_by
 from warehouse.claims.trace.excluded.readings import readings
 from warehouse.claims.trace.excluded.stages import stages_of
 from warehouse.claims.trace.excluded.tree import expanded

@@ -24,7 +24,8 @@ from warehouse.claims.publish.tie_probe import check_triable
 from warehouse.claims.trace.catalog import Catalog, catalog_of
 from warehouse.claims.trace.empty_tables import empty_tables
 from warehouse.claims.trace.inlined_views import expanded
-from warehouse.claims.trace.provenance import TRACE_SETTINGS, annotate
+from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.claims.trace.trace_step import row_tokens
 from warehouse.claims.verify.verdict import VERIFIED
 from warehouse.claims.verify.verification import verify_publication

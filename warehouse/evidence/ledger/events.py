@@ -22,7 +22,7 @@ from typing import Any
 
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.objects.base import UNREACHABLE, Objects
+from warehouse.evidence.objects.base import Objects, damage
 
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
@@ -148,9 +148,7 @@ class Ledger:
             try:
                 event = self.event(key)
             except WarehouseError as error:
-                if error.code == UNREACHABLE:
-                    raise
-                self.damaged.append(error)
+                self.damaged.append(damage(error))
                 continue
             yield key, event
 

@@ -135,7 +135,7 @@ class ProjectDescription:
         )
         modelled = (
             Table(
-                models[name].qualified, models[name].schema, _columns(models[name], self.checked.columns[name]),
+                models[name].qualified, models[name].schema, self.checked.described_columns(name),
                 reads[models[name].qualified], model=models[name],
             )
             for name in graph.order
@@ -159,13 +159,6 @@ class ProjectDescription:
 def nothing_known(name: str) -> ProjectDescription:
     """A project of which no more than its name is known."""
     return ProjectDescription(name, CheckedProject({}, Graph((), {}, {}, {}, {}), {}), {})
-
-
-def _columns(model: Model, bound: Mapping[str, str]) -> dict[str, Column]:
-    return {
-        name: replace(model.columns[name], type=kind) if name in model.columns else Column(name, kind, "")
-        for name, kind in bound.items()
-    }
 
 
 def _promises(model: Model) -> Iterator[Promise]:

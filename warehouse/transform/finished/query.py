@@ -55,6 +55,8 @@ def run_query(path: Path, sql: str, limits: SqlLimits = SqlLimits()) -> "Iterato
 
     con = open_build(path)
     try:
+        # As in any client: a build has every bare name in main, and SHOW TABLES lists each once.
+        con.execute("set search_path = 'main'")
         with TemporaryDirectory(prefix="wh-sql-") as spill:
             _confine(con, limits, spill)
             check_reads(con, sql)

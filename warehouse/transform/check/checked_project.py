@@ -8,8 +8,8 @@ from functools import cached_property
 
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.project.data_tests import DataTest
-from warehouse.transform.project.graph import Graph, with_views
 from warehouse.transform.project.feeds import FEED_SCHEMA
+from warehouse.transform.project.graph import Graph, with_views
 from warehouse.transform.project.model import Column, Model
 from warehouse.transform.sql.aggregates import sees_layout
 

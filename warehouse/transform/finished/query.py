@@ -188,18 +188,19 @@ def _rows(result: "duckdb.DuckDBPyConnection", limits: SqlLimits) -> Iterator[tu
 def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits) -> None:
     import csv
 
-    cell = _terminal_cell if stream.isatty() else _csv_cell
+    cell = _terminal_cell if stream.isatty() else plain_cell
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([cell(column[0]) for column in result.description])
     writer.writerows([cell(value) for value in row] for row in _rows(result, limits))
 
 
 def _terminal_cell(value: Any) -> Any:
-    text = _csv_cell(value)
+    text = plain_cell(value)
     return printable(text) if isinstance(text, str) else text
 
 
-def _csv_cell(cell: Any) -> Any:
+def plain_cell(cell: Any) -> Any:
+    """A value as text; a float, and None, as it is."""
     if isinstance(cell, dict | list | tuple):
         return json.dumps(json_value(cell), ensure_ascii=False)
     return cell if isinstance(cell, float) else _text(cell)

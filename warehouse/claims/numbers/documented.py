@@ -42,7 +42,7 @@ def _documented(project: Project, publication: PublishedRollup, not_admitted: Ma
     current = current_numbers(project, str(publication.query))
     event, engine, promised = publication_event(project, publication.digest), record["engine"], record["guarantees"]
     return site.Publication(
-        publication.digest, publication.query, event and event.at, event and event.by,
+        publication.digest, publication.query, event.at if event else None, event.by if event else None,
         f"wh {record['wh']}, {engine['name']} {engine['version']}", specification.digest, record["rows"], record["numbers"],
         tuple((name, meaning, promised[name]["established"]) for name, meaning in MEANINGS.items()),
         (*(f"G2: {clause}" for clause in promised["G2"].get("clauses", ())), *promised["clauses"]),

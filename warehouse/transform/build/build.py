@@ -242,6 +242,7 @@ def _bring_up_to_date(
     import duckdb
 
     from warehouse.transform.build.catalog import write_catalog
+    from warehouse.transform.build.other_clients import serve_other_clients
     from warehouse.transform.build.session import Session
     from warehouse.transform.build.state import read_passed, read_states, record_passed, tests_to_run
     from warehouse.transform.incremental.detail_rows import bundles_present
@@ -280,6 +281,7 @@ def _bring_up_to_date(
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)
         write_catalog(con, material, models, tests)
+        serve_other_clients(con, material.checked)
         con.execute("commit")
         until = material.tier.stands_until(bundles_present(con, material.tier)) if material.tier else None
         con.execute("checkpoint")

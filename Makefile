@@ -1,16 +1,16 @@
-# make demo    record, ingest, build, publish, walk back: the whole job on this machine
+# make demo    record, build, publish, trace and verify a benchmark of this machine
 # make test    every kind of test, on a few cases each: ten minutes on two cores
-# make test-share   of the exhaustive tests the share that the commit chooses; CI runs it after `make test`
-# make test-all   all cases: every damage, history, kill and random query
-# make mutants    plants faults in the tracer and the verifier, one after another: the tests must find each
-# make lint    what ruff and mypy say of the code
-# make bench   the figures, each beside its floor (benchmarks/README.md)
-# make bench-transform   the transform engine beside a plain script, dbt and SQLMesh (needs uv)
-# make bench-ingest    how quickly evidence of each format is parsed, beside sha256
-# make bench-store     how quickly evidence goes into a store, beside what it must cost
-# make bench-lineage   what it costs to trace a number, beside the query that gives it
-# make bench-growth    what each command costs with 1,000, 5,000 and 20,000 runs in the warehouse
-# make lock    resolve the dependencies anew
+# make test-share   the share of the exhaustive tests that the commit chooses; CI runs it after `make test`
+# make test-all   all tests
+# make mutants    plants faults in the tracer and the verifier, one after another; the tests must find each of them
+# make lint    ruff and mypy
+# make bench   the figures and their floors (benchmarks/README.md)
+# make bench-transform   the transform engine, compared with a plain script, dbt and SQLMesh (needs uv)
+# make bench-ingest    how fast evidence of each format is parsed, compared with sha256
+# make bench-store     how fast evidence is stored, compared with the least that it must cost
+# make bench-lineage   what tracing a number costs, compared with its query
+# make bench-growth    what each command costs with 1,000, 5,000 and 20,000 runs
+# make lock    resolves the dependencies again
 
 PYTHON ?= python3
 UV ?= uv

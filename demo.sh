@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job for real, in under a minute: a benchmark of this machine becomes evidence, then a published
-# number, and the number is walked back to the bytes it was read from. Usage: demo.sh BIN (the venv's bin folder).
+# In under a minute: a benchmark of this machine becomes evidence, then a published number, which is traced back to the bytes
+# that it was read from. Usage: demo.sh BIN (the venv's bin folder).
 set -euo pipefail
 bin=$(cd "$1" && pwd)
 export PATH="$bin:$PATH"
@@ -21,4 +21,4 @@ step wh sql --format table "
 number=$(wh sql --format csv "select number_ids.median from indicator_results where result_key = 'elapsed_ms'" | tail -1)
 step wh lineage "$number"
 step wh verify "$number"
-printf '\nThe project stays in %s: try wh sql, wh lineage n-..., or change a byte under .wh/store/raw and verify again.\n' "$project"
+printf '\nThe project is in %s. Try wh tables and wh sql there, or change a byte under .wh/store/raw and verify again.\n' "$project"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -140,6 +141,16 @@ def test_the_examples_of_the_documentation(tmp_path: Path, monkeypatch: pytest.M
     assert len(examples.examples) > 10
     said: list[str] = []
     assert doctest.DocTestRunner(verbose=False).run(examples, out=said.append).failed == 0, "".join(said)
+
+
+def test_the_script_of_the_documentation_runs(wh: Warehouse) -> None:
+    (script,) = (block for block in re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL) if "__main__" in block)
+    file = wh.project.root / "check.py"
+    file.write_text(script)
+    done = subprocess.run(
+        [sys.executable, file.name], cwd=file.parent, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}, capture_output=True, text=True, check=True
+    )
+    assert sorted(done.stdout.splitlines()) == [f"claim[key={key}].{column} verified" for key in "ab" for column in ("n", "total")]
 
 
 def test_every_method_is_documented_and_no_other() -> None:

@@ -98,6 +98,7 @@ def test_the_help_of_a_command_ends_with_examples_and_a_page_that_exists(name: s
     shown = capsys.readouterr().out
     summary = COMMANDS[name].capitalize()
     assert " ".join(shown.split()).split("Usage: wh ")[1].startswith(f"{name} ") and summary in " ".join(shown.split())
+    assert not re.search(r"\S   +\S", shown.partition("\nOptions")[0].partition("\nArguments")[0])
     command = load_command(name)
     assert command.examples and all(f"  {example}\n" in shown for example in command.examples)
     assert shown.endswith(f"\nMore: {command.page}\n") and (REPOSITORY / command.page).is_file()

@@ -4,31 +4,61 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import duckdb
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, WhOn
+from samples import declaration
 
 from warehouse.cli.commands import COMMANDS
+from warehouse.cli.program import load_command
 from warehouse.errors import CODES
-from warehouse.evidence.objects.location import open_store
-from warehouse.landing.ingest import ingest, plan_ingest
-from warehouse.landing.registry import load_ingestors
+from warehouse.project import Project, find_project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
-from warehouse.transform.finished.builds import current_build
 from warehouse.transform.project.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
 from warehouse.transform.project.model import ROLES
 from warehouse.transform.project.model_files import HEADER_KEYS, MATERIALISATIONS
 from warehouse.transform.testing.project_tests import run_unit_tests
 from warehouse.transform.testing.unit_cases import CASE_KEYS
 
-README = (REPOSITORY / "README.md").read_text()
-MODELS = (REPOSITORY / "docs" / "models.md").read_text()
-INGESTORS = (REPOSITORY / "docs" / "ingestors.md").read_text()
+DOCUMENTS = {
+    path.relative_to(REPOSITORY).as_posix(): path.read_text()
+    for path in (*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md"), REPOSITORY / "benchmarks" / "README.md")
+}
+README, MODELS, INGESTORS = (DOCUMENTS[name] for name in ("README.md", "docs/models.md", "docs/ingestors.md"))
+
+# The documents whose commands run here, in this order. Those of docs/lineage.md and docs/site.md are examples of the help, which
+# tests/test_cli.py runs; those of docs/serving.md and docs/mlperf-training.md are about results that a user has.
+RUN_HERE = ("decisions", "declarations", "fabric-checks", "ingestors", "signing", "store")
+# What needs a bucket, another store or a bundle that disagrees with another one; and what tests/test_signing.py does, more slowly.
+NOT_HERE = re.compile(r"s3://|/mnt/|4a32b0c2ac7e|--all$|indicator_results|number\.whp")
+
+
+def blocks(text: str) -> list[str]:
+    """The blocks of a document that are not in a language: commands, and what they print."""
+    return [block for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE) if not language]
+
+
+def command_lines(text: str) -> list[str]:
+    return [line.removeprefix("$ ") for block in blocks(text) for line in block.splitlines() if re.match(r"(\$ )?wh ", line)]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
+    """The project that the commands of the README make, as they stand, and what they print."""
+    folder = tmp_path_factory.mktemp("written")
+    block = README.partition("The same by hand:")[2].split("```")[1]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-ec", block.replace(". .venv/bin/activate\n", "")], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return find_project(folder / "my-project"), done.stdout
 
 
 def test_every_command_of_the_readme_exists_and_every_command_is_in_it() -> None:
@@ -36,13 +66,89 @@ def test_every_command_of_the_readme_exists_and_every_command_is_in_it() -> None
     assert set(COMMANDS) <= set(re.findall(r"\bwh ([a-z][a-z-]*)", README))
 
 
-def test_the_commands_of_the_readme_run_as_they_stand(tmp_path: Path) -> None:
-    block = README.partition("The same by hand:")[2].split("```")[1]
-    commands = block.replace(". .venv/bin/activate\n", "")
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-ec", commands], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "  verified: 43 raw files hashed" in done.stdout
+def test_the_commands_of_the_readme_run_as_they_stand(written: tuple[Project, str]) -> None:
+    assert "  verified: 43 raw files hashed" in written[1]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_commands_of_a_document_are_commands_with_their_options(name: str) -> None:
+    for line in command_lines(DOCUMENTS[name]):
+        _, command, *arguments = shlex.split(line, comments=True)
+        load_command(command).make_context(command, arguments)
+    prose = re.sub(r"```.*?```", "", DOCUMENTS[name], flags=re.DOTALL)
+    for span in re.findall(r"`wh ([a-z][^`]*)`", " ".join(prose.split())):
+        command, *words = span.split()
+        options = {option for parameter in load_command(command).params for option in parameter.opts}
+        assert {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)} <= options, span
+
+
+def test_the_commands_of_the_documents_run(
+    written: tuple[Project, str], wh_on: WhOn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    project, _ = written
+    monkeypatch.chdir(project.root)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
+    declaration.write(project.root / "benchmark_run.yaml", declaration.benchmark_run())
+    declaration.write(project.root / "nightly.yaml", declaration.benchmark_run())
+    (project.root / "results").mkdir()
+    (project.root / "results" / "notes.txt").write_text("a fan was loud\n")
+    (project.root / "readings.csv").write_text("run_id,power_w\nr1,61.5\n")
+    runs = wh_on(project, "sql", "select run_id from benchmark_run_fact order by run_id")[1].split()
+    here = {"RUN": runs[1], "OTHER_RUN": runs[2], "COMMAND": "true"}
+    for name in RUN_HERE:
+        for line in command_lines(DOCUMENTS[f"docs/{name}.md"].partition("## A worked example")[0]):
+            if not NOT_HERE.search(line.partition("  #")[0].rstrip()):
+                words = [here.get(word, word).replace("~", str(tmp_path)) for word in shlex.split(line, comments=True)[1:]]
+                status, out, err = wh_on(project, *words)
+                assert status == 0, (name, line, out, err)
+
+
+def test_what_wh_columns_prints_is_in_the_documentation(wh_on: WhOn, written: tuple[Project, str]) -> None:
+    (block,) = (block for block in blocks(MODELS) if block.startswith("$ wh columns "))
+    command, *lines = block.splitlines()
+    printed = wh_on(written[0], *shlex.split(command)[2:])[1].splitlines()
+    assert [line for line in lines if line.strip() != "..." and line not in printed] == []
+
+
+def test_what_wh_plan_and_wh_check_print_is_in_the_documentation(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    unbound, unpublishable, plan = (block for block in blocks(MODELS) if block.startswith(("$ wh plan", "WH204", "WH306")))
+    files = {
+        "data/a.csv": "run_id,energy_j\n1,2.5\n", "models/marts/fast.sql": "select run_id from run where speed > 3", "models/marts/old.sql": "select 1 as x",
+        "models/log_total.sql": "/*\nmaterialized: incremental\nkey: [run_id]\n*/\n"
+        "select run_id, sum(energy_j) as energy_j from read_parquet('data/*.parquet') group by run_id\n",
+        "models/run.sql": "select i as run_id, i * 1.5 as speed from range(1, 5) as r (i)\n",
+    }
+    for name, text in files.items():
+        (project.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (project.root / name).write_text(text)
+    con = duckdb.connect()
+    con.execute(f"copy (from '{project.root}/data/a.csv') to '{project.root}/data/a.parquet'")
+    build(project)
+    con.execute(f"copy (from '{project.root}/data/a.csv') to '{project.root}/data/b.parquet'")
+    (project.root / "models/run.sql").write_text(files["models/run.sql"].replace("1.5", "2.5"))
+    (project.root / "models/marts/old.sql").unlink()
+    _, out, err = wh_on(project, "plan")
+    assert f"$ wh plan\n{out}{err}" == plan
+    (project.root / "models/run.sql").write_text("select i as host_id, i as run_id, i * 1.5 as ttft_ms from range(1, 5) as r (i)\n")
+    (project.root / "models/marts/fast.sql").write_text("select\n    run_id,\n    hostid\nfrom run\n")
+    assert wh_on(project, "check")[2].startswith(unbound)
+    (project.root / "models/marts/fast.sql").unlink()
+    (project.root / "models/facts").mkdir()
+    (project.root / "models/facts/run_fact.sql").write_text("select\n    run_id,\n    first(ttft_ms) as ttft_ms\nfrom run\ngroup by run_id\n")
+    (project.root / "queries/slowest_runs.sql").write_text("/*\ngrain: [run_id]\n*/\nselect run_id, ttft_ms from run_fact\n")
+    assert wh_on(project, "check")[2].startswith(unpublishable)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_links_of_a_document_lead_somewhere(name: str) -> None:
+    for link in re.findall(r"\]\(((?!https?:)[^)]+)\)", DOCUMENTS[name]):
+        target, _, anchor = link.partition("#")
+        file = (REPOSITORY / name).parent / target if target else REPOSITORY / name
+        assert file.is_file(), link
+        headings = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", file.read_text(), re.MULTILINE)] \
+            if anchor else []
+        assert not anchor or anchor in headings, link
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -66,17 +172,27 @@ def test_every_error_code_is_documented() -> None:
     assert rows == CODES
 
 
-def test_the_ingestor_of_the_documentation_works(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", INGESTORS, re.DOTALL)
-    project = init_project(tmp_path / "project", bare=True)
-    (project.root / "ingest" / "readings.py").write_text(example)
-    (project.root / "models" / "power.sql").write_text("select run_id, power_w, raw_offset, raw_length from reading")
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.readings").write_text("readings 1\nr1 10.5\nr2 many\nr3 12\n")
-    ingest(plan_ingest(tmp_path / "in", load_ingestors(project).values()), open_store(project), "test")
-    build(project)
-    con = duckdb.connect(str(current_build(project).path), read_only=True)
-    assert con.execute("select * from power order by run_id").fetchall() == [("r1", 10.5, 11, 8), ("r3", 12.0, 27, 6)]
+def test_the_worked_example_leads_from_a_tools_own_format_to_a_verified_number(
+    written: tuple[Project, str], wh_on: WhOn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = INGESTORS.partition("## A worked example")[2]
+    results, ingestor, *models, commands, rows = re.findall(r"```\w*\n(.*?)```", example, re.DOTALL)
+    assert sum(text.count("\n") for text in (ingestor, *models[:2])) <= 60
+    names = dict.fromkeys(name for name in re.findall(r"`([\w/]+\.\w+)`", example) if not name.endswith(".sql") or "/staging/" in name)
+    project, _ = written
+    for name, text in zip(names, (results, ingestor, *models), strict=True):
+        (project.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (project.root / name).write_text(text)
+    monkeypatch.chdir(project.root)
+    said = {}
+    for command in commands.splitlines():
+        status, *said[command] = wh_on(project, *shlex.split(command)[1:])
+        assert status == 0, (command, said[command])
+    ingest, _, sql, _, verify, lineage = said.values()
+    assert re.search(r"`(results/acme.jsonl:2: [^`]+)`", example)[1] in ingest[1]
+    assert sql[0] == rows
+    assert "  93.4  " in verify[0] and "  verified: " in verify[0]
+    assert '{"acme_serve": "1.4", "run": "c16", ' in lineage[0].partition("4 raw")[2]
 
 
 def test_the_demo_prints_a_number_its_interval_its_bytes_and_its_verdict(tmp_path: Path) -> None:

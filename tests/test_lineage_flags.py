@@ -32,7 +32,7 @@ from warehouse.transform.build.build import build
 
 Wh = Callable[..., tuple[int, str, str]]
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"
-DOCS = (REPOSITORY / "docs" / "lineage.md").read_text()
+DOCS = (REPOSITORY / "docs" / "lineage.md").read_text().replace("```", "")
 FILES = ("a=1.5\na=2.25\n", "a=4\n", "x=10\nb=7\ny=11\nz=12\n")
 
 

@@ -11,45 +11,44 @@ from exhaustive import few
 from warehouse.errors import ExitCode
 from warehouse.project_making import init_project
 
-# Form: the file's name, its text, the grain of r1, a column, the value that r1 has there, and the code of the issue that the file has.
+# By form, which is also the name of the ingestor: the file's ending, its good records, what else is in the file that is ingested, a column,
+# the value that r1 has there, and the codes of the file's issues.
 FORMS = {
     "csv": (
-        "power.csv", 'run_id,power_w,steps,where,note\nr1,61.5,3,a,"two\nlines, quoted ""x"""\nr2,,4,b,\nr3,1_000,5,c,\nr4,1\n', "power_w_max", "61.5",
-        {"not-a-number", "columns-differ"},
+        ".csv", 'run_id,power_w,steps,where,note\nr1,61.5,3,a,"two\nlines, quoted ""x"""\nr2,,4,b,\n', "r3,1_000,5,c,\nr4,1\n", "power_w_max",
+        "61.5", {"not-a-number", "columns-differ"},
     ),
-    "json lines": (
-        "power.jsonl", '{"run_id": "r1", "power_w": 61.5, "steps": 3}\n{"run_id": "r2", "power_w": null, "more": {"a": 1}}\n[1]\n', "power_w_min",
+    "lines": (
+        ".jsonl", '{"run_id": "r1", "power_w": 61.5, "steps": 3}\n{"run_id": "r2", "more": {"a": 1}, "note": "half \\ud83d"}\n', "[1]\n", "power_w_min",
         "61.5", {"not-an-object"},
     ),
-    "json array": ("power.json", '[{"run_id": "r1", "power_w": 61.5},\n {"run_id": "r2", "group": true}, 5]\n', "power_w_median", "61.5", {"not-an-object"}),
-    "json object": ("power.json", '{\n  "run_id": "r1",\n  "power_w": 61.5,\n  "config": {"a": [1]}\n}\n', "power_w_max", "61.5", set()),
+    "list": (".json", '[{"run_id": "r1", "power_w": 61.5},\n {"run_id": "r2", "group": true}', ", 5", "power_w_median", "61.5", {"not-an-object"}),
+    "document": (".json", '{\n  "run_id": "r1",\n  "power_w": 61.5,\n  "config": {"a": [1]}\n}\n', "", "power_w_max", "61.5", set()),
 }
 
 
-@pytest.mark.parametrize("form", few(FORMS, 1))
-def test_a_started_ingestor_and_query_lead_to_a_verified_number(form: str, tmp_path: Path, wh_on: WhOn, monkeypatch: pytest.MonkeyPatch) -> None:
-    name, text, column, value, issues = FORMS[form]
+def test_a_started_ingestor_and_query_of_each_form_lead_to_a_verified_number(tmp_path: Path, wh_on: WhOn) -> None:
     project = init_project(tmp_path / "project")
-    clean = tmp_path / "sample" / name
-    clean.parent.mkdir()
-    # The start is made from the good records of the file, and then reads the whole of it.
-    clean.write_text({"csv": text.replace("r3,1_000,5,c,\nr4,1\n", ""), "json lines": text.replace("[1]\n", ""), "json array": text.replace(", 5]", "]")}.get(form, text))
-    file = tmp_path / "in" / name
-    file.parent.mkdir()
-    file.write_text(text)
-    status, out, err = wh_on(project, "new", "ingestor", "power", "--from", str(clean))
-    assert (status, out) == (0, "ingest/power.py\nmodels/staging/stg_power.sql\n") and "wh ingest" in err
-    assert wh_on(project, "ingest", str(file))[0] == 0
-    assert wh_on(project, "new", "query", "power_summary", "--from", str(clean))[0] == 0
-    assert wh_on(project, "new", "model", "power_records", "--from", str(clean))[0] == 0
-    assert wh_on(project, "check")[0] == 0
-    assert wh_on(project, "build")[0] == 0
-    assert set(wh_on(project, "sql", "select distinct code from ingest_issue where family = 'power'")[1].split()[1:]) == issues
-    assert wh_on(project, "publish", "power_summary")[0] == 0
-    cell = f"power_summary[run_id=r1].{column}"
-    status, out, err = wh_on(project, "verify", cell)
-    assert status == 0 and f"  {value}  " in out and "  verified: " in out, out + err
-    assert "r1" in wh_on(project, "lineage", cell)[1].partition("4 raw")[2]
+    for form, (suffix, good, bad, *_) in FORMS.items():
+        end = "]" if form == "list" else ""
+        sample, file = (tmp_path / folder / f"{form}{suffix}" for folder in ("samples", "in"))
+        for path, text in ((sample, good + end), (file, good + bad + end)):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        status, out, err = wh_on(project, "new", "ingestor", form, "--from", str(sample))
+        assert (status, out) == (0, f"ingest/{form}.py\nmodels/staging/stg_{form}.sql\n") and "wh ingest" in err
+        assert wh_on(project, "new", "query", f"{form}_summary", "--from", str(sample))[0] == 0
+        assert wh_on(project, "new", "model", f"{form}_records", "--from", str(sample))[0] == 0
+    assert wh_on(project, "ingest", str(tmp_path / "in"))[0] == 0
+    status, _, err = wh_on(project, "build")
+    assert status == 0, err
+    for form, (*_, column, value, issues) in FORMS.items():
+        assert set(wh_on(project, "sql", f"select distinct code from ingest_issue where family = '{form}'")[1].split()[1:]) == issues
+        assert wh_on(project, "publish", f"{form}_summary")[0] == 0
+        cell = f"{form}_summary[run_id=r1].{column}"
+        status, out, err = wh_on(project, "verify", cell)
+        assert status == 0 and f"  {value}  " in out and "  verified: " in out, out + err
+        assert "r1" in wh_on(project, "lineage", cell)[1].partition("4 raw")[2]
 
 
 def test_starts_without_a_file_work_in_a_standard_and_a_bare_project(tmp_path: Path, wh_on: WhOn) -> None:
@@ -86,5 +85,5 @@ def test_no_file_is_replaced(tmp_path: Path, wh_on: WhOn) -> None:
     status, _, err = wh_on(project, "new", "ingestor", "x")
     assert status == ExitCode.USAGE and "models/staging/stg_x.sql: there is such a file already" in err
     assert not (project.root / "ingest" / "x.py").exists()
-    for name in ("9x", "A", "a-b", "../x", ""):
+    for name in ("9x", "A", "a-b", "../x", "", "order"):
         assert wh_on(project, "new", "model", name)[0] == ExitCode.USAGE

@@ -96,10 +96,10 @@ EDITS: dict[str, tuple[dict[str, str | None], Plan]] = {
     ),
     "a new model": ({"models/more.sql": "select 1 as b\n"}, {"main.more": ("build", "never built")}),
     "a model less": ({"models/marts/alone.sql": None}, {"mart.alone": ("drop", "no model makes it any more")}),
-    "a new file": ({"data/5.parquet": "select 5 as run_id, 10 as ms"}, {"main.log_total": ("update", "1 new files")}),
+    "a new file": ({"data/5.parquet": "select 5 as run_id, 10 as ms"}, {"main.log_total": ("update", ": 1 new")}),
     "files changed and removed": (
         {"data/1.parquet": "select 1 as run_id, 20 as ms", "data/2.parquet": None},
-        {"main.log_total": ("update", "1 changed, 1 removed files")},
+        {"main.log_total": ("update", ": 1 changed, 1 removed")},
     ),
 }
 

@@ -190,7 +190,7 @@ def test_an_incremental_model_reads_the_changed_objects(bucket: Bucket, project:
     put(4, 400)
     bucket.remove("day=2/x.parquet")
     planned = preview(project).models
-    assert [(model.action, model.reason) for model in planned] == [("update", f"1 new, 1 removed files of {read}")]
+    assert [(model.action, model.reason) for model in planned] == [("update", f"files of {read}: 1 new, 1 removed")]
     (updated,) = build(project).models
     assert (updated.action, updated.keys) == ("update", 1)  # host 0 alone
     assert rows(project, "from per_host order by host") == [(0, 400), (1, 44)]

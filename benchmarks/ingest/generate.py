@@ -23,13 +23,11 @@ _SECOND_NS = 10**9
 
 @dataclass(frozen=True)
 class Evidence:
-    """A generator: `archive_mb` is the size of the archive of real evidence that has the format among others, `target` the
-    wanted speed, as a part of sha256's on one core. JSON has `records` instead: the files with its records, as a pattern, and
-    the format that DuckDB's `read_json` calls them by. The wanted speed is a fifth of its."""
+    """A generator: `archive_mb` is the size of the archive of real evidence that has the format among others. JSON has `records`: the
+    files with its records, as a pattern, and DuckDB's name of their format. The wanted speed is a fifth of `read_json`'s."""
 
     name: str
     archive_mb: float
-    target: float | None
     write: Callable[[Path, int, random.Random, int], None]  # folder, bytes at least, chance, how many times as large a file is
     records: tuple[str, str] | None = None
 
@@ -391,12 +389,12 @@ def _write_lines(path: Path, lines: Iterator[str]) -> int:
 
 
 ALL = (
-    Evidence("MLPerf Training, :::MLLOG text", _TRAINING_MB, 0.10, mllog),
-    Evidence("vLLM bench serve --save-detailed, JSON", _SERVING_MB, None, vllm_detailed, ("*.json", "unstructured")),
-    Evidence("SGLang bench_serving, JSON lines", _SERVING_MB, None, sglang, ("*.jsonl", "newline_delimited")),
-    Evidence("LLMPerf, JSON", _SERVING_MB, None, llmperf, ("individual/*.json", "array")),
-    Evidence("perf_analyzer raw export, JSON", _SERVING_MB, None, genai_raw, ("*.json", "unstructured")),
-    Evidence("AIPerf records, JSON lines", _SERVING_MB, None, aiperf, ("*.jsonl", "newline_delimited")),
-    Evidence("inference-perf per request, JSON", _SERVING_MB, None, inference_perf, ("*.json", "array")),
-    Evidence("nccl-tests, text", _FABRIC_MB, None, nccl),
+    Evidence("MLPerf Training, :::MLLOG text", _TRAINING_MB, mllog),
+    Evidence("vLLM bench serve --save-detailed, JSON", _SERVING_MB, vllm_detailed, ("*.json", "unstructured")),
+    Evidence("SGLang bench_serving, JSON lines", _SERVING_MB, sglang, ("*.jsonl", "newline_delimited")),
+    Evidence("LLMPerf, JSON", _SERVING_MB, llmperf, ("individual/*.json", "array")),
+    Evidence("perf_analyzer raw export, JSON", _SERVING_MB, genai_raw, ("*.json", "unstructured")),
+    Evidence("AIPerf records, JSON lines", _SERVING_MB, aiperf, ("*.jsonl", "newline_delimited")),
+    Evidence("inference-perf per request, JSON", _SERVING_MB, inference_perf, ("*.json", "array")),
+    Evidence("nccl-tests, text", _FABRIC_MB, nccl),
 )

@@ -61,7 +61,6 @@ class Figure:
     speed_by_cpu: float
     of_duckdb: float | None
     peak_larger_mb: float
-    target: float | None
 
 
 def run(command: list[str], folder: Path) -> tuple[str, float]:
@@ -192,7 +191,7 @@ def figure(evidence: Evidence, size: int, scratch: Path) -> Figure | None:
     cores = len(os.sched_getaffinity(0))
     return Figure(
         evidence.name, megabytes, hashed, ingested, parsed, rows, parsed.cpu_s / parsed.wall_s, hashed.wall_s / parsed.wall_s,
-        hashed.cpu_s * cores / parsed.cpu_s, of_duckdb, of_larger.peak_mb, evidence.target,
+        hashed.cpu_s * cores / parsed.cpu_s, of_duckdb, of_larger.peak_mb,
     )
 
 
@@ -203,17 +202,16 @@ def make_project(folder: Path) -> Path:
 
 HEAD = (
     f"{'evidence':<40} {'MB':>6} {'sha256 s':>8} {'ingest s':>8} {'parse s':>8} {'CPU s':>7} {'cores':>5} {'Mrows':>6}"
-    f" {'x sha256':>8} {'by CPU':>7} {'target':>7} {'x DuckDB':>8} {'peak MB':>8} {f'files x{LARGER}':>9}"
+    f" {'x sha256':>8} {'by CPU':>7} {'x DuckDB':>8} {'peak MB':>8} {f'files x{LARGER}':>9}"
 )
 
 
 def line(figure: Figure) -> str:
-    target = f">= {figure.target}" if figure.target else ""
     of_duckdb = "" if figure.of_duckdb is None else f"{figure.of_duckdb:.2f}"
     return (
         f"{figure.name:<40} {figure.megabytes:>6.0f} {figure.sha256.wall_s:>8.2f} {figure.ingest.wall_s:>8.2f}"
         f" {figure.parse.wall_s:>8.2f} {figure.parse.cpu_s:>7.2f} {figure.cores:>5.2f} {figure.rows / 1e6:>6.2f}"
-        f" {figure.speed:>8.3f} {figure.speed_by_cpu:>7.3f} {target:>7} {of_duckdb:>8} {figure.parse.peak_mb:>8.0f}"
+        f" {figure.speed:>8.3f} {figure.speed_by_cpu:>7.3f} {of_duckdb:>8} {figure.parse.peak_mb:>8.0f}"
         f" {figure.peak_larger_mb:>9.0f}"
     )
 

@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per run: where its raw evidence lies and what is known of its integrity.
+  One row per run: where its raw evidence is and what is known of its integrity.
 grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique, {relationships: main.benchmark_run_fact.run_id}]}

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per unique hardware and topology bundle that some run states. What a run does not state is NULL. Beside the accelerator's
-  model as written stands which accelerator it is, by the rules of staging.accelerator_rule.
+  One row per unique hardware and topology bundle that some run states. What a run does not state is NULL. gpu_model is the
+  accelerator as written; the accelerator columns identify it by the rules of staging.accelerator_rule.
 grain: [hardware_topology_key]
 columns:
   hardware_topology_key: {type: varchar, description: "Digest of what is stated", tests: [not_null, unique]}

@@ -16,7 +16,7 @@ columns:
   scope_name: {type: varchar, description: "Which pair, GPU, stream or rank"}
   point_index: {type: bigint, description: "Place of the point in its test, from 1; NULL for a test and a rank"}
   placement: {type: varchar, description: "Whether a collective wrote to its input buffer; NULL where that is no question", tests: [{accepted_values: [out_of_place, in_place]}]}
-  direction: {type: varchar, description: "Which way data went, where the tool says: read, write, sent, received, bidirectional"}
+  direction: {type: varchar, description: "Direction of the data, if the tool states it: read, write, sent, received, bidirectional"}
   status: {type: varchar, description: "reduced: measured, but not up to the size asked for; failed also: wrong values; unknown: the evidence does not say", tests: [not_null, {accepted_values: [measured, reduced, failed, waived, unknown]}]}
   status_reason: {type: varchar, description: "The evidence's own words for the status"}
   nodes: {type: varchar, description: "The nodes that took part, comma-separated, in the order of their ranks"}

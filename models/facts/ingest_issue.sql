@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per issue: what an ingestor could not read or found odd (the rest of the bundle went on), what is wrong with a run
+  One row per issue: what an ingestor could not read or found odd in a bundle, what is wrong with a run
   declaration (declaration-not-valid, grade-downgraded), every run whose declared model is not the evidence's
   (declaration-disagrees), every run that bundles state differently (run-conflict: it is not published), and what staging
   models report (they feed issue).

@@ -1,8 +1,8 @@
 /*
 description: >
   One row per run whose evidence states how the model was served, or what lengths were asked for. A size, a quantisation or prefix caching that
-  a feeder does not state is read from the flags of the server. What is stated nowhere is NULL, also where a server has a default; so is
-  what the servers of a run state differently.
+  a feeder does not state is read from the flags of the server. What is not stated is NULL, even if the server has a default. A value
+  on which the servers of a run differ is NULL too.
 materialized: incremental
 key: [run_id]
 grain: [run_id]

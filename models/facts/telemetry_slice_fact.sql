@@ -2,7 +2,7 @@
 description: >
   One row per run, time window and scope (node, channel, rank, request group, client, server): infrastructure and service
   metrics at reduced cardinality. Counters are deltas over the window; what was not exported is NULL. What a client saw of
-  the requests that it sent in a window and what a server says of itself are rows of their own.
+  the requests that it sent in a window and what a server reports of itself are separate rows.
 materialized: incremental
 key: [run_id]
 grain: [run_id, scope, scope_name, window_start]

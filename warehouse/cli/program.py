@@ -10,6 +10,7 @@ import importlib
 import os
 import re
 from collections.abc import Callable, Sequence
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -150,7 +151,7 @@ def load_command(name: str) -> Command:
     """The command of this name, whose module is imported for it."""
     module = importlib.import_module(module_of(name))
     app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
-    details = module.command.__doc__
+    details = getdoc(module.command)
     help = f"{COMMANDS[name].capitalize()}." + (f"\n\n{details}" if details else "")
     app.command(name, cls=Command, help=help, context_settings=_SETTINGS)(module.command)
     command = typer.main.get_command(app)

@@ -6,7 +6,7 @@ from warehouse.starting.sample import Sample, SampleColumn
 
 _ARROW = {"varchar": "pa.string()", "bigint": "pa.int64()", "double": "pa.float64()"}
 
-_TEXT = '''"""Reads {what} into the landing table {table}. See docs/ingestors.md for what an ingestor is."""
+_TEXT = '''"""Reads {what} into the landing table {table}. docs/ingestors.md describes what an ingestor is."""
 
 {imports}
 
@@ -33,39 +33,22 @@ class {class_name}:
         buffer = RowBuffer(TABLES, bundle.digest)
         for raw_path in bundle.manifest.by_path:
             report = Report(buffer, raw_path, None)
-            for offset, length, line_number, record in records(bundle.read(raw_path), report):
-                values = {{}}  # what is missing stays NULL
-                for key, name, type_ in COLUMNS:
-                    try:
-                        values[name] = value(record.get(key), type_)
-                    except ValueError:
-                        report("not-a-number", f"{{name}}: {{record[key]!r}}"[:200], offset, length, line_number, "error")
+            for offset, length, record in records(bundle.read(raw_path), report):
+                values = {{name: value(record, key, type_) for key, name, type_ in COLUMNS}}
                 buffer.add("{table}", raw_path, offset, length, **values)
                 yield from buffer.full()
         yield from buffer.rest()
 
 {reader}
 
-NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
-
-
-def value(stated, type_):
-    """A value in the column's type. Raises ValueError for what is not a number of it."""
-    if stated is None:
-        return None
-    if pa.types.is_string(type_):
-        return stated if isinstance(stated, str) else json.dumps(stated)
-    if isinstance(stated, bool) or not NUMBER.fullmatch(str(stated)):
-        raise ValueError
-    if pa.types.is_integer(type_):
-        number = int(stated)  # ValueError for "1.5"
-        if number != stated and isinstance(stated, float) or abs(number) >= 1 << 63:
-            raise ValueError
-        return number
-    number = float(stated)
-    if abs(number) == float("inf"):
-        raise ValueError
-    return number
+def value(record, key, type_):
+    """What a record states under a key. Nothing is NULL; so is what is not such a number, with an issue."""
+    if type_ == pa.int64():
+        return record.count(key)
+    if type_ == pa.float64():
+        return record.number(key)
+    text = json_text(record.values.get(key))  # a list or object as JSON
+    return text and clean(text)
 
 
 INGESTOR = {class_name}()
@@ -78,21 +61,21 @@ def header(data):
 
 
 def records(data, report):
-    """Offset, length, line number and values of each record; a record may have line breaks inside its quotes."""
-    names, offset, line_number, pending = header(data), 0, 0, b""
+    """Offset, length and values of each record; a record may have line breaks inside its quotes."""
+    names, offset, first, pending = header(data), 0, 0, b""
     for number, line in enumerate(data.splitlines(keepends=True), 1):
-        start, pending = line_number or number, pending + line
-        line_number = start
+        first, pending = first or number, pending + line
         if pending.count(b'"') % 2 == 0:
-            record = pending.rstrip(b"\\r\\n")
-            cells = next(csv.reader(StringIO(record.decode("utf-8-sig", "replace"), newline="")), [])
-            if start > 1 and len(cells) == len(names):
-                yield offset, len(record), start, {name: cell.strip() or None for name, cell in zip(names, cells)}
-            elif start > 1 and cells:
-                report("columns-differ", f"{len(cells)} cells, {len(names)} columns", offset, len(record), start, "error")
-            offset, line_number, pending = offset + len(pending), 0, b""
+            row = pending.rstrip(b"\\r\\n")
+            cells = next(csv.reader(StringIO(row.decode("utf-8-sig", "replace"), newline="")), [])
+            flag = partial(report, offset=offset, length=len(row), line_number=first, severity="error")
+            if first > 1 and len(cells) == len(names):
+                yield offset, len(row), Record({name: cell.strip() or None for name, cell in zip(names, cells)}, flag)
+            elif first > 1 and cells:
+                flag("columns-differ", f"{len(cells)} cells, {len(names)} columns")
+            offset, first, pending = offset + len(pending), 0, b""
     if pending:
-        report("not-csv", "a quote is not closed", offset, len(pending), line_number, "error")
+        report("not-csv", "a quote is not closed", offset, len(pending), first, "error")
 '''
 
 _JSON_LINES_READER = '''
@@ -106,10 +89,10 @@ def keys(data):
 
 
 def records(data, report):
-    """Offset, length, line number and values of each record."""
+    """Offset, length and values of each record."""
     for found in json_lines(data, report):
         for line, record in found.objects(report):
-            yield line.offset, line.length, line.number, record.values
+            yield line.offset, line.length, record
 '''
 
 _JSON_READER = '''
@@ -123,13 +106,12 @@ def keys(data):
 
 
 def records(data, report):
-    """Offset, length, line number and values of each record of the array."""
+    """Offset, length and values of each record of the array."""
     with JsonStream(data, report) as stream:
-        if stream.kind() != "[":
+        if stream.kind() == "[":
+            yield from stream.objects()
+        else:
             report("not-an-array", "the file is not an array of records", severity="error")
-            return
-        for offset, length, record in stream.objects():
-            yield offset, length, stream.line_number(offset), record.values
 '''
 
 _OBJECT_READER = '''
@@ -143,14 +125,14 @@ def keys(data):
 
 
 def records(data, report):
-    """Offset, length, line number and values of the only record: the whole file."""
+    """Offset, length and values of the only record: the whole file."""
     try:
         record = json.loads(data)
     except (ValueError, RecursionError) as error:
         report("not-json", str(error), severity="error")
         return
     if isinstance(record, dict):
-        yield 0, len(data), 1, record
+        yield 0, len(data), Record(record, partial(report, offset=0, length=len(data), line_number=1, severity="error"))
     else:
         report("not-an-object", "the file is not an object", severity="error")
 '''
@@ -159,19 +141,23 @@ _READERS = {"csv": _CSV_READER, "json lines": _JSON_LINES_READER, "json array": 
 _WHAT = {
     "csv": "CSV files", "json lines": "JSON lines", "json array": "JSON arrays of records", "json object": "JSON files of one object",
 }
-_HELPERS = {
-    "json lines": "from warehouse.landing.readers.json_lines import json_lines\n",
-    "json array": "from warehouse.landing.readers.json_stream import JsonStream\n",
+# By form: of the standard library, then of warehouse.landing.readers before and after json_text.
+_IMPORTS = {
+    "csv": ("import csv\nfrom functools import partial\nfrom io import StringIO\n", "", "from warehouse.landing.readers.records import Record\n"),
+    "json lines": ("import json\n", "from warehouse.landing.readers.json_lines import json_lines\n", ""),
+    "json array": ("import json\n", "from warehouse.landing.readers.json_stream import JsonStream\n", ""),
+    "json object": ("import json\nfrom functools import partial\n", "", "from warehouse.landing.readers.records import Record\n"),
 }
 _HEAD_BYTES = {"json object": 16 << 20}  # of a file that is recognised by all of it; of others the first record is enough
 
 
 def ingestor_text(name: str, sample: Sample) -> str:
     """The module of an ingestor `name` that reads files like the sample."""
-    standard = "import csv\nimport json\nimport re\nfrom io import StringIO\n" if sample.form == "csv" else "import json\nimport re\n"
+    standard, before, after = _IMPORTS[sample.form]
     imports = (
-        f"{standard}\nimport pyarrow as pa\n\nfrom warehouse.landing.contract import BundleDraft, DraftFile\n{_HELPERS.get(sample.form, '')}"
-        "from warehouse.landing.readers.text import Report\nfrom warehouse.landing.rows import RowBuffer, landing_schema"
+        f"{standard}\nimport pyarrow as pa\n\nfrom warehouse.landing.contract import BundleDraft, DraftFile\n{before}"
+        f"from warehouse.landing.readers.json_text import json_text\n{after}"
+        "from warehouse.landing.readers.text import Report, clean\nfrom warehouse.landing.rows import RowBuffer, landing_schema"
     )
     return _TEXT.format(
         name=name, table=name, class_name="".join(part.capitalize() for part in name.split("_")), what=_WHAT[sample.form],

@@ -11,6 +11,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project import Project
 from warehouse.starting.ingestor_text import ingestor_text
 from warehouse.starting.sample import Sample, SampleColumn, read_sample
+from warehouse.transform.sql.text import RESERVED
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _ALONE = Sample("csv", ".csv", (SampleColumn("run_id", "run_id", "varchar"), SampleColumn("elapsed_ms", "elapsed_ms", "double")))
@@ -27,8 +28,8 @@ class Start:
 def start(project: Project, kind: str, name: str, sample_file: Path | None = None) -> Start:
     """Write the start of a `model`, `query` or `ingestor`, with the columns of a file if one is given. Raises WH004 for a name that is
     none, a file of the project that is there already, and a sample that cannot be read."""
-    if not _NAME.fullmatch(name):
-        raise _fault("a name has lower-case letters, digits and _, and begins with a letter", printable(name))
+    if not _NAME.fullmatch(name) or name in RESERVED:
+        raise _fault("a name has lower-case letters, digits and _, begins with a letter, and is not a word of SQL", printable(name))
     sample = read_sample(sample_file) if sample_file else None
     if kind == "ingestor":
         texts = {

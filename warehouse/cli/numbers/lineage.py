@@ -152,7 +152,8 @@ def _repeats(number: "Lineage") -> str:
     workloads = counted(len(repeats), "workload")
     if max(repeats.values()) == 1:
         return f" of {workloads}, no repeats: no interval can be given"
-    return f" of {workloads}, {min(repeats.values())} to {max(repeats.values())} repeats of each"
+    least, most = min(repeats.values()), max(repeats.values())
+    return f" of {workloads}, {least if least == most else f'{least} to {most}'} repeats of each"
 
 
 def _guarantees(number: "Lineage") -> list[str]:

@@ -107,7 +107,7 @@ def _change(source: str, inputs: Inputs, before: TableState) -> str:
     come, gone = len(now.keys() - then.keys()), len(then.keys() - now.keys())
     other = sum(1 for path in now.keys() & then.keys() if now[path] != then[path])
     counts = [f"{count} {word}" for count, word in ((come, "new"), (other, "changed"), (gone, "removed")) if count]
-    return f"{', '.join(counts) or 'reordered'} files of {source}"
+    return f"files of {source}: {', '.join(counts) or 'reordered'}"
 
 
 def _named(names: tuple[str, ...] | list[str]) -> str:

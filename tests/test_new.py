@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from conftest import WhOn
-from exhaustive import few
 
 from warehouse.errors import ExitCode
 from warehouse.project_making import init_project

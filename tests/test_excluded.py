@@ -356,7 +356,7 @@ TRIED = {
 def test_a_join_that_can_lose_no_run_is_not_tried(joins: str) -> None:
     """Trying a join runs the query once more; a join that keeps every row of the table is not run."""
     sql = f"select 1 as v from {joins}"
-    tree = expanded(BuiltModel("q", "rollup", "table", "", "q.sql", sql, (), ()), Catalog({}, {}, {}, {}, ()), lambda model: False)
+    tree = expanded(BuiltModel("q", "rollup", "table", "", "q.sql", sql, (), (), None), Catalog({}, {}, {}, {}, ()), lambda model: False)
     (way,) = [way for way in readings(tree, lambda table: table.name) if way.table == "run"]
     stages = stages_of(way.hops[0], "wh_input", {})
     assert [stage.clause.kind for stage in stages.stages if stage.clause] == TRIED[joins]

@@ -55,8 +55,8 @@ def examined(con: duckdb.DuckDBPyConnection, tables: dict[str, tuple[str, ...]],
     """Check one query: how many runs were lost or kept, and whether each loss was determined."""
     con.execute(f"create or replace table rollup.q as {sql}")
     grain = [row[0] for row in con.execute("describe rollup.q").fetchall()]
-    model = BuiltModel("q", "rollup", "table", "", "q.sql", sql, (), ())
-    models = {name: BuiltModel(name.rpartition(".")[2], "main", "table", "", "", "", (), ()) for name in tables}
+    model = BuiltModel("q", "rollup", "table", "", "q.sql", sql, (), (), None)
+    models = {name: BuiltModel(name.rpartition(".")[2], "main", "table", "", "", "", (), (), None) for name in tables}
     session = con.cursor()  # with temporary tables of its own
     for setting in TRACE_SETTINGS:
         session.execute(setting)

@@ -1,6 +1,7 @@
 # make demo    record, ingest, build, publish, walk back: the whole job on this machine
-# make test    everything that is tested
-# make test-all   that, and the oracles over thousands of random queries
+# make test    every kind of test, on a few cases each: ten minutes on two cores
+# make test-share   of the exhaustive tests the share that the commit chooses; CI runs it after `make test`
+# make test-all   all cases: every damage, history, kill and random query
 # make mutants    plants faults in the tracer and the verifier, one after another: the tests must find each
 # make lint    what ruff and mypy say of the code
 # make bench   the figures, each beside its floor (benchmarks/README.md)
@@ -15,16 +16,21 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth lock clean
+.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
 
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
 test: .venv/installed-test
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
+
+test-share: .venv/installed-test
+	$(PYTEST) -m exhaustive --share $(or $(COMMIT),$(shell git rev-parse HEAD))
 
 test-all: .venv/installed-test
-	$(BIN)/python -m pytest --numprocesses auto -m ''
+	$(PYTEST) -m '' --dist load
 
 mutants: .venv/installed-test
 	$(BIN)/python tests/mutants.py

@@ -16,7 +16,8 @@ from warehouse.claims.trace.catalog import BuiltModel, Catalog
 from warehouse.claims.trace.excluded.readings import readings
 from warehouse.claims.trace.excluded.survival import Survival
 from warehouse.claims.trace.excluded.tree import expanded
-from warehouse.claims.trace.provenance import TRACE_SETTINGS, annotate
+from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.errors import WarehouseError
 from warehouse.transform.sql.text import canonical
 

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlparse
 import pytest
 from conftest import WhOn
 from samples import mlperf_inference
+from standard import standard_project
 from stored import folder_of
 
 from warehouse.claims.numbers.lineage import Lineage, lineage
@@ -37,7 +38,7 @@ GPU, EDGE = "8xA900_2xCPU", "EdgeBox-1"
 
 def fresh(root: Path) -> Project:
     """A project with the sample, built."""
-    project = init_project(root / "project")
+    project = standard_project(root / "project")
     evidence = mlperf_inference.write_submission(root / "evidence")
     ingest(plan_ingest(evidence, load_ingestors(project).values()), open_store(project), "test")
     build(project)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import WhOn
+from exhaustive import few
 
 from warehouse.errors import ExitCode
 from warehouse.project_making import init_project
@@ -25,7 +26,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", few(FORMS, 1))
 def test_a_started_ingestor_and_query_lead_to_a_verified_number(form: str, tmp_path: Path, wh_on: WhOn, monkeypatch: pytest.MonkeyPatch) -> None:
     name, text, column, value, issues = FORMS[form]
     project = init_project(tmp_path / "project")

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from conftest import WhOn
 from samples import bench_serving, llm_d_report
+from standard import standard_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
@@ -23,7 +24,8 @@ from warehouse.claims.publish.tie_probe import check_triable
 from warehouse.claims.trace.catalog import Catalog, catalog_of
 from warehouse.claims.trace.empty_tables import empty_tables
 from warehouse.claims.trace.inlined_views import expanded
-from warehouse.claims.trace.provenance import TRACE_SETTINGS, annotate
+from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.claims.trace.trace_step import row_tokens
 from warehouse.claims.verify.verdict import VERIFIED
 from warehouse.claims.verify.verification import verify_publication
@@ -104,7 +106,7 @@ def write(project: Project, files: dict[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def standard(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    project = init_project(tmp_path_factory.mktemp("standard") / "p")
+    project = standard_project(tmp_path_factory.mktemp("standard") / "p")
     return catalog_of(check_project(project).sound(), project_landing_types(project))
 
 
@@ -122,7 +124,7 @@ def test_every_standard_model_can_be_traced(standard: Catalog) -> None:
 
 
 def test_a_report_of_llm_d_does_not_stop_serving_results(tmp_path: Path, wh_on: WhOn) -> None:
-    project = init_project(tmp_path / "p")
+    project = standard_project(tmp_path / "p")
     add(project, llm_d_report.write(tmp_path / "tree", llm_d_report.new(), "yaml"))
     build(project)
     assert wh_on(project, "check")[0] == 0

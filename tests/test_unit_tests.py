@@ -10,6 +10,7 @@ import pytest
 from bare_project import project as project
 from bare_project import write
 from conftest import Wh
+from standard import standard_project
 
 from warehouse.errors import WarehouseError
 from warehouse.project import Project, standard_folder
@@ -395,7 +396,7 @@ MUTATIONS = {
 
 @pytest.mark.parametrize("file", MUTATIONS)
 def test_the_standard_cases_see_a_change(file: str, tmp_path: Path) -> None:
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     text = (standard_folder() / file).read_text(encoding="utf-8")
     for old, new in MUTATIONS[file]:
         assert old in text

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from samples import mlperf_inference
 from samples.values import take_in
+from standard import standard_project
 
 from warehouse.claims.publish.publish import publish
 from warehouse.project import Project
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
 SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].performance_result"
@@ -17,7 +17,7 @@ SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].perfor
 
 def published_submission(root: Path) -> Project:
     """The project in `root`/project; `SERVER` is one of its published cells."""
-    project = init_project(root / "project")
+    project = standard_project(root / "project")
     take_in(project, mlperf_inference.write_submission(root / "evidence"))
     build(project)
     publish(project, "mlperf_inference_results")

@@ -108,11 +108,8 @@ def keys(data):
 def records(data, report):
     """Offset, length, line number and values of each record."""
     for found in json_lines(data, report):
-        for line, record in found:
-            if isinstance(record, dict):
-                yield line.offset, len(line.data), line.number, record
-            else:
-                report("not-an-object", "a record is not an object", line.offset, len(line.data), line.number, "error")
+        for line, record in found.objects(report):
+            yield line.offset, line.length, line.number, record.values
 '''
 
 _JSON_READER = '''
@@ -131,13 +128,8 @@ def records(data, report):
         if stream.kind() != "[":
             report("not-an-array", "the file is not an array of records", severity="error")
             return
-        for several in stream.batches():
-            for offset, length, record in zip(several.offsets, several.lengths, several.records.values):
-                line_number = stream.line_number(offset)
-                if isinstance(record, dict):
-                    yield offset, length, line_number, record
-                else:
-                    report("not-an-object", "a record is not an object", offset, length, line_number, "error")
+        for offset, length, record in stream.objects():
+            yield offset, length, stream.line_number(offset), record.values
 '''
 
 _OBJECT_READER = '''

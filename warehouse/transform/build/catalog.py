@@ -23,7 +23,7 @@ _TABLES: Mapping[str, Mapping[str, Any]] = {
     "build": dict.fromkeys(("build_digest", "wh_version", "engine", "settings", "warm_horizon"), "VARCHAR") | {"warm_days": "BIGINT"},
     "model": {
         **dict.fromkeys(
-            ("name", "schema_name", "materialized", "digest", "place", "description", "sql"), "VARCHAR"
+            ("name", "schema_name", "materialized", "role", "digest", "place", "description", "sql"), "VARCHAR"
         ),
         "grain": ["VARCHAR"], "reads": ["VARCHAR"], "specification": "VARCHAR",
     },
@@ -86,7 +86,7 @@ def _model(name: str, material: Material) -> tuple[Any, ...]:
     model = checked.models[name]
     whole = canonical_json(specification(name, checked, made)).decode() if model.schema == "rollup" else None
     return (
-        model.name, model.schema, model.materialized, made[name].digest, model.place, model.description, model.text,
+        model.name, model.schema, model.materialized, model.role, made[name].digest, model.place, model.description, model.text,
         list(model.grain), checked.reads(name), whole,
     )
 

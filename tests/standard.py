@@ -1,0 +1,27 @@
+"""The standard project, built: where many tests begin. Building it from nothing takes seconds, so that is done once a process."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from warehouse.project import Project, read_project
+from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
+
+
+def standard_project(root: Path) -> Project:
+    """A project in `root` with the standard models built, and no evidence."""
+    shutil.copytree(_template(), root, symlinks=True, dirs_exist_ok=True)
+    return read_project(root)
+
+
+@cache
+def _template() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="wh-standard-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    build(init_project(folder / "project"))
+    return folder / "project"

@@ -61,9 +61,9 @@ def _comments(con: "duckdb.DuckDBPyConnection", checked: CheckedProject, bare: M
             for name, comment in found.items() if name in texts and comment != (_line(texts[name]) or None)
         ]
     columns = con.execute(
-        "select schema_name || '.' || table_name, column_name, comment from duckdb_columns() where not internal order by all"
+        "select schema_name || '.' || table_name, column_name, comment from duckdb_columns() where not internal"
     ).fetchall()
-    described = {name: checked.described_columns(key) for name, key in stored.items()}
+    described = {name: checked.described_columns[key] for name, key in stored.items()}
     for table, column, comment in columns:
         if table in described:
             stated = described[table].get(column)

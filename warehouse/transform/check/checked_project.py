@@ -39,16 +39,18 @@ class CheckedProject:
         models = sorted(self.models[parent].qualified for parent in self.graph.models[name])
         return models + sorted(self.graph.landing[name])
 
-    def described_columns(self, name: str) -> dict[str, Column]:
-        """A model's bound columns, each with what its header states of it; where that states nothing, with what the contract of the
-        feed states that the model joins."""
-        model = self.models[name]
+    @cached_property
+    def described_columns(self) -> Mapping[str, Mapping[str, Column]]:
+        """The bound columns of every model, each with what the model's header states of it; where that states nothing, with what the
+        contract of the feed states that the model joins."""
+        return {name: self._described(self.models[name], types) for name, types in self.columns.items()}
+
+    def _described(self, model: Model, types: Mapping[str, str]) -> dict[str, Column]:
         feed = self.models.get(f"{FEED_SCHEMA}.{model.feeds}")
         joined = {column: replace(stated, tests=()) for column, stated in feed.columns.items()} if feed else {}
         stated = {**joined, **model.columns}
         return {
-            column: replace(stated[column], type=kind) if column in stated else Column(column, kind, "")
-            for column, kind in self.columns[name].items()
+            column: replace(stated[column], type=kind) if column in stated else Column(column, kind, "") for column, kind in types.items()
         }
 
     def with_views(self, name: str) -> set[str]:

@@ -154,7 +154,7 @@ class ProjectDescription:
         )
         modelled = (
             Table(
-                models[name].qualified, models[name].schema, self.checked.described_columns(name),
+                models[name].qualified, models[name].schema, self.checked.described_columns[name],
                 reads[models[name].qualified], model=models[name],
             )
             for name in graph.order

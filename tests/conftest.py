@@ -12,12 +12,15 @@ from pathlib import Path
 
 import pytest
 from exhaustive import is_in_share
+from once import begin, end
 
 # Fixtures are found by their names here.
 from s3_server import bucket_name as bucket_name
 from s3_server import endpoint as endpoint
 from s3_server import fresh_client as fresh_client
+from s3_server import lone_s3_server as lone_s3_server
 from s3_server import s3_server as s3_server
+from s3_server import stop_servers
 
 from warehouse.cli.main import main
 from warehouse.project import Project
@@ -32,6 +35,17 @@ WhBytes = Callable[..., tuple[int, bytes, str]]
 
 # A suite that runs in the background finds SIGINT ignored, and what it starts would ignore it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # the workers' parent, or the only process
+        begin()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        stop_servers()
+        end()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--share", metavar="COMMIT", help="run only the share of the exhaustive tests that this commit chooses")

@@ -1,12 +1,11 @@
-"""The standard project, checked and built: where many tests begin. That takes seconds from nothing, so it is done once a process."""
+"""The standard project, checked and built: where many tests begin."""
 
 from __future__ import annotations
 
-import atexit
 import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
+
+from once import once
 
 from warehouse.claims.publish.publishable import publishability
 from warehouse.project import Project, read_project
@@ -17,15 +16,11 @@ from warehouse.transform.check.project_check import check_project
 
 def standard_project(root: Path) -> Project:
     """A project in `root` with the standard models built, and no evidence."""
-    shutil.copytree(_template(), root, symlinks=True, dirs_exist_ok=True)
+    shutil.copytree(once("standard", _make), root, symlinks=True, dirs_exist_ok=True)
     return read_project(root)
 
 
-@cache
-def _template() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="wh-standard-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    project = init_project(folder / "project")
+def _make(folder: Path) -> None:
+    project = init_project(folder)
     build(project)
     publishability(project, check_project(project).sound())  # remembers which queries can be traced
-    return project.root

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlparse
 import pytest
 from conftest import WhOn
 from samples import mlperf_inference
+from samples.published import published_submission
 from standard import standard_project
 from stored import folder_of
 
@@ -48,9 +49,7 @@ def fresh(root: Path) -> Project:
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The sample, built and published. Tests leave it as it is."""
-    project = fresh(tmp_path_factory.mktemp("published"))
-    publish(project, QUERY)
-    return project
+    return published_submission(tmp_path_factory.mktemp("published"))
 
 
 @pytest.fixture(scope="module")

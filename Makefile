@@ -10,13 +10,14 @@
 # make bench-store     how fast evidence is stored, compared with the least that it must cost
 # make bench-lineage   what tracing a number costs, compared with its query
 # make bench-growth    what each command costs with 1,000, 5,000 and 20,000 runs
+# make wheel   dist/perf_warehouse-VERSION-py3-none-any.whl
 # make lock    resolves the dependencies again
 
 PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth lock clean
+.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth wheel lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -71,6 +72,9 @@ bench-growth: .venv/installed-test
 .venv/installed-test: .venv/installed requirements-test.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-test.txt
 	@touch $@
+
+wheel: .venv/installed
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
 lock:
 	uv pip compile pyproject.toml --extra build --universal --python-version 3.11 --generate-hashes \

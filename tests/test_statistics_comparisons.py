@@ -172,6 +172,8 @@ def test_the_least_detectable_ratio_is_found_as_often_as_it_says() -> None:
 def test_judgement(low: float, high: float, better: Direction, outcome: Outcome, is_not_worse: bool, is_different: bool) -> None:
     found = judge(Interval((low + high) / 2, low, high, 0.95, "t", {"run": 5}), 0.02, better)
     assert (found.outcome, found.is_not_worse, found.is_different) == (outcome, is_not_worse, is_different)
+    assert not found.is_across_sessions
+    assert judge(Interval(1.0, low, high, 0.95, "t", {"session": 2, "run": 5}), 0.02, better).is_across_sessions
 
 
 def test_a_threshold_is_a_share() -> None:

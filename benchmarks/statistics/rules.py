@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -46,11 +47,11 @@ def _energy_splits(values: Floats) -> list[int]:
     splits: list[int] = []
     while True:
         edges = [0, *sorted(splits), len(values)]
-        candidates = [(*_best_energy(values[a:b]), a, b) for a, b in zip(edges, edges[1:]) if b - a > 1]
+        candidates = [(*_best_energy(values[a:b]), a, b) for a, b in itertools.pairwise(edges) if b - a > 1]
         if not candidates:
             return splits
         _, split, a, b = max(candidates)
-        if _p_of(values[a : a + split], values[a + split : b]) > 10 * _P:
+        if not _p_of(values[a : a + split], values[a + split : b]) <= 10 * _P:  # nan for two constants
             return splits
         splits.append(a + split)
 
@@ -136,7 +137,7 @@ def asv(values: Floats) -> list[int]:
 
     def criterion(pieces: list[int]) -> float:
         edges = [0, *pieces, n]
-        residuals = np.concatenate([values[a:b] - np.median(values[a:b]) for a, b in zip(edges, edges[1:])])
+        residuals = np.concatenate([values[a:b] - np.median(values[a:b]) for a, b in itertools.pairwise(edges)])
         spread = min(abs(residuals[0]) + np.abs(residuals[1:] - rho * residuals[:-1]).sum() for rho in np.linspace(-1, 1, 41))
         return float(4 * np.log(n) / n * (len(pieces) + 1) + np.log(floor + spread))
 
@@ -174,7 +175,7 @@ def _joined(values: Floats, starts: list[int], penalty: float) -> list[int]:
         return float(np.abs(values[a:b] - np.median(values[a:b])).sum())
 
     edges = [0, *starts, len(values)]
-    own = [cost(a, b) for a, b in zip(edges, edges[1:])]
+    own = [cost(a, b) for a, b in itertools.pairwise(edges)]
     gains = [own[i] + own[i + 1] + penalty - cost(edges[i], edges[i + 2]) for i in range(len(own) - 1)]
     while gains and max(gains) >= 0:
         i = int(np.argmax(gains))

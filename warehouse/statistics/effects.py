@@ -15,11 +15,13 @@ Outcome = Literal["better", "worse", "same", "inconclusive"]
 class Judgement:
     """Where the interval of a ratio lies. `better` and `worse`: beyond the threshold altogether. `same`: within it altogether.
     `inconclusive`: across it. `is_not_worse`: not worse by the threshold or more, whatever else is open. `is_different`: the interval
-    excludes no effect at all, however small it is."""
+    excludes that there is no effect at all, however small. `is_across_sessions`: the interval covers sessions; without that another
+    session may differ by more than the effect, and a difference is only suspected."""
 
     outcome: Outcome
     is_not_worse: bool
     is_different: bool
+    is_across_sessions: bool
 
 
 def judge(ratio: Interval, threshold: float, better: Direction) -> Judgement:
@@ -38,4 +40,4 @@ def judge(ratio: Interval, threshold: float, better: Direction) -> Judgement:
         outcome = "better" if is_above == (better == "higher") else "worse"
     elif 1 - threshold < ratio.low and ratio.high < 1 + threshold:
         outcome = "same"
-    return Judgement(outcome, is_not_worse, not ratio.low <= 1 <= ratio.high)
+    return Judgement(outcome, is_not_worse, not ratio.low <= 1 <= ratio.high, "session" in ratio.levels)

@@ -7,12 +7,14 @@ The statistic, for each window:
 2. Every split with enough points on both sides is tried; the best one has the largest difference between the two means (maximum
    likelihood; Hawkins, *Testing a sequence of observations for a shift in location*, JASA 72, 1977).
 3. Points of a real series resemble their neighbours. The variance of both means is multiplied by what the autocorrelation of the
-   residuals adds to it, for a first-order autoregression. The estimate is corrected for its bias (Kendall, *Note on bias in the
-   estimation of autocorrelation*, Biometrika 41, 1954) and raised by a standard error, since too low an estimate is what raises alarms.
-   Beyond 0.7 it is taken for structure: noise that wanders so far is a change of level to whoever depends on it.
+   residuals adds to it, for a first-order autoregression: by the first autocorrelation, or by the sum of the first eight (Newey and
+   West, Econometrica 55, 1987) where that is more, as in white noise on a slow wander. Estimates are corrected for their bias
+   (Kendall, *Note on bias in the estimation of autocorrelation*, Biometrika 41, 1954). Beyond 0.7 they are taken for structure:
+   noise that wanders so far is a change of level to whoever depends on it.
 4. A split is no step where a straight line through the window leaves smaller residuals: the series drifts.
 5. Student's t of the split becomes the normal deviate that is as rare (Wallace, *Bounds on normal approximations to Student's and the
-   chi-square distributions*, Annals of Mathematical Statistics 30, 1959), with as many degrees of freedom as there are independent points.
+   chi-square distributions*, Annals of Mathematical Statistics 30, 1959). The degrees of freedom are fewer than the points, since they
+   resemble each other, and since how much they do is estimated (Satterthwaite, Biometrics Bulletin 2, 1946).
 """
 
 from __future__ import annotations
@@ -29,17 +31,18 @@ LEAST_BEFORE, LEAST_AFTER = 8, 3
 
 _CLIP = 3.5
 _NORMAL_QUARTILES = 1.349  # between the quartiles of a normal distribution, in standard deviations
+_LAGS = 8
 _KENDALL = 4.0  # the bias of a first autocorrelation is -(1 + 4 rho) / n where two means are removed
-_RAISED_BY = 1.0  # standard errors
 _MOST_CORRELATED = 0.7
+_NOTHING = 1e-9  # a sum of squares to divide by, where a split leaves none
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Splits:
-    """For each window: the normal deviate of its best split, whether a straight line fits better than the split, how many points come
-    after the split, and how far the last value lies from the median, in spreads."""
+    """For each window: the normal deviate of its best split, or of a straight line where that fits better (`is_drift`); how many points
+    come after the split; and how far the last value lies from the median, in spreads."""
 
     deviate: Floats
     is_drift: NDArray[np.bool_]
@@ -64,7 +67,7 @@ def best_splits(values: Floats, starts: Ints, ends: Ints) -> Splits:
     split = between.argmax(axis=1)
     n_before, n_after = split + 1, lengths - split - 1
     gained = between[row, split]
-    within = np.maximum(np.einsum("ij,ij->i", windows, windows) - total**2 / lengths - gained, 1e-9)
+    squares = np.einsum("ij,ij->i", windows, windows) - total**2 / lengths
 
     # The straight line through the window, by least squares.
     trend = before - (sizes + 1) / 2
@@ -72,8 +75,12 @@ def best_splits(values: Floats, starts: Ints, ends: Ints) -> Splits:
 
     mean_before, mean_after = sums[row, split] / n_before, (total - sums[row, split]) / n_after
     residuals = (windows - np.where(place <= split[:, None], mean_before[:, None], mean_after[:, None])) * is_inside
-    correlation = np.einsum("ij,ij->i", residuals[:, 1:], residuals[:, :-1]) / within
-    return Splits(_deviate(gained / within, correlation, lengths, n_before, n_after), line >= gained, n_after, last)
+    correlations = np.stack([np.einsum("ij,ij->i", residuals[:, lag:], residuals[:, :-lag]) for lag in range(1, _LAGS + 1)]) / np.maximum(
+        squares - gained, _NOTHING
+    )
+    explained = np.maximum(gained, line)
+    deviate = _deviate(explained / np.maximum(squares - explained, _NOTHING), correlations, lengths, n_before, n_after)
+    return Splits(deviate, line >= gained, n_after, last)
 
 
 def _centre_and_spread(windows: Floats, is_inside: NDArray[np.bool_], lengths: Ints) -> tuple[Floats, Floats]:
@@ -92,16 +99,20 @@ def _centre_and_spread(windows: Floats, is_inside: NDArray[np.bool_], lengths: I
     return centre, spread
 
 
-def _deviate(gain: Floats, correlation: Floats, lengths: Ints, n_before: Ints, n_after: Ints) -> Floats:
-    raised = correlation + (1 + _KENDALL * np.maximum(correlation, 0)) / lengths + _RAISED_BY * np.sqrt(np.maximum(1 - correlation**2, 0) / lengths)
-    rho = np.clip(raised, 0, _MOST_CORRELATED)
+def _deviate(gain: Floats, correlations: Floats, lengths: Ints, n_before: Ints, n_after: Ints) -> Floats:
+    unbiased = correlations + (1 + _KENDALL * np.maximum(correlations[0], 0)) / lengths
+    # Of the sum over lags, as the first-order autoregression whose mean has that variance.
+    summed = np.maximum(2 * np.tensordot(1 - np.arange(1, _LAGS + 1) / (_LAGS + 1), unbiased, axes=1), 0)
+    rho = np.clip(np.maximum(unbiased[0], summed / (2 + summed)), 0, _MOST_CORRELATED)
     most = (1 + rho) / (1 - rho)
 
     def of_mean(n: Ints) -> Floats:
-        """The variance of a mean of n neighbours, for independent points of variance one."""
+        """The variance of a mean of n neighbours, for points of variance one."""
         return np.asarray((most - 2 * rho * (1 - rho**n) / (n * (1 - rho) ** 2)) / n)
 
     inflation = (of_mean(n_before) + of_mean(n_after)) / (1 / n_before + 1 / n_after)
-    freedom = np.maximum((lengths - 2) / most, 2.0)
+    # The variance is estimated twice over: its size from so many independent points, and what the autocorrelation adds to it from an
+    # estimate whose own variance is (1 - rho^2) / n. A relative variance of 2 / f is that of a chi-square with f degrees of freedom.
+    freedom = 1 / (most / (lengths - 2) + 2 / ((1 - rho**2) * lengths))
     t_squared = gain * (lengths - 2) / inflation
     return np.asarray(np.sqrt(freedom * np.log1p(t_squared / freedom)) * (8 * freedom + 1) / (8 * freedom + 3))

@@ -1,5 +1,6 @@
 # make demo    record, build, publish, trace and verify a benchmark of this machine
-# make test    the tests, except the exhaustive ones
+# make test    every kind of test, on a few cases each: ten minutes on two cores
+# make test-share   the share of the exhaustive tests that the commit chooses; CI runs it after `make test`
 # make test-all   all tests
 # make mutants    plants faults in the tracer and the verifier, one after another; the tests must find each of them
 # make lint    ruff and mypy
@@ -9,22 +10,28 @@
 # make bench-store     how fast evidence is stored, compared with the least that it must cost
 # make bench-lineage   what tracing a number costs, compared with its query
 # make bench-growth    what each command costs with 1,000, 5,000 and 20,000 runs
+# make wheel   dist/perf_warehouse-VERSION-py3-none-any.whl
 # make lock    resolves the dependencies again
 
 PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth lock clean
+.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth wheel lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
 
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
 test: .venv/installed-test
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
+
+test-share: .venv/installed-test
+	$(PYTEST) -m exhaustive --share $(or $(COMMIT),$(shell git rev-parse HEAD))
 
 test-all: .venv/installed-test
-	$(BIN)/python -m pytest --numprocesses auto -m ''
+	$(PYTEST) -m '' --dist load
 
 mutants: .venv/installed-test
 	$(BIN)/python tests/mutants.py
@@ -65,6 +72,9 @@ bench-growth: .venv/installed-test
 .venv/installed-test: .venv/installed requirements-test.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-test.txt
 	@touch $@
+
+wheel: .venv/installed
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
 lock:
 	uv pip compile pyproject.toml --extra build --universal --python-version 3.11 --generate-hashes \

@@ -11,12 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from exhaustive import is_in_share
+from once import begin, end
 
 # Fixtures are found by their names here.
 from s3_server import bucket_name as bucket_name
 from s3_server import endpoint as endpoint
 from s3_server import fresh_client as fresh_client
+from s3_server import lone_s3_server as lone_s3_server
 from s3_server import s3_server as s3_server
+from s3_server import stop_servers
 
 from warehouse.cli.main import main
 from warehouse.project import Project
@@ -32,15 +36,27 @@ WhBytes = Callable[..., tuple[int, bytes, str]]
 # A suite that runs in the background finds SIGINT ignored, and what it starts would ignore it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Files are given to the workers in this order, then the others: a long one that began last would keep one core at work alone.
-LONGEST = (
-    "test_verification_sample.py", "test_torture.py", "test_lineage.py", "test_provenance_oracle.py", "test_incremental.py",
-    "test_store_places.py", "test_s3_store.py", "test_whole_warehouse.py",
-)
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # the workers' parent, or the only process
+        begin()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        stop_servers()
+        end()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--share", metavar="COMMIT", help="run only the share of the exhaustive tests that this commit chooses")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    commit = config.getoption("--share")
+    if commit:
+        kept = [item for item in items if item.get_closest_marker("exhaustive") and is_in_share(item.nodeid, commit)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 CLAIMS, TRACER = "warehouse/claims/", "warehouse/claims/trace/provenance/"
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "docs", "benchmarks")
+LEFT_OUT = {"build", "dist", "docs", "benchmarks"}  # at the top; what is hidden or compiled, everywhere
 WORKERS = 2
 LIMIT_S = 600
 
@@ -211,7 +211,11 @@ MUTANTS = (
 
 def copied(folder: Path) -> Path:
     """A copy of the checkout, without what tests do not read."""
-    return Path(shutil.copytree(ROOT, folder / "checkout", ignore=LEFT_OUT, symlinks=True))
+
+    def ignored(parent: str, names: list[str]) -> set[str]:
+        return {name for name in names if name[0] == "." or name == "__pycache__" or (Path(parent) == ROOT and name in LEFT_OUT)}
+
+    return Path(shutil.copytree(ROOT, folder / "checkout", ignore=ignored, symlinks=True))
 
 
 def survives(mutant: Mutant) -> str | None:

@@ -1,4 +1,4 @@
-"""A real S3 server on loopback (Ceph's radosgw), one a session of tests, and the fixtures that give a test its bucket there.
+"""A real S3 server on loopback (Ceph's radosgw), one a run of the tests, and the fixtures that give a test its bucket there.
 
 Where it cannot be had the tests that need it are skipped with the reason; with `WH_TESTS_NEED_S3` set, as CI sets it, they fail.
 """
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+from once import made, once
 
 if TYPE_CHECKING:
     from s3fs import S3FileSystem
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).resolve().parents[1]
 TOOL = REPOSITORY / "tests" / "radosgw.sh"
 PROGRAM = REPOSITORY / ".cache" / "radosgw"
+_SERVER = "s3"
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "testsecret123", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
@@ -109,17 +111,37 @@ def started(folder: Path) -> Server:
 
 
 @pytest.fixture(scope="session")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The session's server."""
+def s3_server() -> Server:
+    """The server of the run, which all workers share."""
+
+    def make(folder: Path) -> None:
+        server = started(folder)
+        (folder / "server").write_text(f"{server.port}\n{server.data}")
+
+    port, data = (once(_SERVER, make) / "server").read_text().splitlines()
+    return Server(Path(data), int(port))
+
+
+@pytest.fixture(scope="module")
+def lone_s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of the test file's own, which it may kill."""
     server = started(tmp_path_factory.mktemp("s3"))
     yield server
     server.stop()
     shutil.rmtree(server.data, ignore_errors=True)
 
 
+def stop_servers() -> None:
+    """Stop what `s3_server` started."""
+    server = made(_SERVER) / "server"
+    if server.exists():
+        port, data = server.read_text().splitlines()
+        Server(Path(data), int(port)).stop()
+
+
 @pytest.fixture(scope="session")
 def endpoint(s3_server: Server) -> str:
-    """The URL of the session's server."""
+    """The URL of the run's server."""
     return s3_server.url
 
 
@@ -146,6 +168,11 @@ def client_of(endpoint: str) -> "S3FileSystem":
 @pytest.fixture
 def bucket_name(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """An empty bucket of the test's own, in the store that the environment names."""
+    return new_bucket(endpoint, monkeypatch)
+
+
+def new_bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An empty bucket of a server, which the environment names from now on."""
     for name, value in {**KEYS, "AWS_ENDPOINT_URL": endpoint}.items():
         monkeypatch.setenv(name, value)
     name = f"b{uuid.uuid4().hex}"

@@ -12,12 +12,12 @@ import pytest
 from conftest import unpacked_evidence
 from samples import bench_serving as sample
 from samples import genai_perf
+from standard import standard_project
 
 from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
 # The text; then vendor, family, form factor, memory in GB, and why the product is not known.
@@ -201,7 +201,7 @@ select 'foo accelerator x1' as name, 'Foo' as vendor, 'X1' as family, 'OAM' as f
 
 
 def built(project_folder: Path, *evidence: Path) -> Warehouse:
-    warehouse = Warehouse(init_project(project_folder))
+    warehouse = Warehouse(standard_project(project_folder))
     for path in evidence:
         ingest(plan_ingest(path, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test")
     assert not build(warehouse.project).damaged
@@ -265,7 +265,7 @@ def test_every_spelling_has_the_peak_of_its_accelerator(named: dict[str, dict[st
 
 def test_a_project_adds_rules_of_its_own(tmp_path: Path) -> None:
     list_of_prices = prices(tmp_path / "prices.csv", ("Foo Accelerator X1", 1.0))
-    project = init_project(tmp_path / "p")
+    project = standard_project(tmp_path / "p")
     (tmp_path / "p/models/staging").mkdir(parents=True, exist_ok=True)
     (tmp_path / "p/models/staging/our_accelerators.sql").write_text(OWN_RULE)
     ingest(plan_ingest(list_of_prices, load_ingestors(project).values()), open_store(project), "test")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from landed import Subject, codes
 from samples import genai_perf as sample
+from standard import standard_project
 
 from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
@@ -16,7 +17,6 @@ from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import Unclaimed
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
 GENAI_PERF = Subject("genai_perf")
@@ -39,7 +39,7 @@ def artifacts(folder: Path, **files: str) -> Path:
 
 
 def slices(tmp_path: Path, **files: str) -> list[dict[str, Any]]:
-    warehouse = Warehouse(init_project(tmp_path / "p"))
+    warehouse = Warehouse(standard_project(tmp_path / "p"))
     tree = artifacts(tmp_path / "tree", **files)
     ingest(plan_ingest(tree, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "evidence")
     assert not build(warehouse.project).damaged

@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 import yaml
 from conftest import REPOSITORY, WhOn
-from samples.examples import example_project
+from exhaustive import few
+from samples.examples import RUN, example_project
 
 from warehouse.cli.commands import COMMANDS, GROUPS, module_of
 from warehouse.cli.main import main
+from warehouse.cli.output import next_step, say, table
 from warehouse.cli.program import load_command
 from warehouse.errors import EXIT_CODES, ExitCode
 from warehouse.project import Project
@@ -26,7 +28,8 @@ from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
 CLI = REPOSITORY / "warehouse" / "cli"
-EXAMPLES = [(name, example) for name in COMMANDS for example in load_command(name).examples]
+# Of each command the first always runs; the others mostly differ in an option.
+EXAMPLES = [example for name in COMMANDS for example in few([(name, example) for example in load_command(name).examples], 1)]
 
 
 def wh(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -101,7 +104,7 @@ def test_the_help_of_a_command_ends_with_examples_and_a_page_that_exists(name: s
     assert shown.endswith(f"\nMore: {command.page}\n") and (REPOSITORY / command.page).is_file()
 
 
-@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=str)
 def test_every_example_runs(name: str, example: str, examples: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert re.search(rf"\bwh {name}( |$)", example)
     if "|" in example:
@@ -223,3 +226,103 @@ def test_a_first_build_in_a_pipe_is_summarised_and_verbose_lists_all(tmp_path: P
     for file in (project.root / ".wh" / "builds").iterdir():
         file.unlink()
     assert len(wh_on(project, "build", "-v")[1].splitlines()) > 100
+
+
+def test_status_tells_what_is_there_what_is_stale_and_what_needs_a_decision(examples: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def status() -> dict[str, Any]:
+        assert main(["status", "--json"]) == 0
+        sys.stdout.flush()
+        found: dict[str, Any] = json.loads(capfd.readouterr().out)
+        return found
+
+    found = status()
+    assert (found["bundles"], found["unrecognised"], found["conflicted_runs"]) == ({"recorded_run": 2}, 0, [f"{RUN}4"])
+    assert (found["build"]["is_evidence_newer"], found["build"]["are_models_newer"]) == (False, False)
+    (published,) = found["publications"]
+    assert {name: published[name] for name in ("query", "numbers", "stale", "retracted")} == {
+        "query": "indicator_results", "numbers": 7, "stale": 0, "retracted": 0,
+    }
+    assert found["next"] == f"wh settle {RUN}4 --bundle DIGEST --reason TEXT"
+    (examples / "notes.txt").write_text("nothing that is known")
+    (examples / "queries" / "mine.sql").write_text("/*\ngrain: [x]\n*/\nselect 1 as x")
+    assert main(["ingest", "notes.txt"]) == 0 and main(["retract", f"{RUN}1", "--reason", "throttled"]) == 0
+    capfd.readouterr()
+    found = status()
+    assert (found["unrecognised"], found["build"]["is_evidence_newer"], found["build"]["are_models_newer"]) == (1, True, True)
+    assert (found["publications"][0]["retracted"], found["next"]) == (7, "wh build")
+    (examples / "queries" / "mine.sql").unlink()
+    assert main(["build"]) == 0
+    capfd.readouterr()
+    found = status()
+    assert found["publications"][0]["stale"] > 0 and found["build"]["is_evidence_newer"] is False
+    assert main(["status"]) == 0
+    sys.stdout.flush()
+    assert "indicator_results  7 numbers, " in capfd.readouterr().out
+
+
+def test_status_of_a_new_project_says_how_to_begin(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    found = json.loads(wh_on(project, "status", "--json")[1])
+    assert (found["bundles"], found["build"], found["publications"]) == ({}, None, []) and found["next"].startswith("wh ingest PATH")
+    assert wh_on(project)[0] == ExitCode.USAGE
+
+
+def test_tables_and_their_columns_are_listed_from_the_build_and_from_the_files(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    (project.root / "models" / "staging").mkdir()
+    (project.root / "models" / "staging" / "within.sql").write_text("select 1 as a")
+    (project.root / "models" / "power.sql").write_text(
+        "/*\ndescription: Power by run.\ngrain: [run_id]\ncolumns:\n  run_id: {type: varchar, description: The run}\n"
+        "  power_w: {type: double, unit: W}\n*/\nselect 'r1' as run_id, 2.5::double as power_w"
+    )
+    for is_built in (False, True):
+        if is_built:
+            build(project)
+        rows = 1 if is_built else None
+        table = {"schema": "main", "table": "power", "kind": "table", "rows": rows, "description": "Power by run."}
+        assert json.loads(wh_on(project, "tables", "--json")[1]) == [table]
+        assert [each["table"] for each in json.loads(wh_on(project, "tables", "--all", "--json")[1])] == ["power", "within"]
+        assert json.loads(wh_on(project, "describe", "POWER", "--json")[1]) == {
+            **table, "grain": ["run_id"],
+            "columns": [
+                {"name": "run_id", "type": "VARCHAR", "unit": None, "description": "The run"},
+                {"name": "power_w", "type": "DOUBLE", "unit": "W", "description": ""},
+            ],
+        }
+        assert wh_on(project, "describe", "powr")[::2] == (5, "WH203 powr: there is no such table\n  hint: did you mean power?\n")
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard output and error are a terminal of 40 columns."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def test_a_long_cell_is_cut_to_the_terminal_and_whole_in_a_pipe(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    lines = table(["run", "text", "n"], [["r1", "long " * 30, 1], ["r2", "x", 20]]).splitlines()
+    assert lines[2].startswith("r1   long long") and len(lines[2]) > 150
+    request.getfixturevalue("terminal")
+    lines = table(["run", "text", "n"], [["r1", "long " * 30, 1], ["r2", "x", 20]]).splitlines()
+    assert [len(line) for line in lines] == [40, 40, 40, 40] and "…   1" in lines[2] and len(lines) == 4
+    assert table([f"column_{n}" for n in range(9)], [range(9)]).startswith("-- row 1\ncolumn_0  0\n")
+
+
+def test_states_are_coloured_on_a_terminal_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    request.getfixturevalue("terminal")  # after capsys, which replaces the streams
+    say("n-1  verified: all", state="verified")
+    next_step("wh build")
+    monkeypatch.setenv("NO_COLOR", "1")
+    say("n-1  verified: all", state="verified")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: False)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    monkeypatch.delenv("NO_COLOR")
+    say("n-1  verified: all", state="verified")
+    next_step("wh build")
+    found = capsys.readouterr()
+    assert found.out == "n-1  \x1b[32mverified\x1b[0m: all\n" + "n-1  verified: all\n" * 2
+    assert found.err == "next: wh build\n"

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from exhaustive import few
 from processes import killed_after
 from samples import mlperf_inference as sample
 from stored import root_of
@@ -161,7 +162,7 @@ def complete_the_ingest(project: Project, evidence: Path) -> None:
     assert list(check_store(project, Scope()).findings) == []
 
 
-@pytest.mark.parametrize("point", range(POINTS))
+@pytest.mark.parametrize("point", few(range(POINTS), 3))
 def test_an_ingest_killed_at_any_moment_leaves_whole_bundles_and_the_next_completes_it(
     project: Project, evidence: Path, ingest_seconds: float, point: int
 ) -> None:
@@ -305,7 +306,7 @@ def complete_the_build(warehouse: Warehouse) -> None:
     assert staged(open_store(warehouse.project)) == []
 
 
-@pytest.mark.parametrize("point", range(POINTS))
+@pytest.mark.parametrize("point", few(range(POINTS), 3))
 def test_a_build_killed_at_any_moment_leaves_the_last_good_one_and_the_next_completes_it(
     warehouse: Warehouse, build_seconds: float, point: int
 ) -> None:

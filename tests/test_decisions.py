@@ -10,15 +10,18 @@ from pathlib import Path
 
 import pytest
 from conftest import Wh, WhOn
+from exhaustive import few
 from samples import bench_serving, fabric_check, mlperf_inference, mlperf_training, superbench
 from samples.values import take_in, value_files, values_project
+from standard import standard_project
 
+from warehouse.claims.numbers.cell_rows import cell_rows
 from warehouse.claims.numbers.deciding import note, reinstate, retract, settle
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publication_with
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.signing import sign_targets
-from warehouse.claims.trace.excluded import excluded_by
+from warehouse.claims.trace.excluded.exclusion import excluded_by
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
 from warehouse.digest import bytes_digest, canonical_json
@@ -30,7 +33,6 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import load_signing_key
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
@@ -164,6 +166,22 @@ def test_the_runs_left_out_are_named_with_the_clause(project: Project) -> None:
     ]
 
 
+def test_a_decision_that_a_value_is_read_from_is_a_row_of_the_ledger_and_no_raw_file(project: Project) -> None:
+    (project.root / "queries" / "reasons.sql").write_text(
+        "/*\ngrain: [series]\n*/\nselect series, max(state_reason) as why, sum(value) as total from run group by series"
+    )
+    event = retract(project, "a2", "the clock was wrong")
+    build(project)
+    number = lineage(project, "reasons[series=a].why")
+    assert {file.raw_path for file in number.raw_files} <= {"r0.nv", "r1.nv"}
+    found = cell_rows(project, number)
+    assert found is not None
+    (decision,) = [table for table in found.tables if table.table == "run_decision"]
+    assert [(row.key, row.values) for row in decision.rows] == [
+        ({"event_key": event.key, "event_sha256": event.sha256}, {"reason": "the clock was wrong"})
+    ]
+
+
 def test_what_rests_on_a_run_that_is_not_admitted_is_not_published(project: Project) -> None:
     publish(project, "unfiltered")
     retract(project, "a2", "the clock was wrong")
@@ -294,7 +312,7 @@ def test_the_signature_of_a_decision_is_checked_wherever_its_number_is(
 
 
 def test_the_standard_project_honours_it_down_to_the_packet(tmp_path: Path, wh_on: WhOn) -> None:
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     runs = [mlperf_training.Run(minutes=minutes, seed=number) for number, minutes in enumerate((10, 11, 12, 13))]
     mlperf_training.write_set(tmp_path / "in", runs, benchmark="retinanet")
     take_in(project, tmp_path / "in")
@@ -328,7 +346,7 @@ def test_the_standard_project_honours_it_down_to_the_packet(tmp_path: Path, wh_o
 def partly_retracted(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Evidence of every standard rollup, built after one run of each bundle that holds several was retracted."""
     root = tmp_path_factory.mktemp("siblings")
-    project, evidence = init_project(root / "project"), root / "in"
+    project, evidence = standard_project(root / "project"), root / "in"
     nodes = ("gpu02", "gpu03", "gpu04")
     fabric_check.write(evidence / "logs" / "pairs.log", "".join(fabric_check.nccl_section(nodes=("gpu01", node)) for node in nodes))
     records = [json.dumps(bench_serving.sglang_record(bench_serving.requests(9, seed))) for seed in range(3)]
@@ -361,7 +379,7 @@ ADMITTED = {
 }
 
 
-@pytest.mark.parametrize("query", ADMITTED)
+@pytest.mark.parametrize("query", few(ADMITTED, 2))
 def test_a_retracted_run_does_not_keep_the_other_runs_of_its_file_from_being_published(partly_retracted: Project, query: str) -> None:
     project, (counted, count) = partly_retracted, ADMITTED[query]
     assert rows(project, f"select {counted} from {query}") == [(count,)]
@@ -381,22 +399,22 @@ def test_a_run_has_the_same_figures_only_as_runs_that_count(partly_retracted: Pr
 
 # The standard project's own run_bundle is tried by unit_tests/run_bundle.yaml.
 STATED = {
-    "models/staging/run_file.sql": "select key as run_id, artifact_manifest_digest, raw_path, value from value",
+    "models/staging/stated_file.sql": "/*\nrole: run_files\n*/\nselect key as run_id, artifact_manifest_digest, raw_path, value from value",
     "models/staging/run_bundle.sql": """
         select
-            run_file.run_id,
-            max({'is_settled': coalesce(settled.is_evidence, false), 'digest': run_file.artifact_manifest_digest}).digest as bundle,
-            count(distinct case when coalesce(settled.is_evidence, true) then run_file.value end) > 1 as has_conflict,
+            stated_file.run_id,
+            max({'is_settled': coalesce(settled.is_evidence, false), 'digest': stated_file.artifact_manifest_digest}).digest as bundle,
+            count(distinct case when coalesce(settled.is_evidence, true) then stated_file.value end) > 1 as has_conflict,
             max(settled.reason) as settled_reason
-        from run_file
+        from stated_file
         left join run_settlement as settled
-            on settled.run_id = run_file.run_id and settled.bundle_digest = run_file.artifact_manifest_digest
-        group by run_file.run_id
+            on settled.run_id = stated_file.run_id and settled.bundle_digest = stated_file.artifact_manifest_digest
+        group by stated_file.run_id
     """,
-    "models/run.sql": """
-        select run_file.run_id, left(run_file.run_id, 1) as series, run_file.value, run_bundle.has_conflict, run_bundle.settled_reason
-        from run_file
-        inner join run_bundle on run_bundle.run_id = run_file.run_id and run_bundle.bundle = run_file.artifact_manifest_digest
+    "models/run.sql": """/*\nrole: runs\n*/
+        select stated_file.run_id, left(stated_file.run_id, 1) as series, stated_file.value, run_bundle.has_conflict, run_bundle.settled_reason
+        from stated_file
+        inner join run_bundle on run_bundle.run_id = stated_file.run_id and run_bundle.bundle = stated_file.artifact_manifest_digest
     """,
     "queries/claim.sql": "/*\ngrain: [series]\n*/\nselect series, sum(value) as total from run where not has_conflict group by series",
 }

@@ -16,6 +16,7 @@ import pytest
 from conftest import WhOn
 from samples import bench_serving as sample
 from samples.declaration import Document, benchmark_run, changed, workload_spec, write
+from standard import standard_project
 
 from warehouse.api import Warehouse
 from warehouse.claims.publish.publish import publish
@@ -292,7 +293,7 @@ def test_a_number_of_a_declared_run_is_replayed_and_a_changed_declaration_is_fou
 
 
 def test_a_recording_takes_its_declaration_along(tmp_path: Path, wh_on: WhOn) -> None:
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     write(tmp_path / "nightly.yaml", benchmark_run())
     command = ("--", sys.executable, "-c", "pass")
     status, out, err = wh_on(project, "record", "--declaration", str(tmp_path / "nightly.yaml"), *command)

@@ -21,6 +21,7 @@ from warehouse.project import Project, find_project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.project.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
+from warehouse.transform.project.model import ROLES
 from warehouse.transform.project.model_files import HEADER_KEYS, MATERIALISATIONS
 from warehouse.transform.testing.project_tests import run_unit_tests
 from warehouse.transform.testing.unit_cases import CASE_KEYS
@@ -160,7 +161,7 @@ def test_every_command_has_help(command: str) -> None:
 
 def test_every_header_key_and_test_is_documented_and_no_other() -> None:
     assert set(re.findall(r"^\| `(\w+)", MODELS, re.MULTILINE)) == {
-        *HEADER_KEYS, *COLUMN_TESTS, *TABLE_TESTS, *TEST_OPTIONS, *CASE_KEYS, "staging", "facts", "marts"
+        *HEADER_KEYS, *COLUMN_TESTS, *TABLE_TESTS, *TEST_OPTIONS, *CASE_KEYS, *ROLES, "staging", "facts", "marts"
     }
     assert all(f"`{severity}`" in MODELS for severity in SEVERITIES)
     assert all(f"`{kind}`" in MODELS for kind in MATERIALISATIONS)

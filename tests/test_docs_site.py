@@ -22,7 +22,7 @@ from warehouse.transform.check.project_check import CheckedProject
 from warehouse.transform.export.describe import describe_project, with_current_build
 from warehouse.transform.export.description import ProjectDescription
 from warehouse.transform.export.docs.column_tree import column_tree, columns_made_of
-from warehouse.transform.export.docs.graph_drawing import Drawing, connected_part, draw, neighbourhood
+from warehouse.transform.export.docs.graph_drawing import Drawing, connected_part, contracted, draw, neighbourhood
 from warehouse.transform.export.docs.pages import page_files, page_name
 from warehouse.transform.export.docs.site import write_site
 from warehouse.transform.export.docs.sql_markup import sql_markup
@@ -178,6 +178,81 @@ def test_a_model_edited_since_the_build_has_no_results(tmp_path: Path) -> None:
     assert list(description.promise_outcomes) == ["b.grain"]
 
 
+SAMPLES = {
+    "models/staging/thing.sql": """\
+/*
+grain: [k]
+columns:
+  k: {type: integer, unit: ms, description: "The key"}
+  name: {type: varchar, description: "Its name"}
+  x: {type: double, description: "A float"}
+*/
+select (6 - i)::integer as k, case i when 6 then null when 5 then 'NULL' else '<b>' || repeat('n', i * 30) end as name, i / 2 as x
+from range(7) as r (i)""",
+    "models/facts/fact.sql": "select *, [k] as ks, x > 1 as is_big from thing where k < 2",
+    "models/facts/nothing.sql": "select * from fact where false",
+}
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = init_project(tmp_path_factory.mktemp("samples") / "project", bare=True)
+    write(project, SAMPLES)
+    build(project)
+    description = with_current_build(project, describe_project(project))
+    return write_site(project.root / "site", description).parent
+
+
+def test_a_few_rows_are_shown_in_the_order_of_the_grain(sampled: Path) -> None:
+    text = said(sampled, "tables/staging.thing.html")
+    assert "Sample rows 5 of 7, in the order of the grain" in text
+    long = f"<b>{'n' * 120}"
+    assert f"0 NULL 3.0 1 NULL 2.5 2 {long[:79]}… 2.0 3 {long[:79]}… 1.5 4 <b>{'n' * 60} 1.0" in text
+    page = read(sampled / "tables/staging.thing.html")
+    assert [attributes["title"] for tag, attributes in page.elements if tag == "td" and "title" in attributes] == [long, f"<b>{'n' * 90}"]
+    # A value that is missing is no text of that name.
+    assert [attributes.get("class") for tag, attributes in page.elements].count("null") == 1
+    fact = said(sampled, "tables/main.fact.html")
+    assert "Sample rows all of them" in fact and "1 NULL 2.5 [1] true 0 NULL 3.0 [0] true" in fact
+    assert "Sample rows the table is empty" in said(sampled, "tables/main.nothing.html")
+
+
+def test_rows_of_a_landing_table_or_of_an_edited_model_are_not_shown(project: Project, tmp_path: Path) -> None:
+    description = described(project)
+    assert "staging.host_reading" in description.samples and "feed.reading" in description.samples
+    edited = replace(description, samples={})
+    assert "Sample rows" not in said(write_site(tmp_path / "site", edited).parent, "tables/main.power_fact.html")
+
+
+def test_what_a_landing_table_always_has_is_described() -> None:
+    description = replace(chain(1), landing={"value": {"key": "VARCHAR", "raw_path": "VARCHAR", "raw_offset": "BIGINT"}})
+    columns = description.tables["value"].columns.values()
+    assert [(each.name, each.unit, bool(each.description)) for each in columns] == [
+        ("key", None, False), ("raw_path", None, True), ("raw_offset", "bytes", True)
+    ]
+
+
+def test_a_feeder_is_described_as_its_feed_is(site: Path) -> None:
+    assert f"power_w DOUBLE W Mean power {HOSTILE}" in said(site, "tables/staging.host_reading.html")
+
+
+def test_tables_for_people_are_open_and_steps_in_between_are_folded(site: Path) -> None:
+    parts = re.split(r'<details class="folded">|</details>', (site / "index.html").read_text().partition("<main")[2])
+    opened, folded = "".join(parts[::2]), "".join(parts[1::2])
+    assert re.findall(r'id="schema-(\w+)"', opened) == ["rollup", "mart", "main"]
+    assert re.findall(r'id="schema-(\w+)"', folded) == ["staging", "feed", "landing"]
+    for page, listed in (("mart.odd", False), ("staging.host_reading", True)):  # beside the page of one of them they are listed
+        aside = (site / f"tables/{page}.html").read_text().partition("<main")[0]
+        assert ("tables/staging.host_reading.html" in aside) == listed and "tables/main.power_fact.html" in aside
+
+
+def test_the_graph_starts_with_tables_for_people(site: Path) -> None:
+    page = read(site / "graph.html")
+    assert {attributes["data-table"] for tag, attributes in page.elements if "data-table" in attributes} == {
+        "main.power_fact", "mart.odd", "rollup.mean_power"
+    }
+
+
 # --- what the pages are ------------------------------------------------------------------------------------------
 
 
@@ -185,7 +260,7 @@ def test_a_model_edited_since_the_build_has_no_results(tmp_path: Path) -> None:
 def test_every_address_is_local_and_leads_somewhere(which: str, request: pytest.FixtureRequest) -> None:
     folder: Path = request.getfixturevalue(which)
     pages = {path.resolve(): read(path) for path in folder.rglob("*.html")}
-    assert len(pages) == len(list((folder / "tables").iterdir())) + 2
+    assert len(pages) == len(list((folder / "tables").iterdir())) + 3
     for path, page in pages.items():
         assert len(page.ids) == len(set(page.ids)), path
         for address in page.addresses:
@@ -195,7 +270,7 @@ def test_every_address_is_local_and_leads_somewhere(which: str, request: pytest.
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             assert target.is_file(), (path, address)
-            if parts.fragment:
+            if parts.fragment and not parts.fragment.startswith("find="):  # which is the graph's state
                 assert unquote(parts.fragment) in pages[target].ids, (path, address)
 
 
@@ -209,7 +284,7 @@ def test_nothing_of_the_project_becomes_markup(site: Path) -> None:
 
 def test_the_style_asks_for_nothing(site: Path) -> None:
     for path in (site / "assets").iterdir():
-        assert not re.search(r"https?:|url\(|@import|fetch\(|XMLHttp", path.read_text()), path
+        assert not re.search(r"https?:|url\((?!#)|@import|fetch\(|XMLHttp", path.read_text()), path
 
 
 def test_a_page_s_size_does_not_grow_with_the_project() -> None:
@@ -363,8 +438,15 @@ def test_a_neighbourhood_is_up_and_down_but_not_round_a_corner() -> None:
     read_by = {"a": ["b", "sibling"], "b": ["c"], "c": ["d"], "other": ["d"], "d": [], "sibling": []}
     assert neighbourhood("b", reads, read_by, 10) == ["b", "a", "c", "d"]
     assert neighbourhood("b", reads, read_by, 3) == ["b", "a", "c"]
-    assert set(connected_part(reads, read_by, 10)) == set(reads)
-    assert connected_part(reads, read_by, 3) == ["a", "b", "sibling"]  # of those with two neighbours, the first by name
+    assert set(connected_part(reads, 10)) == set(reads)
+    assert connected_part(reads, 3) == ["a", "b", "sibling"]  # of those with two neighbours, the first by name
+
+
+def test_what_lies_between_becomes_an_arrow() -> None:
+    reads = {"a": [], "feed": ["a", "b"], "b": ["a"], "c": ["feed", "step"], "step": ["feed", "a"], "d": ["c"], "alone": []}
+    assert contracted(reads, ["a", "b", "c", "d", "alone"]) == {"a": [], "b": ["a"], "c": ["a", "b"], "d": ["c"], "alone": []}
+    assert contracted(reads, list(reads)) == reads
+    assert contracted(reads, ["d", "a"]) == {"d": ["a"], "a": []}
 
 
 # --- a real browser, opened from disk, with the network off --------------------------------------------------------
@@ -395,6 +477,65 @@ def test_the_site_works_in_a_browser_without_network(site: Path) -> None:
         assert page.run("document.title").startswith("rollup.mean_power")
         assert page.run("document.querySelectorAll('script').length") == 2
         assert {urlsplit(address).scheme for address in page.requests} <= {"file", "data"}
+
+
+SHOWN = "[...document.querySelectorAll('svg .box')].map(box => box.dataset.table).sort()"
+ARROWS = "[...document.querySelectorAll('svg .arrow')].map(a => a.dataset.from + (a.classList.contains('through') ? '~' : '-') + a.dataset.to).sort()"
+FILTER = "(name, value) => {{ const field = document.querySelector(name); {}; field.dispatchEvent(new Event('input', {{bubbles: true}})); }}"
+
+
+def test_the_graph_is_filtered_and_its_state_is_in_its_address(site: Path) -> None:
+    public = ["main.power_fact", "mart.odd", "rollup.mean_power"]
+    with offline_page() as page:
+        page.open((site / "graph.html").as_uri())
+        assert page.run(SHOWN) == public
+        assert page.run(ARROWS) == ["main.power_fact-mart.odd", "main.power_fact-rollup.mean_power"]
+        # What one more neighbour is hidden by shows it, and hides it again.
+        more = "document.querySelector('svg .more')"
+        assert page.run(f"{more}.textContent") == "show 1 more that it reads or that read it+1"
+        page.run(f"location.hash = {more}.getAttribute('href')")
+        page.run("new Promise(done => setTimeout(done))")
+        assert page.run(SHOWN) == ["feed.reading", *public] and page.run("location.hash") == "#open=main.power_fact"
+        page.run("history.back()")
+        page.run("new Promise(done => setTimeout(done, 50))")
+        assert page.run(SHOWN) == public
+        # A text finds tables of every schema, and of those shown what hangs on them.
+        page.run(f"({FILTER.format('field.value = value')})('[name=find]', 'HOST')")
+        assert page.run(SHOWN) == [*public, "staging.host_reading"] and page.run("location.hash") == "#find=HOST"
+        assert "staging.host_reading~main.power_fact" in page.run(ARROWS)
+        page.run(f"({FILTER.format('field.checked = value')})('[value=main]', false)")
+        page.run("new Promise(done => setTimeout(done))")
+        assert page.run(SHOWN) == [*public[1:], "staging.host_reading"]
+        assert page.run(ARROWS) == ["staging.host_reading~mart.odd", "staging.host_reading~rollup.mean_power"]
+        address = page.run("location.href")
+        page.open("about:blank")
+        page.open(address)
+        assert page.run(SHOWN) == [*public[1:], "staging.host_reading"]
+        assert page.run("[document.querySelector('[name=find]').value, document.querySelector('[value=main]').checked]") == ["HOST", False]
+        page.open("about:blank")
+        page.open((site / "graph.html").as_uri() + "#find=%3Cb%3E")
+        assert page.run(SHOWN) == [] and "No table" in page.run("document.getElementById('graph-says').innerText")
+
+
+def test_boxes_of_the_graph_do_not_overlap(standard_site: Path) -> None:
+    overlapping = """(() => {
+        const boxes = [...document.querySelectorAll('svg .box rect')].map(rect => rect.getBBox());
+        return boxes.filter((a, i) => boxes.some((b, j) => i < j && a.x < b.x + b.width && b.x < a.x + a.width
+            && a.y < b.y + b.height && b.y < a.y + a.height)).length;
+    })()"""
+    with offline_page() as page:
+        page.open((standard_site / "graph.html").as_uri() + "#schemas=rollup,mart,main,staging,feed,landing")
+        assert page.run("document.querySelectorAll('svg .box').length") > 150 and page.run(overlapping) == 0
+
+
+@pytest.mark.parametrize("name", ["index.html", "tables/rollup.serving_results.html", "tables/staging.run_file.html", "graph.html"])
+def test_a_phone_shows_whole_descriptions(name: str, standard_site: Path) -> None:
+    cut = "[...document.querySelectorAll('main td *, main p')].filter(e => e.scrollHeight > e.clientHeight + 2 && getComputedStyle(e).overflow === 'hidden').length"
+    with offline_page() as page:
+        page.send("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+        page.open((standard_site / name).as_uri())
+        assert page.run("document.documentElement.scrollWidth") <= 390
+        assert page.run("document.querySelectorAll('main td, main p').length") and page.run(cut) == 0
 
 
 def test_the_browser_test_would_see_a_request() -> None:

@@ -13,11 +13,12 @@ from bare_project import write
 from conftest import Wh
 from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
+from standard import standard_project
 
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
-from warehouse.claims.trace.excluded import Exclusion, excluded_by
+from warehouse.claims.trace.excluded.exclusion import Exclusion, excluded_by
 from warehouse.claims.trace.excluded.readings import readings
 from warehouse.claims.trace.excluded.stages import stages_of
 from warehouse.claims.trace.excluded.tree import expanded
@@ -355,7 +356,7 @@ TRIED = {
 def test_a_join_that_can_lose_no_run_is_not_tried(joins: str) -> None:
     """Trying a join runs the query once more; a join that keeps every row of the table is not run."""
     sql = f"select 1 as v from {joins}"
-    tree = expanded(BuiltModel("q", "rollup", "table", "", "q.sql", sql, (), ()), Catalog({}, {}, {}, {}, ()), lambda model: False)
+    tree = expanded(BuiltModel("q", "rollup", "table", "", "q.sql", sql, (), (), None), Catalog({}, {}, {}, {}, ()), lambda model: False)
     (way,) = [way for way in readings(tree, lambda table: table.name) if way.table == "run"]
     stages = stages_of(way.hops[0], "wh_input", {})
     assert [stage.clause.kind for stage in stages.stages if stage.clause] == TRIED[joins]
@@ -391,7 +392,7 @@ def test_a_published_number_that_the_build_holds_no_more(tmp_path: Path) -> None
 
 def test_mlperf_results(tmp_path: Path) -> None:
     """Runs that are none of a submission's results, by their folders; and one that two bundles state differently."""
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     evidence = mlperf_inference.write_submission(tmp_path / "evidence")
     take_in(project, evidence)
     for log in evidence.rglob("Server/performance/run_1/mlperf_log_*.txt"):

@@ -16,7 +16,8 @@ from warehouse.claims.trace.catalog import BuiltModel, Catalog
 from warehouse.claims.trace.excluded.readings import readings
 from warehouse.claims.trace.excluded.survival import Survival
 from warehouse.claims.trace.excluded.tree import expanded
-from warehouse.claims.trace.provenance import TRACE_SETTINGS, annotate
+from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.errors import WarehouseError
 from warehouse.transform.sql.text import canonical
 
@@ -54,8 +55,8 @@ def examined(con: duckdb.DuckDBPyConnection, tables: dict[str, tuple[str, ...]],
     """Check one query: how many runs were lost or kept, and whether each loss was determined."""
     con.execute(f"create or replace table rollup.q as {sql}")
     grain = [row[0] for row in con.execute("describe rollup.q").fetchall()]
-    model = BuiltModel("q", "rollup", "table", "", "q.sql", sql, (), ())
-    models = {name: BuiltModel(name.rpartition(".")[2], "main", "table", "", "", "", (), ()) for name in tables}
+    model = BuiltModel("q", "rollup", "table", "", "q.sql", sql, (), (), None)
+    models = {name: BuiltModel(name.rpartition(".")[2], "main", "table", "", "", "", (), (), None) for name in tables}
     session = con.cursor()  # with temporary tables of its own
     for setting in TRACE_SETTINGS:
         session.execute(setting)

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from conftest import WhOn
 from samples import fabric_check as sample
+from standard import standard_project
 
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
@@ -51,7 +51,7 @@ def sections(log: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def real(fabric_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return built(fabric_evidence, init_project(tmp_path_factory.mktemp("real")))
+    return built(fabric_evidence, standard_project(tmp_path_factory.mktemp("real")))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Project:
     top = tmp_path_factory.mktemp("campaign")
     sample.write_campaign(top / "tree")
     sample.write(top / "tree/timed/x.json", sample.NCCL_JSON)
-    return built(top / "tree", init_project(top / "project"))
+    return built(top / "tree", standard_project(top / "project"))
 
 
 class TestRealEvidence:

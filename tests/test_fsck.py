@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import WhOn, unprivileged
 from samples.values import take_in, value_files, values_project
+from standard import standard_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
@@ -24,7 +25,6 @@ from warehouse.evidence.signing.keys import load_signing_key, make_key
 from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.exchange import push_build
@@ -106,7 +106,7 @@ def test_a_whole_store_has_nothing_to_tell(project: Project, wh_on: WhOn) -> Non
 
 
 def test_a_store_that_is_not_there_is_not_called_whole(tmp_path: Path, wh_on: WhOn) -> None:
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     _, _, told = wh_on(project, "fsck")
     assert told == f"there is no evidence in {project.store_root}, and the ledger mentions none\nnothing is wrong\n"
     for make in (lambda: project.store_root.symlink_to("not-mounted"), project.store_root.touch):

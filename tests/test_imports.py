@@ -27,6 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"project"}),
     frozenset({"project_file", "sql_limits", "store_place"}),
     frozenset({"exact"}),
+    frozenset({"statistics"}),
     frozenset({"digest"}),
     frozenset({"errors"}),
     frozenset({"address", "version"}),
@@ -35,7 +36,8 @@ LAYERS: tuple[frozenset[str], ...] = (
 NARROW: dict[str, set[str]] = {
     "evidence": {"digest", "errors", "address"}, "project": {"project_file", "sql_limits", "store_place", "errors"}, "project_file": {"errors"},
     "project_making": {"project", "project_file", "store_place", "errors"}, "store_place": {"errors"}, "sql_limits": {"errors"},
-    "exact": {"digest"}, "digest": set(), "errors": {"address"}, "address": set(), "version": set()
+    "exact": {"digest"}, "digest": set(), "errors": {"address"}, "address": set(), "version": set(),
+    "statistics": set(),
 }
 MAX_LINES = 500
 MAX_FILES = 16

@@ -13,13 +13,13 @@ import pytest
 from landed import Subject, place
 from samples import bench_serving, fabric_check, genai_perf, guidellm, inference_perf, llm_d_report, llmperf
 from samples.families import FAMILIES
+from standard import standard_project
 
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.contract import ISSUE_TABLE
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.readers.statistics import mean, standard_deviation
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 
@@ -201,7 +201,7 @@ def test_no_number_of_any_evidence_stops_a_build(tmp_path: Path, share: float) -
 
 def _facts(tmp_path: Path, folder: str) -> duckdb.DuckDBPyConnection:
     """The tables of a build of what lies in a folder."""
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     plan = plan_ingest(tmp_path / folder, load_ingestors(project).values(), project.store_root)
     assert not plan.problems
     ingest(plan, open_store(project), folder)

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from conftest import EVIDENCE
+from standard import standard_project
 from stored import bundle_folder
 
 from warehouse.claims.publish.publication import PublishedRow, publications
@@ -28,7 +29,6 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
 EVERY = bool(os.environ.get("WH_EVERY_NUMBER"))  # replay all 346, not each tenth
@@ -39,7 +39,7 @@ WRONG_LABELS = {("whisper", "Offline"), ("llama3.1-8b", "Interactive")}
 
 @pytest.fixture(scope="module")
 def published(mlperf_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, list[PublishedRow]]:
-    project = init_project(tmp_path_factory.mktemp("ground-truth"))
+    project = standard_project(tmp_path_factory.mktemp("ground-truth"))
     store = open_store(project)
     report = ingest(plan_ingest(mlperf_evidence, load_ingestors(project).values()), store, "evidence")
     assert not report.problems

@@ -22,7 +22,7 @@ from warehouse.landing.contract import ISSUE_TABLE, Bundle
 from warehouse.landing.readers import text
 
 INGESTOR = landed.load("mlperf_inference")
-power = import_module(f"{type(INGESTOR).__module__}.power")
+power = import_module("landed_mlperf_inference.power")
 
 SAMPLES = "mlperf_inference_power_sample"
 RAW_PATH = "closed/Acme/results/8xA900/llama/Offline/performance/run_1/spl.txt"

@@ -16,11 +16,11 @@ import landed
 import pytest
 from conftest import unpacked_evidence
 from samples import mlperf_inference as sample
+from standard import standard_project
 
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
@@ -152,7 +152,7 @@ def submit(evidence: Path, platform: str, round_name: str, suite: str, scenario:
 
 def published(evidence: Path, folder: Path) -> dict[str, Row]:
     """The rows of the scenarios that have a folder, with the issues of their runs, by platform (of other submitters by location)."""
-    project = init_project(folder)
+    project = standard_project(folder)
     ingest(plan_ingest(evidence, load_ingestors(project).values()), open_store(project), "test")
     build(project)
     sql = """
@@ -229,8 +229,8 @@ def test_a_percentile_with_a_fraction_stays_another_one(uniform: Callable[[str],
 
 @pytest.fixture(scope="module")
 def uniform() -> Callable[[str], str]:
-    ingestor = landed.load("mlperf_inference")
-    return import_module(f"{type(ingestor).__module__}.results").uniform
+    landed.load("mlperf_inference")
+    return import_module("landed_mlperf_inference.results").uniform
 
 
 def test_official_figures_of_real_logs(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from conftest import EVIDENCE
+from standard import standard_project
 from stored import bundle_folder
 
 from warehouse.claims.publish.publication import PublishedRow, publications
@@ -26,7 +27,6 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
@@ -52,7 +52,7 @@ Set = tuple[str, ...]  # round, submitter, platform, benchmark
 def published(
     mlperf_training_evidence: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Project, list[PublishedRow]]:
-    project = init_project(tmp_path_factory.mktemp("ground-truth"))
+    project = standard_project(tmp_path_factory.mktemp("ground-truth"))
     store = open_store(project)
     report = ingest(plan_ingest(mlperf_training_evidence, load_ingestors(project).values()), store, "evidence")
     assert not report.problems

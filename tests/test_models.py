@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from standard import standard_project
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import schemas
@@ -197,7 +198,7 @@ def test_a_query_states_its_grain(project: Project) -> None:
 
 
 def test_a_project_s_model_replaces_the_standard_one(tmp_path: Path) -> None:
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     standard = load_models(project)
     assert standard["order_statistic_median"].place.startswith("standard/models/")
     write(project, {"models/order_statistic_median.sql": "select 1 as n", "models/mine.sql": "select 1 as a"})

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from samples import fabric_check as sample
+from standard import standard_project
 from test_fabric_check_ingestor import codes, of_log
 from test_fabric_ground_truth import built, sql_of
 
 from warehouse.landing.contract import ISSUE_TABLE
-from warehouse.project_making import init_project
 
 GOOD = sample.nccl_section()
 AVERAGE = "# Avg bus bandwidth    : 8.15 \n"
@@ -108,7 +108,7 @@ def test_the_json_obeys_the_same_rules(tmp_path: Path) -> None:
 def test_no_fact_has_a_figure_that_contradicts_itself(tmp_path: Path) -> None:
     for case in REFUSED:
         sample.write(tmp_path / "logs" / case.replace(" ", "_") / "nccl.log", REFUSED[case][0])
-    sql = sql_of(built(tmp_path / "logs", init_project(tmp_path / "project")))
+    sql = sql_of(built(tmp_path / "logs", standard_project(tmp_path / "project")))
     assert sql("select distinct status, avg_bus_bandwidth_gb_per_s from rollup.fabric_results") == [("failed", None)]
     points = "select count(*), count(bus_bandwidth_gb_per_s), count(alg_bandwidth_gb_per_s), count(time_us) from fabric_outcome_fact"
     assert sql(f"{points} where scope = 'point' and status = 'failed'")[0][1:] == (0, 0, 0)

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from standard import standard_project
 from test_fabric_check_ingestor import codes, of_log, points
 from test_fabric_ground_truth import built, sql_of
 
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
-from warehouse.project_making import init_project
 
 NCCL = import_module("test_fabric_check_package.nccl_text")
 TABLES = import_module("test_fabric_check_package.tables")
@@ -246,7 +246,7 @@ def test_an_error_above_the_threshold_is_a_failed_point(tmp_path: Path) -> None:
 
 def test_the_real_all_to_all_has_all_of_its_points(missed_evidence: Path, tmp_path: Path) -> None:
     log = missed_evidence / "microsoft__superbenchmark/tests/data/nccl_alltoall.log"
-    sql = sql_of(built(log, init_project(tmp_path / "project")))
+    sql = sql_of(built(log, standard_project(tmp_path / "project")))
     stated = [line.split() for line in log.read_text().splitlines() if line[:1] == " "]
     truth = sorted(
         (int(words[0]), placement, *map(float, words[3 + shift : 6 + shift]))

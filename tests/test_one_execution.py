@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 from samples import fabric_check as sample
+from standard import standard_project
 from test_fabric_check_ingestor import codes, drafts, of_log, parsed, stored
 from test_fabric_ground_truth import built, sql_of
-
-from warehouse.project_making import init_project
 
 ENDS = ("LID 0xd06 QPN 0x095f PSN 0x3c9e82", "LID 0xd06 QPN 0x095e PSN 0xbd024b")
 TABLE = """\
@@ -137,14 +136,14 @@ def test_the_rollup_shows_what_may_be_one_measurement(tmp_path: Path) -> None:
     sample.write(tmp_path / "tree/a.log", nccl())
     sample.write(tmp_path / "tree/b.log", nccl(pid=7100))
     sample.write(tmp_path / "tree/c.log", nccl(faster=0.01))
-    project = built(tmp_path / "tree", init_project(tmp_path / "project"))
+    project = built(tmp_path / "tree", standard_project(tmp_path / "project"))
     sql = sql_of(project)
     assert sql("select same_figures_count, count(*) from fabric_results group by all order by all") == [(0, 1), (1, 2)]
 
 
 def test_a_merged_run_has_all_of_its_files_as_evidence(tmp_path: Path) -> None:
     both(tmp_path / "tree", perftest(0), perftest(1))
-    sql = sql_of(built(tmp_path / "tree", init_project(tmp_path / "project")))
+    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
     assert sql("select count(*) from benchmark_run_fact") == [(1,)]
     assert sql("select file_count from artifact_lineage_dim") == [(2,)]
     assert sql("select raw_path, is_recognised from raw_artifact order by all") == [("client/perf.log", True), ("server/perf.log", True)]
@@ -152,7 +151,7 @@ def test_a_merged_run_has_all_of_its_files_as_evidence(tmp_path: Path) -> None:
 
 def test_the_real_loopback_is_one_run(missed_evidence: Path, tmp_path: Path) -> None:
     log = missed_evidence / "microsoft__superbenchmark/tests/data/ib_loopback_8M_size.log"
-    sql = sql_of(built(log, init_project(tmp_path / "project")))
+    sql = sql_of(built(log, standard_project(tmp_path / "project")))
     assert sql("select message_bytes, bandwidth_gb_per_s from fabric_outcome_fact where scope = 'point'") == [(8388608, pytest.approx(24056.72 * 1048576 / 1e9))]
     assert sql("select * from ingest_issue") == []
 

@@ -12,8 +12,9 @@ from provenance import oracle
 from provenance.oracle import CATALOG, TOKENS, Case
 from provenance.subject import Database
 
-from warehouse.claims.trace import provenance
 from warehouse.claims.trace.provenance import cells
+from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.claims.trace.provenance.syntax.refusals import REASONS, Refusal
 from warehouse.errors import WarehouseError
 
 CASES = oracle.all_cases()
@@ -41,11 +42,11 @@ def test_case(case: Case, database: Database) -> None:
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
 def test_refusal(case: Case) -> None:
     with pytest.raises(WarehouseError) as caught:
-        provenance.annotate(case.sql, CATALOG, TOKENS, case.values)
+        annotate(case.sql, CATALOG, TOKENS, case.values)
     assert caught.value.code == "WH306"
     assert caught.value.message.startswith(f"{case.refuse}:")
     assert caught.value.hint
-    assert isinstance(caught.value, provenance.Refusal) and caught.value.offset is not None
+    assert isinstance(caught.value, Refusal) and caught.value.offset is not None
     if case.at:
         assert case.sql[caught.value.offset :].startswith(case.at)
 
@@ -53,7 +54,7 @@ def test_refusal(case: Case) -> None:
 def test_every_reason_has_a_case_with_a_place() -> None:
     ties = oracle.read_cases(oracle.HERE / "ties.sql")  # what only the data tells: tests/test_ties.py
     told = {str(case.refuse).partition(" ")[0] for case in [*REFUSED, *ties] if case.at}
-    assert told == set(provenance.REASONS)
+    assert told == set(REASONS)
 
 
 def test_case_names_are_unique() -> None:
@@ -103,19 +104,19 @@ def _breaks_expectation(case: Case, database: Database) -> bool:
 def test_struct_tokens_survive_outer_joins_and_groups(connection: duckdb.DuckDBPyConnection) -> None:
     tokens = {**TOKENS, "run": "struct_pack(path := {alias}.host, n := {alias}.id)"}
     sql = "select h.name, max(r.tput) as m from host h left join run r on r.host = h.name group by h.name"
-    annotated = provenance.annotate(sql, CATALOG, tokens, ["m"])
+    annotated = annotate(sql, CATALOG, tokens, ["m"])
     found = {row[0]: row for row in connection.execute(annotated.sql).fetchall()}
     assert found["c"][2:] == ([3], [], [], [])
     assert sorted(cell["t"]["n"] for cell in found["a"][5]) == [1, 2]
 
 
 def test_rowid_can_be_the_token(connection: duckdb.DuckDBPyConnection) -> None:
-    annotated = provenance.annotate("select id from run where id = 1", CATALOG, {"run": "{alias}.rowid"}, ["id"])
+    annotated = annotate("select id from run where id = 1", CATALOG, {"run": "{alias}.rowid"}, ["id"])
     assert connection.execute(annotated.sql).fetchall() == [(1, [0], [{"c": "id", "t": 0}])]
 
 
 def test_names_and_occurrences(connection: duckdb.DuckDBPyConnection) -> None:
-    annotated = provenance.annotate("select a.id as x, b.id as y from run a join run b on a.id = b.id", CATALOG, TOKENS)
+    annotated = annotate("select a.id as x, b.id as y from run a join run b on a.id = b.id", CATALOG, TOKENS)
     assert annotated.columns == ("x", "y")
     assert [(o.number, o.table) for o in annotated.occurrences] == [(0, "run"), (1, "run")]
     names = [description[0] for description in connection.execute(annotated.sql).description]
@@ -124,16 +125,16 @@ def test_names_and_occurrences(connection: duckdb.DuckDBPyConnection) -> None:
 
 def test_a_cte_is_annotated_once() -> None:
     sql = "with c as (select id, tput from run) select a.id from c a join c b on a.id = b.id join c d on d.id = a.id"
-    assert len(provenance.annotate(sql, CATALOG, TOKENS).occurrences) == 1
+    assert len(annotate(sql, CATALOG, TOKENS).occurrences) == 1
 
 
 def test_only_demanded_columns_are_annotated() -> None:
     sql = "with c as (select id, tput, conc from run) select id, tput, conc from c"
-    assert "'c': 'conc'" not in provenance.annotate(sql, CATALOG, TOKENS, ["tput"]).sql
+    assert "'c': 'conc'" not in annotate(sql, CATALOG, TOKENS, ["tput"]).sql
 
 
 def test_a_filter_on_group_keys_reaches_the_scan(connection: duckdb.DuckDBPyConnection) -> None:
-    annotated = provenance.annotate("select host, sum(tput) as s from run group by host", CATALOG, TOKENS, ["s"])
+    annotated = annotate("select host, sum(tput) as s from run group by host", CATALOG, TOKENS, ["s"])
     traced = f"select * from ({annotated.sql}) t where t.host is not distinct from 'a'"
     plan = connection.execute(f"explain {traced}").fetchall()[0][1]
     assert plan.index("Seq Scan") < plan.index("NOT DISTINCT FROM")
@@ -143,14 +144,14 @@ def test_a_filter_on_group_keys_reaches_the_scan(connection: duckdb.DuckDBPyConn
 def test_long_chains_need_no_recursion(connection: duckdb.DuckDBPyConnection) -> None:
     steps = [f"c{i} as (select id, v + 1 as v from c{i - 1})" for i in range(1, 400)]
     sql = "with c0 as (select id, tput as v from run), " + ", ".join(steps) + " select v from c399 where id = 1"
-    assert "__cell_0_0" in provenance.annotate(sql, CATALOG, TOKENS, ["v"]).sql
+    assert "__cell_0_0" in annotate(sql, CATALOG, TOKENS, ["v"]).sql
     united = " union all ".join(f"select id, tput + {i} as v from run" for i in range(300))
-    assert len(provenance.annotate(united, CATALOG, TOKENS, ["v"]).occurrences) == 300
+    assert len(annotate(united, CATALOG, TOKENS, ["v"]).occurrences) == 300
 
 
 def test_an_unknown_value_is_refused() -> None:
     with pytest.raises(WarehouseError, match="E_RESOLVE"):
-        provenance.annotate("select id from run", CATALOG, TOKENS, ["nope"])
+        annotate("select id from run", CATALOG, TOKENS, ["nope"])
 
 
 @pytest.mark.parametrize("case", TRACED, ids=lambda case: case.name)
@@ -159,7 +160,7 @@ def test_rows_that_are_asked_for_are_what_they_are_among_all(case: Case, connect
     everything = _rows_with_evidence(connection, case, {})
     assert not _counted(everything) - _counted(_rows_with_evidence(connection, case, {}, is_cut=False))
     wanted, _ = everything[0]
-    for position, column in enumerate(provenance.annotate(case.sql, CATALOG, TOKENS).columns):
+    for position, column in enumerate(annotate(case.sql, CATALOG, TOKENS).columns):
         connection.execute("set variable wanted = (select $1)", [wanted[position]])
         found = _rows_with_evidence(connection, case, {column: "{value} is not distinct from getvariable('wanted')"})
         assert _counted(found, position, wanted) == _counted(everything, position, wanted)
@@ -169,7 +170,7 @@ def _rows_with_evidence(
     connection: duckdb.DuckDBPyConnection, case: Case, only: dict[str, str], is_cut: bool = True
 ) -> list[tuple[tuple[Any, ...], str]]:
     """The data of each row, and its evidence as text. A table that only ORDER BY reads has none, and goes with it."""
-    annotated = provenance.annotate(case.sql, CATALOG, TOKENS, case.values, unique=TOKENS, is_cut=is_cut, only=only)
+    annotated = annotate(case.sql, CATALOG, TOKENS, case.values, unique=TOKENS, is_cut=is_cut, only=only)
     width = len(annotated.columns)
     rows = connection.execute(annotated.sql).fetchall()
     return [(row[:width], repr([sorted(map(repr, found)) for found in row[width:] if found])) for row in rows]
@@ -183,10 +184,10 @@ def _counted(rows: list[tuple[tuple[Any, ...], str]], position: int = 0, wanted:
 def test_a_group_by_its_token_has_that_one(connection: duckdb.DuckDBPyConnection) -> None:
     """Nothing is gathered; but where a grouping set leaves the key out, its rows are."""
     tokens = {"run": "{alias}.host"}
-    annotated = provenance.annotate("select host, sum(tput) as s from run group by host", CATALOG, tokens)
+    annotated = annotate("select host, sum(tput) as s from run group by host", CATALOG, tokens)
     assert "ARRAY_AGG" not in annotated.sql
     assert all(host is None and why == [] or why == [host] for host, _, why in connection.execute(annotated.sql).fetchall())
-    annotated = provenance.annotate("select host, sum(tput) as s from run group by rollup (host)", CATALOG, tokens)
+    annotated = annotate("select host, sum(tput) as s from run group by rollup (host)", CATALOG, tokens)
     hosts = {row[0] for row in connection.execute("select distinct host from run where host is not null").fetchall()}
     assert len(hosts) > 1
     assert hosts in [set(why) for host, _, why in connection.execute(annotated.sql).fetchall() if host is None]

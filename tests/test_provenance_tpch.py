@@ -15,7 +15,7 @@ from provenance import tpch
 from provenance.examination import Examination, examine
 from provenance.subject import Database, Subject
 
-from warehouse.claims.trace import provenance
+from warehouse.claims.trace.provenance.annotator import annotate
 
 SCALE = os.environ.get("WH_TPCH_SCALE", "0.01")
 ROWS = int(os.environ.get("WH_TPCH_ROWS", "3"))
@@ -62,5 +62,5 @@ def test_query(number: int, texts: dict[int, str], database: Database) -> None:
 def _examined(text: str, database: Database) -> Examination:
     """With the cells of every output column."""
     sql = text.strip().removesuffix(";")
-    columns = provenance.annotate(sql, database.catalog, database.tokens).columns
+    columns = annotate(sql, database.catalog, database.tokens).columns
     return examine(Subject(sql, database, columns), Random(1), ROWS)

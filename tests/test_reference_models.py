@@ -13,12 +13,12 @@ import duckdb
 import pytest
 from samples import mlperf_inference
 from scipy.stats import binom
+from standard import standard_project
 
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import standard_folder
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
@@ -138,7 +138,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Rows of the mart and what the facts say beside them, by (round, platform, benchmark, scenario)."""
     root = tmp_path_factory.mktemp("mlperf")
     write_all(root / "evidence")
-    project = init_project(root / "project")
+    project = standard_project(root / "project")
     ingest(plan_ingest(root / "evidence", load_ingestors(project).values()), open_store(project), "test")
     build(project)
     sql = """

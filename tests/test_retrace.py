@@ -228,7 +228,7 @@ def test_a_table_of_runs_that_rests_on_more_is_no_lie(tmp_path: Path) -> None:
     project = values_project(tmp_path / "project", f"{SQL.removesuffix('group by key')}where key = 'a' group by key")
     write(project, {
         "models/reading.sql": RUNS,
-        "models/benchmark_run_fact.sql": "select v.raw_path as run_id, md5(max(o.key)) as workload_spec_digest,"
+        "models/executed.sql": "/*\nrole: runs\n*/\nselect v.raw_path as run_id, md5(max(o.key)) as workload_spec_digest,"
         " min(v.artifact_manifest_digest) as artifact_manifest_digest from value v, value o group by v.raw_path",
     })  # fmt: skip
     take_in(project, value_files(tmp_path / "in", *FILES))

@@ -19,7 +19,7 @@ import pytest
 from conftest import WhOn
 from faulty_network import Network, network_to
 from places import bucket_store, faults, manifest_of, put
-from s3_server import KEYS, Server
+from s3_server import KEYS, Server, new_bucket
 from samples.values import value_files, values_project
 
 from warehouse.cli.main import main
@@ -138,7 +138,8 @@ def test_a_download_that_breaks_is_no_copy(store: EvidenceStore, far: EvidenceSt
 # --- the server --------------------------------------------------------------------------------------------------
 
 
-def test_a_server_killed_while_it_is_written_to_loses_nothing(s3_server: Server, store: EvidenceStore, tmp_path: Path) -> None:
+def test_a_server_killed_while_it_is_written_to_loses_nothing(lone_s3_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = bucket_store(lone_s3_server.url, new_bucket(lone_s3_server.url, monkeypatch), tmp_path / "work")
     first = {"first": b"there before"}
     put(store, first, tmp_path / "first")
     files = {f"part/{i}": random.Random(i).randbytes(4096) for i in range(400)}
@@ -155,10 +156,10 @@ def test_a_server_killed_while_it_is_written_to_loses_nothing(s3_server: Server,
     digest = manifest_of(files).digest
     while sum(1 for _ in store.objects.entries(f"{raw_key(digest, 'part')}")) < 40:
         assert writer.is_alive()
-    s3_server.stop("KILL")
+    lone_s3_server.stop("KILL")
     writer.join()
     assert [error.code for error in outcome] == ["WH114"]
-    assert s3_server.start()
+    assert lone_s3_server.start()
     assert store.digests() == [manifest_of(first).digest]
     assert put(store, files, tmp_path / "again") is True
     assert [faults(store, each) for each in store.digests()] == [[], []]

@@ -12,6 +12,7 @@ import pytest
 from forgery import forge
 from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
+from standard import standard_project
 from stored import bundle_folder, folder_of
 
 from warehouse.claims.numbers.deciding import settle
@@ -23,7 +24,6 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import bundle_key
 from warehouse.project import Project
-from warehouse.project_making import init_project
 from warehouse.record.command import record
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
@@ -52,7 +52,7 @@ def test_a_tie_that_another_plan_may_break_otherwise_is_refused_or_traced_to_its
 
 
 def test_a_copy_of_a_recording_is_no_new_run_and_an_altered_copy_is_a_conflict(tmp_path: Path) -> None:
-    project = init_project(tmp_path / "p")
+    project = standard_project(tmp_path / "p")
     script = tmp_path / "bench.py"
     script.write_text('import json; print(json.dumps({"name": "x", "component": "y", "@parameters": {}, "@result": {"t_ms": 5.5}}))')
     recorded = record([sys.executable, str(script)], tmp_path / "recording", repeats=6)
@@ -241,14 +241,14 @@ def test_sql_of_a_person_cannot_write_beside_the_build(tmp_path: Path) -> None:
 
 
 def test_a_command_that_prints_any_json_does_not_stop_later_builds(tmp_path: Path) -> None:
-    project = init_project(tmp_path / "p")
+    project = standard_project(tmp_path / "p")
     for number, text in enumerate(('{"a": 1}', '{"name": null, "@result": {"t": 1}}', '{"name": 5, "@result": {"t": 1}}')):
         take_in(project, record(["echo", text], tmp_path / f"recording{number}").folder)
     assert build(project).is_new
 
 
 def test_the_same_evidence_with_and_without_its_round_is_built_side_by_side(tmp_path: Path) -> None:
-    project = init_project(tmp_path / "p")
+    project = standard_project(tmp_path / "p")
     take_in(project, mlperf_inference.write_submission(tmp_path / "named", round="v5.1"))
     take_in(project, mlperf_inference.write_submission(tmp_path / "unnamed", round=None))
     build(project)

@@ -12,12 +12,12 @@ import yaml
 from conftest import unpacked_evidence
 from samples import bench_serving as sample
 from samples import genai_perf, guidellm, inference_perf, llm_d_report, llmperf
+from standard import standard_project
 
 from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
 GOOD = sample.requests(20)
@@ -48,7 +48,7 @@ def plain(**changes: Any) -> dict[str, Any]:
 
 
 def built(project: Path, *evidence: Path) -> list[Row]:
-    warehouse = Warehouse(init_project(project))
+    warehouse = Warehouse(standard_project(project))
     for path in evidence:
         ingest(plan_ingest(path, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test")
     assert not build(warehouse.project).damaged
@@ -239,7 +239,7 @@ def test_p95_and_throughput_per_accelerator(rows: list[Row]) -> None:
 def test_a_stated_throughput_per_accelerator_that_disagrees_is_reported(tmp_path: Path) -> None:
     sample.write(tmp_path / "tree/right.json", sample.inferencex_agentic_record(nested=False))
     sample.write(tmp_path / "tree/wrong.json", sample.inferencex_agentic_record(nested=False, tput_per_gpu=1162.5))
-    warehouse = Warehouse(init_project(tmp_path / "p"))
+    warehouse = Warehouse(standard_project(tmp_path / "p"))
     ingest(plan_ingest(tmp_path / "tree", load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test")
     build(warehouse.project)
     (issue,) = warehouse.sql("from ingest_issue where code = 'aggregate-disagrees'").to_pylist()

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from conftest import unpacked_evidence
 from landed import Rows, codes, drafts, landed, load
+from standard import standard_project
 
 from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
 INGESTOR = load("bench_serving")
@@ -55,7 +55,7 @@ def rows(evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 @pytest.fixture(scope="module")
 def warehouse(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    warehouse = Warehouse(init_project(tmp_path_factory.mktemp("project") / "p"))
+    warehouse = Warehouse(standard_project(tmp_path_factory.mktemp("project") / "p"))
     ingestors = load_ingestors(warehouse.project).values()
     for folder in folders:
         ingest(plan_ingest(folder, ingestors), open_store(warehouse.project), "evidence")
@@ -97,7 +97,7 @@ def test_speech_to_text_benchmarks_are_runs(folders: list[Path], warehouse: Ware
 @pytest.fixture(scope="module")
 def rocm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Warehouse]:
     (folder,) = [path for path in unpacked_evidence("missed").iterdir() if path.name.endswith("InferenceMAX_Rocm_Team")]
-    warehouse = Warehouse(init_project(tmp_path_factory.mktemp("rocm") / "p"))
+    warehouse = Warehouse(standard_project(tmp_path_factory.mktemp("rocm") / "p"))
     ingest(plan_ingest(folder, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "evidence")
     assert not build(warehouse.project).damaged
     return folder, warehouse

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from samples import bench_serving as sample
+from standard import standard_project
 
 from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
 GOOD = sample.requests(40)
@@ -58,7 +58,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     sample.write(tree / "ix/agentic_flat.json", sample.inferencex_agentic_record(nested=False))
     sample.write(tree / "embed/pooling.json", sample.pooling_record(PARTLY))
     sample.write(tree / "embed/silent.jsonl", sample.embedding_record(GOOD))
-    warehouse = Warehouse(init_project(tmp_path_factory.mktemp("project") / "p"))
+    warehouse = Warehouse(standard_project(tmp_path_factory.mktemp("project") / "p"))
     add(warehouse, tree)
     assert warehouse.sql("select count(cost_per_request_usd) as n from serving_outcome_fact").to_pylist() == [{"n": 0}]
     sample.write(tree.parent / f"{tree.name}-prices/prices.csv", PRICES)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from landed import drafts, landed, load
 from samples import bench_serving, genai_perf
+from standard import standard_project
 
 from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
@@ -135,7 +136,7 @@ def add(warehouse: Warehouse, *trees: Path) -> None:
 
 def test_what_was_taken_in_apart_is_flagged_where_the_rollup_shows_it(tmp_path: Path) -> None:
     """And once it lies together, the run has the record's configuration, each value from the bytes that state it."""
-    warehouse = Warehouse(init_project(tmp_path / "p"))
+    warehouse = Warehouse(standard_project(tmp_path / "p"))
     values, other = genai_perf.measured(57), genai_perf.measured(31, 9)
     write(tmp_path / "t/aiperf/profile_export_aiperf.json", genai_perf.aiperf_summary(values))
     write(tmp_path / "t/bmk/x.json", genai_perf.inferencex_of(values))
@@ -157,7 +158,7 @@ def test_what_was_taken_in_apart_is_flagged_where_the_rollup_shows_it(tmp_path: 
 
 
 def test_a_list_that_has_grown_since_is_no_conflict(tmp_path: Path) -> None:
-    warehouse = Warehouse(init_project(tmp_path / "p"))
+    warehouse = Warehouse(standard_project(tmp_path / "p"))
     one, two = records(2)
     write(tmp_path / "t/a.json", one)
     write(tmp_path / "t/agg.json", [one])

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from samples import bench_serving as sample
 from samples import llm_d_report, llmperf
+from standard import standard_project
 
 from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
 
@@ -49,7 +49,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     report["scenario"]["model"]["quantization"] = "fp16"
     llm_d_report.write(tree / "llm-d", report, "yaml")
     llmperf.write(tree / "llmperf")
-    warehouse = Warehouse(init_project(tmp_path_factory.mktemp("project") / "p"))
+    warehouse = Warehouse(standard_project(tmp_path_factory.mktemp("project") / "p"))
     ingest(plan_ingest(tree, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "evidence")
     assert not build(warehouse.project).damaged
     return warehouse

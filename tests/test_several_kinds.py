@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from conftest import WhOn
 from samples import fabric_check, mlperf_training
+from standard import standard_project
 from test_fabric_ground_truth import built, sql_of
 
 from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
 
 SCRIPT = """\
 + srun --mpi=pmix --ntasks=2 all_reduce_perf_mpi -b 1048576 -e 4194304 -d half -G 1 -f 2
@@ -42,7 +42,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = mlperf_training.write_set(top / "tree", runs)
     for number, run in enumerate(runs):
         mlperf_training.write(folder / f"result_{number}.txt", training_log(run))
-    return built(top / "tree", init_project(top / "project"))
+    return built(top / "tree", standard_project(top / "project"))
 
 
 def test_both_families_read_a_training_log_that_begins_with_nccl_tests(mixed: Project) -> None:
@@ -103,12 +103,12 @@ def test_a_file_that_only_mentions_a_tool_is_no_check(tmp_path: Path, name: str,
     """Not even beside logs of checks, whose campaign names its logs otherwise."""
     fabric_check.write(tmp_path / "tree" / name, text)
     fabric_check.write(tmp_path / "tree/nccl_N2_G1_gpu01_gpu02.log", fabric_check.nccl_section())
-    project = built(tmp_path / "tree", init_project(tmp_path / "project"))
+    project = built(tmp_path / "tree", standard_project(tmp_path / "project"))
     assert sql_of(project)("select raw_path from raw_artifact where family = 'fabric_check'") == [("nccl_N2_G1_gpu01_gpu02.log",)]
 
 
 def test_training_and_fabric_figures_are_those_of_the_real_logs(missed_evidence: Path, tmp_path: Path) -> None:
-    sql = sql_of(built(missed_evidence / "mlcommons__training_results_v5.0", init_project(tmp_path / "project")))
+    sql = sql_of(built(missed_evidence / "mlcommons__training_results_v5.0", standard_project(tmp_path / "project")))
     # By eye: `# Avg bus bandwidth    : 467.381`, and run_stop 1745984044298 - run_start 1745982360980 of result_0.txt.
     assert sql("select avg_bus_bandwidth_gb_per_s from fabric_outcome_fact where scope = 'test' order by all") == [(466.173,), (467.381,)]
     assert sql("select time_to_train_s from training_outcome_fact where phase = 'train' order by all") == [(1486.983,), (1683.318,)]

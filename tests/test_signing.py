@@ -14,6 +14,7 @@ import pytest
 from conftest import Wh, WhOn
 from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
+from standard import standard_project
 
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publications
@@ -133,7 +134,7 @@ def test_what_landing_keeps_of_signatures_may_be_deleted(project: Project, keys:
 
 
 def test_the_standard_project_says_it_of_every_run(tmp_path: Path, keys: dict[str, SigningKey]) -> None:
-    project = trust_key(init_project(tmp_path / "project"), "nightly", keys["nightly"].public.text)
+    project = trust_key(standard_project(tmp_path / "project"), "nightly", keys["nightly"].public.text)
     take_in(project, mlperf_inference.write_submission(tmp_path / "evidence"))
     store = open_store(project)
     signed, strange = store.digests()[:2]
@@ -334,7 +335,7 @@ def test_sign_takes_digests_runs_and_evidence_on_disk(
 
 
 def test_a_run_is_signed_by_its_name(tmp_path: Path, wh_on: WhOn) -> None:
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     take_in(project, mlperf_inference.write_submission(tmp_path / "evidence"))
     build(project)
     run, digest = rows(project, "select run_id, artifact_manifest_digest from benchmark_run_fact")[0]
@@ -377,7 +378,7 @@ def packing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("packing")
     with pytest.MonkeyPatch.context() as monkeypatch:
         keys = made_keys(folder, monkeypatch)
-        project = trust_key(init_project(folder / "project"), "nightly", keys["nightly"].public.text)
+        project = trust_key(standard_project(folder / "project"), "nightly", keys["nightly"].public.text)
         take_in(project, mlperf_inference.write_submission(folder / "evidence"))
         sign_bundles(project, keys["nightly"])
         sign_bundles(project, keys["stranger"])

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -128,11 +129,14 @@ def test_small_files_are_held_in_memory_for_a_store_that_sends_them_and_never_ma
 def test_a_file_that_grows_while_it_is_read_is_left_out(links_files: bool, tmp_path: Path) -> None:
     source, folder = tmp_path / "growing", tmp_path / "incoming"
     folder.mkdir()
-    code = "import sys\nwith open(sys.argv[1], 'ab', 0) as f:\n for _ in range(1 << 18): f.write(b'x' * 4096)"
+    source.touch()
+    os.truncate(source, 1 << 27)  # to read it takes the time of many writes
+    code = "import sys, time\nwith open(sys.argv[1], 'ab', 0) as f:\n while True: f.write(b'x'); time.sleep(0.001)"
     with subprocess.Popen([sys.executable, "-c", code, str(source)]) as writer:
         try:
-            while not source.exists() or source.stat().st_size < 1 << 19:
+            while source.stat().st_size == 1 << 27:
                 assert writer.poll() is None
+                time.sleep(0.001)
             [result] = Incoming(folder, links_files=links_files).copy([source])
         finally:
             writer.kill()

@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from samples import fabric_check, superbench
+from standard import standard_project
 from test_fabric_ground_truth import built, sql_of
-
-from warehouse.project_making import init_project
 
 
 def test_each_node_is_a_run_and_each_metric_an_indicator(tmp_path: Path) -> None:
     fabric_check.write(tmp_path / "tree/results-summary.jsonl", superbench.RESULTS)
-    project = built(tmp_path / "tree", init_project(tmp_path / "project"))
+    project = built(tmp_path / "tree", standard_project(tmp_path / "project"))
     sql = sql_of(project)
     assert sql("select node_name, status, status_reason, intent from benchmark_run_fact order by all") == [
         ("gpu-01", "succeeded", None, "validation"), ("gpu-02", "failed", "nccl-bw/return_code:0: 28", "validation"),
@@ -31,7 +30,7 @@ def test_each_node_is_a_run_and_each_metric_an_indicator(tmp_path: Path) -> None
 def test_a_metric_leads_to_its_bytes_and_a_bad_one_is_told(tmp_path: Path) -> None:
     text = superbench.RESULTS.replace("89.51", '"fast"')
     fabric_check.write(tmp_path / "tree/any-name.jsonl", text)
-    sql = sql_of(built(tmp_path / "tree", init_project(tmp_path / "project")))
+    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
     ((code, offset, length),) = sql("select code, raw_offset, raw_length from ingest_issue")
     assert code == "not-a-number" and text[offset : offset + length] == '"nccl-bw/allreduce_8388608_busbw:0": "fast"'
     assert sql("select value_text, value_number from performance_indicator_fact where value_text = 'fast'") == [("fast", None)]
@@ -42,16 +41,16 @@ def test_a_nodes_own_summary_is_not_counted_beside_that_of_all_nodes(tmp_path: P
     fabric_check.write(outputs / "results-summary.jsonl", superbench.RESULTS)
     for node, metrics in superbench.NODES.items():
         fabric_check.write(outputs / f"nodes/{node}/results-summary.json", json.dumps(metrics))
-    sql = sql_of(built(tmp_path / "tree", init_project(tmp_path / "project")))
+    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
     assert sql("select count(*) from benchmark_run_fact") == [(2,)]
     (outputs / "results-summary.jsonl").unlink()
-    alone = sql_of(built(tmp_path / "tree", init_project(tmp_path / "alone")))
+    alone = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "alone")))
     assert alone("select node_name, status from benchmark_run_fact order by all") == [("gpu-01", "succeeded"), ("gpu-02", "failed")]
 
 
 def test_a_monitors_samples_are_slices_of_gpus(tmp_path: Path) -> None:
     fabric_check.write(tmp_path / "tree/nodes/gpu-01/monitor.jsonl", superbench.MONITOR)
-    sql = sql_of(built(tmp_path / "tree", init_project(tmp_path / "project")))
+    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
     assert sql("select scope, scope_name, node_name, window_start, gpu_util_pct, temperature_c, gpu_memory_used_bytes, power_w, cpu_util_mean_pct "
                "from telemetry_slice_fact where scope_name = 'gpu 1' order by all limit 1") == [
         ("gpu", "gpu 1", "gpu-01", datetime(2021, 12, 6, 4, 19, 35, tzinfo=UTC), 57.0, 27.0, 267517952, None, None)
@@ -63,13 +62,13 @@ def test_a_monitors_samples_are_slices_of_gpus(tmp_path: Path) -> None:
 def test_a_node_list_of_another_tool_is_not_ours(tmp_path: Path) -> None:
     for name, text in (("nodes.jsonl", '{"node": "a", "state": "idle"}\n'), ("hosts.json", '{"node": "a", "path": "/x"}'), ("cpu.jsonl", '{"cpu_usage": 5}\n')):
         fabric_check.write(tmp_path / "tree" / name, text)
-    sql = sql_of(built(tmp_path / "tree", init_project(tmp_path / "project")))
+    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
     assert sql("select distinct family from raw_artifact") == [("unrecognised",)]
 
 
 def test_the_real_results_and_samples(missed_evidence: Path, tmp_path: Path) -> None:
     tree = missed_evidence / "microsoft__superbenchmark/tests"
-    sql = sql_of(built(tree, init_project(tmp_path / "project")))
+    sql = sql_of(built(tree, standard_project(tmp_path / "project")))
     truth = {}
     for line in (tree / "analyzer/test_results.jsonl").read_text().splitlines():
         stated = json.loads(line)

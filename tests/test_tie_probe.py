@@ -9,7 +9,8 @@ import duckdb
 import pytest
 
 from warehouse.claims.publish.tie_probe import probe
-from warehouse.claims.trace.provenance import TRACE_SETTINGS, annotate
+from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.errors import WarehouseError
 
 COLUMNS = ["id", "k", "a", "v"]

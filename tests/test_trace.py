@@ -42,7 +42,7 @@ KEYS = [
 
 @pytest.mark.parametrize(("sql", "keys"), KEYS)
 def test_columns_that_every_row_of_a_group_states(sql: str, keys: list[str]) -> None:
-    assert group_keys(BuiltModel("m", "main", "table", "", "m.sql", sql, (), ()), ["k", "v"]) == keys
+    assert group_keys(BuiltModel("m", "main", "table", "", "m.sql", sql, (), (), None), ["k", "v"]) == keys
 
 
 def test_a_cell_rests_on_the_runs_of_its_row_and_on_those_of_its_value() -> None:

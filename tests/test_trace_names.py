@@ -11,7 +11,7 @@ from samples.values import take_in, value_files, values_project
 from warehouse.claims.numbers.cell_rows import cell_rows
 from warehouse.claims.numbers.lineage import Lineage, lineage
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.provenance import annotate
+from warehouse.claims.trace.provenance.annotator import annotate
 from warehouse.claims.verify.verification import verify_number
 from warehouse.errors import WarehouseError
 from warehouse.project import Project

@@ -9,7 +9,8 @@ import pytest
 from provenance import generator, oracle
 from provenance.subject import Database, row_key
 
-from warehouse.claims.trace.provenance import Annotated, annotate
+from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.claims.trace.provenance.values import Annotated
 from warehouse.errors import WarehouseError
 
 CASES = [case for case in oracle.all_cases() if case.refuse is None]

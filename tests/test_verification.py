@@ -137,8 +137,8 @@ def test_a_query_that_does_not_read_the_table_of_runs_is_replayed_with_it(tmp_pa
     project = values_project(tmp_path / "project", "select run_id, sum(value) as total from reading group by run_id", "run_id")
     write(project, {
         "models/reading.sql": "select key as run_id, value from value",
-        "models/benchmark_run_fact.sql":
-            "select key as run_id, md5(key) as workload_spec_digest, min(artifact_manifest_digest) as artifact_manifest_digest"
+        "models/executed.sql":
+            "/*\nrole: runs\n*/\nselect key as run_id, md5(key) as workload_spec_digest, min(artifact_manifest_digest) as artifact_manifest_digest"
             " from value group by key",
     })
     take_in(project, value_files(tmp_path / "in", *FILES))
@@ -151,7 +151,7 @@ def test_a_query_that_does_not_read_the_table_of_runs_is_replayed_with_it(tmp_pa
     }
     assert {verdict.state for verdict in verify_all(project)} == {"verified"}
     # Another table of runs is another spec: what a publication says of its runs is made by it.
-    path = project.root / "models" / "benchmark_run_fact.sql"
+    path = project.root / "models" / "executed.sql"
     path.write_text(path.read_text().replace("md5(key)", "sha256(key)"))
     build(project)
     assert publish(project, "claim").query_spec_digest != first.query_spec_digest
@@ -161,7 +161,7 @@ def test_a_table_of_runs_without_their_digests_tells_nothing_of_them(tmp_path: P
     project = values_project(tmp_path / "project", "select run_id, sum(value) as total from reading group by run_id", "run_id")
     write(project, {
         "models/reading.sql": "select key as run_id, value from value",
-        "models/benchmark_run_fact.sql": "select distinct key as run_id from value",
+        "models/executed.sql": "/*\nrole: runs\n*/\nselect distinct key as run_id from value",
     })
     take_in(project, value_files(tmp_path / "in", *FILES))
     build(project)

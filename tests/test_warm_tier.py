@@ -14,6 +14,7 @@ from conftest import WhOn
 from from_nothing import tables_unlike_from_nothing
 from samples import bench_serving, mlperf_training
 from samples.values import take_in, value_files, values_project
+from standard import standard_project
 
 from warehouse.api import Warehouse
 from warehouse.claims.publish.publish import publish
@@ -21,7 +22,6 @@ from warehouse.claims.verify.verification import verify_all
 from warehouse.errors import WarehouseError
 from warehouse.maintenance.detail_retention import plan_detail
 from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import BuildReport, build
 from warehouse.transform.finished.builds import current_build, find_current
 from warehouse.transform.finished.query import open_build
@@ -313,7 +313,7 @@ def test_an_answer_without_rows_says_so(project: Project, wh_on: WhOn) -> None:
 
 def test_serving_and_training_detail_leaves_and_their_numbers_stay(tmp_path: Path) -> None:
     """Real formats, the standard models: requests and steps of the old runs go, whatever is computed from them stays."""
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     record = bench_serving.vllm_record(bench_serving.requests(40))
     bench_serving.write(tmp_path / "old/pod_h100sxm/M/old_TP4.json", record)
     mlperf_training.write_set(tmp_path / "training", [mlperf_training.Run(step_times_s=(50.0, 60.0))])

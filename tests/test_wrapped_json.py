@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 from samples import fabric_check as sample
+from standard import standard_project
 from test_fabric_check_ingestor import codes, drafts, of_log
 from test_fabric_ground_truth import built, sql_of
 from test_one_execution import nccl
-
-from warehouse.project_making import init_project
 
 WRITE_BW = sample.WRITE_BW.format(unit="Gb/sec", peak="110.5")
 
@@ -71,7 +70,7 @@ def test_rows_of_nccl_tests_made_json_take_their_unit_from_bytes_and_time(tmp_pa
 def test_several_all_reduce_figures_of_one_run_are_told_apart(tmp_path: Path) -> None:
     for algorithm in ("RING", "TREE"):
         sample.write(tmp_path / f"tree/{algorithm}.json", nccl_records(algorithm=algorithm))
-    sql = sql_of(built(tmp_path / "tree", init_project(tmp_path / "project")))
+    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
     assert sql("select count(*), count(distinct workload_spec_digest), min(same_figures_count) from fabric_results") == [(2, 2, 1)]
     assert sql("select workload_document->>'$.environment.NCCL_ALGO' from workload_dim order by all") == [("RING",), ("TREE",)]
 
@@ -90,7 +89,7 @@ def test_sums_of_nvbandwidth_jobs_of_fio_and_rates_of_iperf3(tmp_path: Path) -> 
     rates = {"hosts": ["node1", "node2"], "iperf3": {"fwd_gbps": 7.66, "rev_gbps": 7.45}}
     for name, document in (("nv", sums), ("fio", jobs), ("iperf", rates)):
         sample.write(tmp_path / f"tree/{name}.json", json.dumps(document, indent=2))
-    sql = sql_of(built(tmp_path / "tree", init_project(tmp_path / "project")))
+    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
     assert sql("select test, bandwidth_gb_per_s, io_per_s, latency_p99_us from fabric_outcome_fact where scope = 'point' order by all") == [
         ("host_to_device_memcpy_ce", 845.65, None, None), ("rand_read", pytest.approx(169.2069549560547 * 1048576 / 1e9), 43316.980503, None),
         ("seq_write", None, 600.0, 2500.0),
@@ -109,7 +108,7 @@ def test_a_list_of_prompts_about_a_tool_is_no_check(tmp_path: Path) -> None:
 
 def test_the_real_cluster_suite_has_the_peaks_of_its_own_comparison(aisp_evidence: Path, tmp_path: Path) -> None:
     folder = next(aisp_evidence.rglob("*_nccl_algo_comparison.json")).parent
-    sql = sql_of(built(folder, init_project(tmp_path / "project")))
+    sql = sql_of(built(folder, standard_project(tmp_path / "project")))
     compared = json.loads(next(folder.glob("*_nccl_algo_comparison.json")).read_text())["algorithms_tested"]
     profiles = json.loads(next(folder.glob("*_nccl_env_sensitivity.json")).read_text())["profiles"]
     stated = {Path(row.get("output") or row["output_json"]).name: row["peak_busbw_gbps"] for row in [*compared, *profiles]}

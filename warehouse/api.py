@@ -60,7 +60,7 @@ class Warehouse:
         with run_query(found.path, query, limits) as result:
             if told := told_away(result, query):
                 warnings.warn(told, UserWarning, stacklevel=2)
-            return read_arrow(result, limits)
+            return read_arrow(result, query, limits)
 
     def pl(
         self, query: str, *, build: str | None = None, timeout: float | None = None, memory: str | None = None,

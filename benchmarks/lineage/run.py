@@ -27,7 +27,7 @@ from measure import medians, run
 from subjects import FACT_QUERIES, Query, facts, tpch, tpch_queries, with_rollup
 
 from warehouse.claims.trace.catalog import Catalog
-from warehouse.claims.trace.provenance import annotate
+from warehouse.claims.trace.provenance.annotator import annotate
 from warehouse.claims.trace.trace_step import WANTED, hop, row_tokens
 from warehouse.claims.trace.tracing import Tracer, trace
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
-from warehouse.claims.trace.provenance import TRACE_SETTINGS
+from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.transform.sql.duck import connect
 
 if TYPE_CHECKING:

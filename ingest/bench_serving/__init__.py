@@ -6,19 +6,20 @@ files state as written, and what the requests of a detailed file give beside it;
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
 from warehouse.landing.deployments import CONFIGURATION_FIELDS
-from warehouse.landing.rows import landing_schema
+from warehouse.landing.family import Family
+from warehouse.landing.readers.entries import ENTRY_FIELDS
+from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
 
 _TIME = pa.timestamp("us", tz="UTC")
 
 TABLES: Mapping[str, pa.Schema] = {
     "bench_serving_run": landing_schema(
-        pa.field("run_id", pa.string(), nullable=False),
+        RUN_ID,
         pa.field("format", pa.string(), nullable=False),  # vllm, sglang, stt, inferencex, inferencex_agg or inferencex_agentic
         pa.field("is_whole", pa.bool_(), nullable=False),  # false: the record breaks off
         pa.field("started_at", _TIME),  # ended_at less the duration
@@ -54,19 +55,11 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("driver_version", pa.string()),
         pa.field("cuda_version", pa.string()),
         pa.field("torch_version", pa.string()),
-        pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
-        pa.field("workload_spec_digest", pa.string(), nullable=False),
+        *WORKLOAD_FIELDS,
     ),
-    "bench_serving_entry": landing_schema(
-        pa.field("run_id", pa.string(), nullable=False),
-        pa.field("source", pa.string(), nullable=False),  # result; requests: computed from the bytes named; console
-        pa.field("key", pa.string(), nullable=False),
-        pa.field("value", pa.string()),  # as written; NULL when longer than 4096 characters
-        pa.field("value_number", pa.float64()),
-        pa.field("line_number", pa.int64()),  # 1-based
-    ),
+    "bench_serving_entry": landing_schema(*ENTRY_FIELDS),  # source: result; requests, computed from the bytes named; console
     "bench_serving_request": landing_schema(
-        pa.field("run_id", pa.string(), nullable=False),
+        RUN_ID,
         pa.field("request_index", pa.int64(), nullable=False),  # from 0
         pa.field("status", pa.string(), nullable=False),
         pa.field("error", pa.string()),
@@ -81,29 +74,12 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
 }
 
-
-class BenchServing:
-    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
-
-    name = "bench_serving"
-    version = 13
-    formats = (
+INGESTOR = Family(
+    package=__name__, name="bench_serving", version=13, tables=TABLES,
+    formats=(
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "SGLang bench_serving .jsonl, 0.3 to 0.5: aggregates and --output-details, several runs a file",
         "InferenceX and InferenceMAX: the client's records, also in seconds, and agg_*.json, of fixed lengths and agentic",
         "speech-to-text benchmarks: {audio_duration_s, num_requests, results} as of llm-benchmaq",
-    )
-    tables = TABLES
-
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
-        from .bundles import cut
-
-        return cut(tree)
-
-    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
-        from .parse import landed
-
-        return landed(bundle, TABLES)
-
-
-INGESTOR = BenchServing()
+    ),
+)

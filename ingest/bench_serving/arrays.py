@@ -39,7 +39,7 @@ class Gaps(NamedTuple):
 def numbers_in(data: Data, pair: Pair, report: Report) -> Numbers | None:
     """The numbers of the array that is `pair`'s value; None, and an issue, where it is none."""
     if data[pair.start : pair.start + 1] != b"[":
-        report("not-an-array", pair.key[:120], pair.offset, pair.stop - pair.offset, pair.line_number, "error")
+        report.at("not-an-array", pair.key[:120], pair, "error")
         return None
     written = data[pair.start + 1 : pair.stop - 1].strip(_BLANK)
     return _numbers(written, pair, report)
@@ -48,7 +48,7 @@ def numbers_in(data: Data, pair: Pair, report: Report) -> Numbers | None:
 def gaps_in(data: Data, pair: Pair, report: Report) -> Gaps | None:
     """The numbers of an array of arrays, a megabyte at a time; None, and an issue, where it is none."""
     if data[pair.start : pair.start + 1] != b"[":
-        report("not-an-array", pair.key[:120], pair.offset, pair.stop - pair.offset, pair.line_number, "error")
+        report.at("not-an-array", pair.key[:120], pair, "error")
         return None
     pieces: list[Numbers] = [np.empty(0)]
     counts: list[int | None] = []
@@ -134,8 +134,7 @@ def _careful(values: list[Any], pair: Pair, report: Report) -> Numbers:
     numbers = [json_number(value) for value in values]
     lost = sum(number is None and value is not None for number, value in zip(numbers, values, strict=True))
     if lost:
-        message = f"{pair.key}: {lost} values are no finite numbers"
-        report("not-a-number", message, pair.offset, pair.stop - pair.offset, pair.line_number, "error")
+        report.at("not-a-number", f"{pair.key}: {lost} values are no finite numbers", pair, "error")
     return np.array(numbers, np.float64)
 
 
@@ -143,10 +142,10 @@ def _odd_gaps(data: Data, pair: Pair, report: Report) -> Gaps | None:
     """The same, for an array of which some elements are no plain arrays."""
     rows = _decoded(data[pair.start : pair.stop])
     if rows is None:
-        report("not-an-array", pair.key[:120], pair.offset, pair.stop - pair.offset, pair.line_number, "error")
+        report.at("not-an-array", pair.key[:120], pair, "error")
         return None
     if any(not isinstance(row, list) for row in rows):
-        report("not-an-array", f"an element of {pair.key}", pair.offset, pair.stop - pair.offset, pair.line_number, "error")
+        report.at("not-an-array", f"an element of {pair.key}", pair, "error")
     arrays = [_careful(row, pair, report) for row in rows if isinstance(row, list)]
     counts = [len(row) if isinstance(row, list) else None for row in rows]
     return Gaps(np.concatenate([np.empty(0), *arrays]), counts)

@@ -48,13 +48,7 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
 
 def _result_files(tree: Tree) -> Iterator[str]:
     for path in tree.files:
-        if not path.endswith((".json", ".jsonl")):
-            continue
-        try:
-            head = tree.head(path, HEAD_BYTES)
-        except OSError:  # the listing reports it
-            continue
-        if looks_like_results(head):
+        if path.endswith((".json", ".jsonl")) and looks_like_results(tree.head(path, HEAD_BYTES)):
             yield path
 
 

@@ -80,7 +80,7 @@ def _argument(
     entry = _entry(key, line, start + name_start, start + found.end(), value)
     text = value.decode(errors="replace")
     if is_non_finite(text) and text != _NO_LIMIT:
-        report("non-finite-number", entry.key, entry.offset, entry.length, entry.line_number, "error")
+        report.at("non-finite-number", entry.key, entry, "error")
     yield entry._replace(number=number_in(text))
 
 

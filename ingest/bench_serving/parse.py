@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ import pyarrow as pa
 from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle
 from warehouse.landing.deployments import count_disagreement
-from warehouse.landing.readers.entries import check_total, element_entry, possible
+from warehouse.landing.readers.entries import check_total, element_entry, land_entries, land_entry, possible
 from warehouse.landing.readers.json_text import Element, Json, json_number, json_pairs, json_text
 from warehouse.landing.readers.records import ABSENT, shown
 from warehouse.landing.readers.text import Data, Entry, Report, clean, is_non_finite, landed_text
@@ -42,36 +41,25 @@ _MAX_ARRAY_BYTES = 4096  # of an array that lands as text: those of a value for 
 _MAX_VALUE_BYTES = 4 << 20  # of a value that is no array: the server's state is some kilobytes
 
 
-@dataclass
-class _Parse:
-    """One bundle's parse: where rows go."""
-
-    bundle: Bundle
-    buffer: RowBuffer
-
-
-def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
-    """All landing rows of a bundle, in batches."""
-    parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest))
+def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
+    """Add all rows of a bundle; yields batches that are full."""
     for file in bundle.manifest.files:
         if file.role == RESULT:
-            yield from _result(parse, file.raw_path, file.sha256)
-    yield from parse.buffer.rest()
+            yield from _result(bundle, buffer, file.raw_path, file.sha256)
 
 
-def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
-    unnamed = Report(parse.buffer, raw_path, None)
-    data = parse.bundle.map(raw_path)
-    console, console_path = _console(parse, raw_path)
+def _result(bundle: Bundle, buffer: RowBuffer, raw_path: str, sha256: str) -> _Batches:
+    unnamed = Report(buffer, raw_path, None)
+    data = bundle.map(raw_path)
+    console, console_path = _console(bundle, buffer, raw_path)
     names: Counter[str] = Counter()
-    own = parse.bundle.manifest.identity.get(RECORDS, {}).get(raw_path)
+    own = bundle.manifest.identity.get(RECORDS, {}).get(raw_path)
     number = -1
     for record in records(data, unnamed):
         pairs = _by_key(record.pairs, unnamed)
         kind = format_of(pairs.keys())
         if kind is None:
-            message = "a record that no known client writes"
-            unnamed("unknown-record", message, record.offset, record.stop - record.offset, record.line_number, "error")
+            unnamed.at("unknown-record", "a record that no known client writes", record, "error")
             continue
         number += 1
         stated = list(_record_entries(data, pairs, unnamed))
@@ -81,46 +69,41 @@ def _result(parse: _Parse, raw_path: str, sha256: str) -> _Batches:
         if own is not None and number not in own:  # another file states it
             continue
         name = run_id(kind, raw_path, identity_of(by_key, sha256), names[name])
-        report = Report(parse.buffer, raw_path, name)
+        report = Report(buffer, raw_path, name)
         for source, path, entries in (("result", raw_path, stated), ("console", console_path, console)):
-            for entry in entries:
-                _add_entry(parse, name, source, path, entry)
+            land_entries(buffer, _ENTRY, path, name, source, entries)
         told = told_by(raw_path)
         columns = run_columns(kind, by_key, {entry.key: entry for entry in console}, told)
         if columns["ended_at_text"] and "ended_at" not in columns:
-            date = by_key["date"]
-            report("not-a-time", f"date: {shown(date.value)}", date.offset, date.length, date.line_number, "error")
+            report.at("not-a-time", f"date: {shown(by_key['date'].value)}", by_key["date"], "error")
         for total, parts in _TOTALS.items():
             check_total(by_key, total, parts, report, are_all=len(parts) > 1)  # the rest of one part failed
         check_statistics(by_key, report)
         sizes = [columns[f"{size}_parallel"] for size in ("tensor", "pipeline", "data")]
         apart = count_disagreement(accelerators_told(by_key, told), sizes)
         if apart and columns["accelerator_count"] is None:
-            report("accelerator-count-disagrees", apart, record.offset, record.stop - record.offset, record.line_number)
+            report.at("accelerator-count-disagrees", apart, record)
         for entry, message, severity in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
-            report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)
-        parse.buffer.add(
-            _RUN, raw_path, record.offset, record.stop - record.offset,
-            run_id=name, format=kind, is_whole=record.is_whole, **columns,
-        )
+            report.at("aggregate-disagrees", message, entry, severity)
+        buffer.add(_RUN, raw_path, record.offset, record.length, run_id=name, format=kind, is_whole=record.is_whole, **columns)
         completed = by_key.get("completed")
         detail = detail_of(data, pairs, completed.number if completed else None, report)
         if detail:
-            _add_statistics(parse, name, raw_path, by_key, detail, record, report)
-            _add_requests(parse, name, raw_path, detail)
-        yield from parse.buffer.full()
+            _add_statistics(buffer, name, raw_path, by_key, detail, record, report)
+            _add_requests(buffer, name, raw_path, detail)
+        yield from buffer.full()
     if not names:
         unnamed("no-result", "the file holds no whole key of a result", severity="error")
 
 
-def _console(parse: _Parse, raw_path: str) -> tuple[list[Entry], str]:
+def _console(bundle: Bundle, buffer: RowBuffer, raw_path: str) -> tuple[list[Entry], str]:
     """The entries of the console output of a result's name, if there is one."""
     stem = raw_path.rpartition(".")[0]
-    files = (file for file in parse.bundle.manifest.files if file.role == CONSOLE)
+    files = (file for file in bundle.manifest.files if file.role == CONSOLE)
     path = next((file.raw_path for file in files if file.raw_path.rpartition(".")[0] == stem), None)
     if path is None:
         return [], raw_path
-    return list(console_entries(parse.bundle.map(path), Report(parse.buffer, path, None))), path
+    return list(console_entries(bundle.map(path), Report(buffer, path, None))), path
 
 
 def _by_key(pairs: tuple[Pair, ...], report: Report) -> dict[str, Pair]:
@@ -128,10 +111,9 @@ def _by_key(pairs: tuple[Pair, ...], report: Report) -> dict[str, Pair]:
     found: dict[str, Pair] = {}
     for pair in pairs:
         if "\ufffd" in pair.key:
-            report("invalid-utf8", pair.key[:120], pair.offset, pair.stop - pair.offset, pair.line_number)
+            report.at("invalid-utf8", pair.key[:120], pair)
         if pair.key in found:
-            place = (pair.offset, pair.stop - pair.offset, pair.line_number)
-            report("duplicate-json-key", f"{pair.key[:120]}; the last one counts", *place)
+            report.at("duplicate-json-key", f"{pair.key[:120]}; the last one counts", pair)
         found[pair.key] = pair
     return found
 
@@ -139,29 +121,28 @@ def _by_key(pairs: tuple[Pair, ...], report: Report) -> dict[str, Pair]:
 def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> Iterator[Entry]:
     """The record's values, and those of the objects in it, named `server_info/version`. Arrays are values."""
     for pair in pairs.values():
-        place = (pair.offset, pair.stop - pair.offset, pair.line_number)
+        place = (pair.offset, pair.length, pair.line_number)
         first = data[pair.start : pair.start + 1]
         if pair.key in ARRAYS:
             continue
         if first in (b"[", b"{") and states_number(pair.key):
-            report("not-a-number", pair.key[:120], *place, severity="error")
+            report.at("not-a-number", pair.key[:120], pair, "error")
         if first == b"[":
             written = data[pair.start : pair.stop] if pair.stop - pair.start <= _MAX_ARRAY_BYTES else None
             yield Entry(*place, pair.key, clean(written.decode(errors="surrogateescape")) if written else None, None)
             continue
         if pair.stop - pair.start > _MAX_VALUE_BYTES:
-            report("value-too-large", f"{pair.key[:120]}: {pair.stop - pair.start} bytes", *place, "note")
+            report.at("value-too-large", f"{pair.key[:120]}: {pair.stop - pair.start} bytes", pair, "note")
             continue
         if first == b"{":
             inner = data[pair.start : pair.stop]
             for element in json_pairs(inner, report, depth=_DEPTH, start=(pair.start, pair.line_number)):
-                offset, length, line_number, key, value = element
-                yield from _scalar(Element(offset, length, line_number, f"{pair.key}/{key}", value), report)
+                yield from _scalar(element._replace(key=f"{pair.key}/{element.key}"), report)
             continue
         try:
             value = Json().value(data[pair.start : pair.stop].decode(errors="surrogateescape"))
         except ValueError:
-            report("malformed-json", f"{pair.key[:120]} has no JSON value", *place, severity="error")
+            report.at("malformed-json", f"{pair.key[:120]} has no JSON value", pair, "error")
             continue
         yield from _scalar(Element(*place, pair.key, value), report)
 
@@ -171,28 +152,20 @@ def _scalar(element: Element, report: Report) -> Iterator[Entry]:
     if element.value is None:  # as most of a server's arguments
         yield element_entry(element, report)
         return
-    key, value, place = str(element.key), element.value, (element.offset, element.length, element.line_number)
+    key, value = str(element.key), element.value
     is_scalar = not isinstance(value, (list, dict))
     text = (json_text(value) or "").strip() if is_scalar else ""
     if is_scalar and key == "request_rate" and text.casefold() in RATE_WORDS:
-        yield Entry(*place, key, landed_text(text), None)
+        yield Entry(*element[:3], key, landed_text(text), None)
         return
     is_missing = is_scalar and text.casefold() in ABSENT
     if states_number(key) and json_number(value) is None and not (is_missing or is_non_finite(text)):
-        report("not-a-number", f"{key[:80]}: {shown(value)}", *place, "error")
+        report.at("not-a-number", f"{key[:80]}: {shown(value)}", element, "error")
     yield possible(element_entry(element, report), report, counts=states_count(key))
 
 
-def _add_entry(parse: _Parse, name: str, source: str, raw_path: str, entry: Entry) -> None:
-    parse.buffer.add(
-        _ENTRY, raw_path, entry.offset, entry.length,
-        run_id=name, source=source, key=entry.key, value=entry.value, value_number=entry.number,
-        line_number=entry.line_number,
-    )
-
-
 def _add_statistics(
-    parse: _Parse, name: str, raw_path: str, stated: Mapping[str, Entry], detail: Detail, record: Record, report: Report
+    buffer: RowBuffer, name: str, raw_path: str, stated: Mapping[str, Entry], detail: Detail, record: Record, report: Report
 ) -> None:
     """What the requests give, beside what the record states. A record that breaks off has not all of its requests."""
     if not record.is_whole:
@@ -200,15 +173,15 @@ def _add_statistics(
     found = list(statistics(detail))
     failed = float(detail.failed)
     for key, value, place in (("failed", failed, detail.places["all"]), *found):
-        entry = Entry(*place, record.line_number, key, repr(value), value)
-        _add_entry(parse, name, "requests", raw_path, entry)
+        entry = Entry(place.offset, place.length, record.line_number, key, repr(value), value)
+        land_entry(buffer, _ENTRY, raw_path, name, "requests", entry)
     for entry, message, severity in disagreements(stated, detail, {key: value for key, value, _ in found}):
-        report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)
+        report.at("aggregate-disagrees", message, entry, severity)
 
 
-def _add_requests(parse: _Parse, name: str, raw_path: str, detail: Detail) -> None:
+def _add_requests(buffer: RowBuffer, name: str, raw_path: str, detail: Detail) -> None:
     place, count = detail.places["all"], detail.requests
-    parse.buffer.add_columns(
+    buffer.add_columns(
         _REQUEST, raw_path, np.full(count, place.offset), np.full(count, place.length),
         run_id=name, request_index=np.arange(count), **detail.columns,
     )

@@ -35,6 +35,10 @@ class Pair(NamedTuple):
     stop: int
     line_number: int
 
+    @property
+    def length(self) -> int:
+        return self.stop - self.offset
+
 
 class Record(NamedTuple):
     """One object of the file. `is_whole` is false where it breaks off."""
@@ -44,6 +48,10 @@ class Record(NamedTuple):
     line_number: int
     pairs: tuple[Pair, ...]
     is_whole: bool
+
+    @property
+    def length(self) -> int:
+        return self.stop - self.offset
 
 
 def records(data: Data, report: Report) -> Iterator[Record]:

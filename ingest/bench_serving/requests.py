@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from warehouse.landing.readers.text import Data, Report, landed_text
+from warehouse.landing.readers.text import Data, Place, Report, landed_text
 
 from .arrays import Gaps, Numbers, gaps_in, numbers_in, texts_in
 from .records import Pair
@@ -25,11 +25,6 @@ _TIMES = ("ttfts", "itls")
 _TOGETHER = ("input_lens", "output_lens", *_TIMES, "errors")  # written together, but for runs of which only lengths are kept
 _NUMBERS = ("input_lens", "output_lens", "ttfts", "start_times")
 PERCENTILES = (50, 90, 95, 99)
-
-
-class Place(NamedTuple):
-    offset: int
-    length: int
 
 
 class Detail(NamedTuple):
@@ -57,9 +52,7 @@ def detail_of(data: Data, pairs: Mapping[str, Pair], completed: float | None, re
     """The requests in a record's arrays; None where it has none. `completed` is how many the record says succeeded."""
     places = {name: pairs[name] for name in ARRAYS if name in pairs}
     if any(name in pairs for name in _TIMES) and (absent := [name for name in _TOGETHER if name not in pairs]):
-        place = next(iter(places.values()))
-        message = f"a record of requests without {', '.join(absent)}"
-        report("array-missing", message, place.offset, place.stop - place.offset, place.line_number)
+        report.at("array-missing", f"a record of requests without {', '.join(absent)}", next(iter(places.values())))
     if not {"ttfts", "output_lens", "errors"} & places.keys():  # nothing of how they ended
         return None
     read = {name: numbers_in(data, pairs[name], report) for name in _NUMBERS if name in pairs}
@@ -70,13 +63,12 @@ def detail_of(data: Data, pairs: Mapping[str, Pair], completed: float | None, re
     lengths |= ({"errors": len(errors)} if errors is not None else {}) | ({"itls": len(gaps.counts)} if gaps else {})
     count = max(lengths.values(), default=0)
     if len(set(lengths.values())) > 1:
-        place = next(iter(places.values()))
         stated = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        report("array-lengths-differ", stated, place.offset, place.stop - place.offset, place.line_number, "error")
+        report.at("array-lengths-differ", stated, next(iter(places.values())), "error")
     if count == 0:
         return None
     offset, stop = min(pair.offset for pair in places.values()), max(pair.stop for pair in places.values())
-    bytes_of = {name: Place(pair.offset, pair.stop - pair.offset) for name, pair in places.items()}
+    bytes_of = {name: Place(pair.offset, pair.length) for name, pair in places.items()}
     bytes_of["all"] = Place(offset, stop - offset)
     numbers = {name: _padded(found.get(name, []), count) for name in _NUMBERS}
     errors = [*(errors or ()), *[None] * (count - len(errors or ()))]

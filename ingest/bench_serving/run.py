@@ -8,9 +8,11 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from warehouse.landing.contract import canonical_json, workload_spec_digest
 from warehouse.landing.deployments import accelerator_of, accelerators_stated, accelerators_used, configuration, split_deployment
+from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import Entry
+from warehouse.landing.readers.text import whole as whole_number
+from warehouse.landing.rows import workload_columns
 
 from .names import Told, precision_in
 
@@ -20,7 +22,7 @@ _PREFIXES = {
     "vllm": "vllm-bench", "sglang": "sglang-bench", "inferencex": "inferencex", "inferencex_agg": "inferencex",
     "inferencex_agentic": "inferencex", "stt": "stt-bench",
 }
-_UNKNOWN = frozenset({"", "n/a", "na", "none", "null", "unknown"})
+_UNKNOWN = ABSENT - {"nan"}
 _RAMP = ("ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")
 _Value = TypeVar("_Value")
 _RECORD, _CONSOLE, _NAME = "record", "console", "name"  # where a configuration is stated
@@ -54,9 +56,7 @@ def run_columns(kind: str, stated: Stated, console: Stated, told: Told) -> dict[
     columns |= {**_software(kind, stated, console, told), **_times(stated)}
     columns["configuration_stated_in"] = ", ".join(place for place in (_RECORD, _CONSOLE, _NAME) if place in places) or None
     document = _workload_document(columns, stated, console)
-    columns["workload_document"] = canonical_json(document).decode()
-    columns["workload_spec_digest"] = workload_spec_digest(document)
-    return columns
+    return columns | workload_columns(document)
 
 
 def accelerators_told(stated: Stated, told: Told) -> int | None:
@@ -76,8 +76,7 @@ def number(stated: Stated, *keys: str) -> float | None:
 
 
 def whole(stated: Stated, *keys: str) -> int | None:
-    value = number(stated, *keys)
-    return int(value) if value is not None and value.is_integer() and abs(value) < 2**53 else None
+    return whole_number(number(stated, *keys))
 
 
 def _first(places: set[str], **found: _Value | None) -> _Value | None:

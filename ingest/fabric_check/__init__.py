@@ -6,21 +6,13 @@ keeps what the tools print, units beside values; conversions are the models'.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pyarrow as pa
-
-from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.family import Family
 
 from .tables import TABLES
 
-
-class FabricCheck:
-    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
-
-    name = "fabric_check"
-    version = 10
-    formats = (
+INGESTOR = Family(
+    package=__name__, name="fabric_check", version=10, tables=TABLES,
+    formats=(
         "nccl-tests and rccl-tests text, 2.0 to 2.18: several tests in a log, launcher prefixes, per-iteration columns",
         "nccl-tests JSON (-J), versions 1 and 2",
         "rccl-tests report files (-x): JSON and CSV",
@@ -33,18 +25,5 @@ class FabricCheck:
         "iperf3 JSON (-J, --json-stream) and text",
         "JSON around any of these: a tool's text in a string, a tool's JSON within another document",
         "JSON records that scripts make of nccl-tests, nvbandwidth, fio and iperf3 (algbw_gbps, sum_gbps, bw_mb_s, fwd_gbps)",
-    )
-    tables = TABLES
-
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
-        from .bundles import cut
-
-        return cut(tree)
-
-    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
-        from .parse import landed
-
-        return landed(bundle, TABLES)
-
-
-INGESTOR = FabricCheck()
+    ),
+)

@@ -59,12 +59,12 @@ def _roles(tree: Tree) -> dict[str, str]:
     for path in tree.files:
         name = path.rpartition("/")[2]
         if name.casefold().endswith(".csv"):
-            if _head(tree, path, len(nccl_summary.HEAD) + 3).removeprefix(b"\xef\xbb\xbf").startswith(nccl_summary.HEAD):
+            if tree.head(path, len(nccl_summary.HEAD) + 3).removeprefix(b"\xef\xbb\xbf").startswith(nccl_summary.HEAD):
                 roles[path] = SUMMARY
-            elif rccl_report.MARK.search(_head(tree, path, HEAD_BYTES)):
+            elif rccl_report.MARK.search(tree.head(path, HEAD_BYTES)):
                 roles[path] = "rccl_tests_report"
         elif _TEXT.fullmatch(name) and not _is_recorded(tree, path):
-            tools = tools_of(_head(tree, path, HEAD_BYTES))
+            tools = tools_of(tree.head(path, HEAD_BYTES))
             if tools:
                 roles[path] = tools[0].role
     summaries = {path.rpartition("/")[0] for path, role in roles.items() if role == SUMMARY}
@@ -78,13 +78,6 @@ def _roles(tree: Tree) -> dict[str, str]:
         elif name in _DOCUMENTS and folder in summaries:
             roles[path] = DOCUMENT
     return dict(sorted(roles.items()))
-
-
-def _head(tree: Tree, path: str, limit: int) -> bytes:
-    try:
-        return tree.head(path, limit)
-    except OSError:  # the listing reports it
-        return b""
 
 
 def _is_recorded(tree: Tree, path: str) -> bool:
@@ -115,7 +108,7 @@ def _together(tree: Tree, paths: list[str], held: _Held) -> list[list[str]]:
         folder = path.rpartition("/")[0] if place_of(tree.full_parts(path)).is_identity else None
         twins = [other.raw_path for execution in held[path] for other in reports[folder].add(execution)]
         if tree.files[path].bytes <= _COUNTED_BYTES:
-            content = hashlib.sha256(_head(tree, path, _COUNTED_BYTES)).hexdigest()
+            content = hashlib.sha256(tree.head(path, _COUNTED_BYTES)).hexdigest()
             twins.append(copies.setdefault((path.rpartition(".")[0] or path, content), path))
         for other in twins:
             _join(of_path, other, path)
@@ -166,7 +159,7 @@ def _media_type(path: str) -> str:
 
 def _executions(tree: Tree, path: str, role: str) -> list[Execution]:
     """The executions that a log of moderate size reports; those of a large one are counted when it is parsed."""
-    data, name = _head(tree, path, _COUNTED_BYTES + 1), path.rpartition("/")[2]
+    data, name = tree.head(path, _COUNTED_BYTES + 1), path.rpartition("/")[2]
     if role == SILENT_LOG:
         return [Execution(path, 1, Check("nccl-tests", None, 0), None)]
     if len(data) > _COUNTED_BYTES:

@@ -56,6 +56,13 @@ class Check:
         if self.status != "failed":
             self.status, self.status_reason = "failed", clean(reason)[:500]
 
+    def conclude(self, reason: str | None) -> None:
+        """The check is over: it failed for a reason, or succeeded."""
+        if reason:
+            self.fail(reason)
+        else:
+            self.status = "succeeded"
+
 
 class Row(NamedTuple):
     """A landing row of a check. `table` None: the check is over."""
@@ -66,6 +73,10 @@ class Row(NamedTuple):
     length: int = 0
     columns: Mapping[str, Any] = MappingProxyType({})
     issue: tuple[str, str] | None = None  # code and message of what its bytes state and no column holds
+
+    @property
+    def line_number(self) -> int | None:
+        return self.columns.get("line_number")
 
 
 Rows = Iterator[Row]
@@ -110,6 +121,13 @@ def test(
         "test_index": test_index, "test": name, "status": status,
         "status_reason": None if reason is None else clean(reason)[:500],
     })
+
+
+def one_test(check: Check, reason: str | None) -> Rows:
+    """The last rows of a check that is one test."""
+    check.conclude(reason)
+    yield test(check, check.offset, check.length, 1, check.test, "failed" if reason else "measured", reason)
+    yield end(check)
 
 
 def point(check: Check, line: Line, test_index: int, point_index: int, scope: str = "point", **columns: Any) -> Row:

@@ -55,21 +55,17 @@ def settled(check: Check, rows: list[Row], report: Report) -> list[Row]:
     return found
 
 
-def _tell(report: Report, code: str, message: str, row: Row, severity: str = ERROR) -> None:
-    report(code, message, row.offset, row.length, row.columns.get("line_number"), severity)
-
-
 def _wrong_values(rows: list[Row], points: list[Row], report: Report) -> str | None:
     """Why the results of the collective were wrong. The tools print their times all the same, and `FAILED` below them."""
     wrong = [row for row in points if row.columns["status"] == "failed"]
     if wrong:
         message = f"{len(wrong)} of {len(points)} points have wrong values: nothing was measured there"
-        _tell(report, "wrong-values", message, wrong[0])
+        report.at("wrong-values", message, wrong[0], ERROR)
         return message
     for row in rows:
         if row.table == ENTRY and row.columns["key"] == OUT_OF_BOUNDS and row.columns["value_number"]:
             message = f"{OUT_OF_BOUNDS}: {row.columns['value']}"
-            _tell(report, "wrong-values", message, row)
+            report.at("wrong-values", message, row, ERROR)
             return message
     return None
 
@@ -89,7 +85,7 @@ def _off_factor(check: Check, points: list[Row], report: Report) -> list[tuple[R
     others = (ranks for ranks in range(2, _MOST_RANKS) if all(_follow(*pair, factor_of(ranks)) for pair in rates.values()))
     if (ranks := next(others, None)) is not None:
         message = f"{check.rank_count} ranks are listed, and every bus bandwidth is that of {ranks}"
-        _tell(report, "rank-count-contradicted", message, points[0], WARNING)
+        report.at("rank-count-contradicted", message, points[0], WARNING)
         return []
     found = []
     for row in points:
@@ -97,7 +93,7 @@ def _off_factor(check: Check, points: list[Row], report: Report) -> list[tuple[R
             alg, bus = rates[id(row)]
             reason = f"the bus bandwidth is {bus:.6g} GB/s, the algorithm bandwidth {alg:.6g} GB/s"
             reason += f" times {factor:.6g} for {check.rank_count} ranks"
-            _tell(report, "bandwidth-contradicted", f"{row.columns['message_bytes']} bytes: {reason}", row)
+            report.at("bandwidth-contradicted", f"{row.columns['message_bytes']} bytes: {reason}", row, ERROR)
             found.append((row, reason))
     return found
 
@@ -126,7 +122,7 @@ def _stated_twice(check: Check, points: list[Row], report: Report) -> list[tuple
     for rows in by_size.values():
         if len(rows) > min(times) and len({(row.columns.get("time_us"), row.columns.get("bus_bandwidth_gb_per_s")) for row in rows}) > 1:
             reason = f"{rows[0].columns['message_bytes']} bytes is stated {len(rows)} times with different figures"
-            _tell(report, "conflicting-sizes", reason, rows[1])
+            report.at("conflicting-sizes", reason, rows[1], ERROR)
             found += [(row, reason) for row in rows]
     return found
 
@@ -136,14 +132,14 @@ def _no_average_of(points: list[Row], averages: list[Row], report: Report) -> st
     stated = [(row, float(number)) for row in averages if (number := row.columns["value_number"]) is not None]
     if len({number for _, number in stated}) > 1:
         reason = f"two averages of the bus bandwidth: {stated[0][1]:.6g} and {stated[-1][1]:.6g} GB/s"
-        _tell(report, "conflicting-averages", reason, stated[-1][0])
+        report.at("conflicting-averages", reason, stated[-1][0], ERROR)
         return reason
     rates = [float(rate) for row in points if (rate := row.columns.get("bus_bandwidth_gb_per_s")) is not None]
     if not stated or not rates and stated[0][1] >= 0:
         return None
     row, average = stated[0]
     if average < 0:
-        _tell(report, "impossible-average", reason := f"the average bus bandwidth is {average:.6g} GB/s", row)
+        report.at("impossible-average", reason := f"the average bus bandwidth is {average:.6g} GB/s", row, ERROR)
         return reason
     mean, tolerance = sum(rates) / len(rates), _ROUNDING + _RELATIVE_ROUNDING * max(rates)
     if abs(average - mean) <= tolerance or any(map(report.has, _DAMAGED)):
@@ -152,5 +148,5 @@ def _no_average_of(points: list[Row], averages: list[Row], report: Report) -> st
     reason = f"the average bus bandwidth is stated as {average:.6g} GB/s, the rows have a mean of {mean:.6g}: {apart}"
     if not min(rates) - tolerance <= average <= max(rates) + tolerance:
         severity, reason = ERROR, f"{reason}; they lie between {min(rates):.6g} and {max(rates):.6g}"
-    _tell(report, "average-disagrees", reason, row, severity)
+    report.at("average-disagrees", reason, row, severity)
     return reason if severity == ERROR else None

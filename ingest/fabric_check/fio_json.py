@@ -54,10 +54,7 @@ def _check(document: Document) -> Rows:
         jobs.append({**common, **_options(job.value.get("job options")), "job": text(job.value, "jobname") or ""})
         yield from _job(check, document, job, index, failures)
     check.parameters["jobs"] = jobs
-    if failures or not jobs:
-        check.fail(failures[0] if failures else "the document has no jobs")
-    else:
-        check.status = "succeeded"
+    check.conclude(failures[0] if failures else None if jobs else "the document has no jobs")
     yield end(check)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from warehouse.landing.readers.text import MAX_LINE_BYTES, Data, Line, Report, clean, number_in
 
-from .check import Check, Rows, at, end, endpoint, entry, integer_in, point, table_integer, table_number, test
+from .check import Check, Rows, at, endpoint, entry, integer_in, one_test, point, table_integer, table_number
 from .streams import Told, told_lines
 
 MARK = re.compile(
@@ -119,7 +119,7 @@ def _progress(state: _State, told: Told, report: Report) -> None:
     text = line.data[begin:].decode("latin-1")
     starts = [match.start() for match in _PROGRESS.finditer(text)]
     if not starts:
-        report("malformed-progress", "no progress at the line's end", line.offset, len(line.data), line.number)
+        report.at("malformed-progress", "no progress at the line's end", line)
         return
     for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
         work, _, rest = text[start:stop].partition("errors: ")
@@ -173,9 +173,4 @@ def _finished(state: _State) -> Rows:
         reason = "the log ends before the verdict"
     elif reason is None and state.tested not in (None, verdicts):
         reason = f"the log has verdicts of {verdicts} of {state.tested} GPUs"
-    if reason is not None:
-        check.fail(reason)
-    else:
-        check.status = "succeeded"
-    yield test(check, check.offset, check.length, 1, "gpu_burn", "measured" if reason is None else "failed", reason)
-    yield end(check)
+    yield from one_test(check, reason)

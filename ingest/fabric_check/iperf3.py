@@ -14,7 +14,7 @@ from typing import Any
 from warehouse.landing.readers.json_text import Element, json_text
 from warehouse.landing.readers.text import Data, Report, clean
 
-from .check import Check, Rows, at, end, entry, point, test
+from .check import Check, Rows, at, entry, one_test, point
 from .json_tree import Document, by_key, documents, text
 
 MARK = re.compile(rb'"version"\s*:\s*"iperf 3|"start"\s*:\s*\{\s*"connected"\s*:')
@@ -71,12 +71,7 @@ def _check(document: Document) -> Rows:
             yield entry(check, document.line(element), f"{cpu.key}/{element.key}", json_text(element.value), 1)
     error = json_text(found["error"].value) if "error" in found else None
     reason = error or (None if count else "the document has no end report")
-    if reason:
-        check.fail(reason)
-    else:
-        check.status = "succeeded"
-    yield test(check, check.offset, check.length, 1, "iperf3", "failed" if reason else "measured", reason)
-    yield end(check)
+    yield from one_test(check, reason)
 
 
 def _events(document: Document) -> dict[str, Element]:

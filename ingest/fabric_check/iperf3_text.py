@@ -12,7 +12,7 @@ from typing import Any
 
 from warehouse.landing.readers.text import Data, Line, Report, clean
 
-from .check import Check, Rows, at, end, integer_in, point, table_integer, table_number, test
+from .check import Check, Rows, at, integer_in, one_test, point, table_integer, table_number
 from .streams import Told, told_lines
 
 # With its streams behind it: other programs, too, say that they connect.
@@ -131,9 +131,4 @@ def _finished(section: _Section) -> Rows:
             columns["scope_name"] = " -> ".join(filter(None, (columns["source"], columns["target"]))) or None
         yield point(check, line, 1, index, "pair" if is_pair else "stream", **columns)
     reason = section.error or (None if section.rows else "the log has no end report")
-    if reason:
-        check.fail(reason)
-    else:
-        check.status = "succeeded"
-    yield test(check, check.offset, check.length, 1, "iperf3", "failed" if reason else "measured", check.status_reason)
-    yield end(check)
+    yield from one_test(check, reason)

@@ -14,7 +14,7 @@ from warehouse.landing.readers.entries import is_count
 from warehouse.landing.readers.json_text import Element, json_text
 from warehouse.landing.readers.text import Data, Report, clean
 
-from .check import Check, Row, Rows, at, end, endpoint, entry, is_missing, point, test
+from .check import Check, Row, Rows, at, end, endpoint, entry, is_missing, one_test, point, test
 from .json_tree import Document, by_key, documents, text
 
 _COLLECTIVE = rb'\{(?=[^{}]*"redop"\s*:)(?=[^{}]*"size_bytes"\s*:)[^{}]*"busbw_gbps"\s*:\s*-?\d'
@@ -92,7 +92,7 @@ def _collective(document: Document, found: dict[str, Element], listing: Element)
         )
         if factor is None:
             row.flag("unknown-unit", "algbw_gbps agrees with neither bytes nor bits over time")
-    yield from _over(check, index)
+    yield from one_test(check, None if index else "the document has no rows")
 
 
 def _agreed_factor(stated: Iterable[tuple[float | None, float | None, float | None]]) -> float | None:
@@ -181,14 +181,4 @@ def _iperf3(document: Document, found: dict[str, Element]) -> Rows:
                 check, document.line(rate), 1, count, "pair", scope_name=f"{source} -> {target}" if source else rate.key,
                 source=source, target=target, bandwidth=document.number(rate), bandwidth_unit="Gbits/sec",
             )
-    yield from _over(check, count)
-
-
-def _over(check: Check, points: int) -> Rows:
-    reason = None if points else "the document has no rows"
-    if reason:
-        check.fail(reason)
-    else:
-        check.status = "succeeded"
-    yield test(check, check.offset, check.length, 1, check.test, "failed" if reason else "measured", reason)
-    yield end(check)
+    yield from one_test(check, None if count else "the document has no rows")

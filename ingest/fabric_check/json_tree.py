@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from warehouse.landing.readers.json_text import Element, json_elements, json_pairs, json_text
 from warehouse.landing.readers.records import Record, shown
-from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Line, Report, clean, count_of, lines
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Line, Place, Report, clean, count_of, lines
 
 MAX_DOCUMENT_BYTES = 32 << 20  # a document is held whole: a tool's result is some kilobytes
 _OPENING = re.compile(rb"^[^\S\n]*\{", re.MULTILINE)
 _LIST = re.compile(rb"\s*\[")
 _CLOSING = re.compile(rb"^\}[^\S\n]*\n", re.MULTILINE)  # of a document that is indented, as these tools write theirs
 KEY = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*', re.DOTALL)
+_NOWHERE = Place(0, 0)
 
 
 def documents(data: Data, report: Report) -> Iterator["Document"]:
@@ -89,19 +89,15 @@ class Document:
 
     def record(self, element: Element | None) -> Record:
         """The object that an element is, for its numbers; what cannot be taken is told at the element. Empty for any other."""
-        value = element.value if element is not None else None
+        value, flag = element.value if element is not None else None, self._report.flag(element or _NOWHERE)
         if element is not None and value is not None and not isinstance(value, dict):
-            self._flag(element, "not-an-object", f"{element.key}: {shown(value)}")
-        return Record(value if isinstance(value, dict) else {}, partial(self._flag, element))
+            flag("not-an-object", f"{element.key}: {shown(value)}")
+        return Record(value if isinstance(value, dict) else {}, flag)
 
     def number(self, element: Element | None) -> float | None:
         """The number that an element states, as `record` takes one."""
         key = (element.key if element is not None else None) or "value"
-        return Record({key: element.value if element is not None else None}, partial(self._flag, element)).number(key)
-
-    def _flag(self, element: Element | None, code: str, message: str) -> None:
-        offset, length, line_number = element[:3] if element is not None else (0, 0, None)
-        self._report(code, message, offset, length, line_number, "error")
+        return Record({key: element.value if element is not None else None}, self._report.flag(element or _NOWHERE)).number(key)
 
 
 def by_key(elements: Iterator[Element]) -> dict[str, Element]:

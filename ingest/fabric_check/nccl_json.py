@@ -14,7 +14,7 @@ from warehouse.landing.readers.json_text import Element, json_text
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Data, Report, clean
 
-from .check import Check, Rows, at, end, endpoint, entry, is_missing, point, test
+from .check import Check, Rows, at, endpoint, entry, is_missing, one_test, point
 from .json_tree import Document, by_key, documents, text
 
 MARK = re.compile(rb'"nccl_version"\s*:\s*\d+\s*,\s*"config"\s*:|^\s*\{"version":\d+,"start_time":', re.MULTILINE)
@@ -51,7 +51,6 @@ def _check(document: Document) -> Rows:
         yield from _result(check, document, result, index, kinds)
     check.parameters |= {f"{kind}s": sorted(seen) for kind, seen in kinds.items() if seen}
     yield from _verdict(check, document, found)
-    yield end(check)
 
 
 def _program(arguments: Element | None) -> str | None:
@@ -154,8 +153,4 @@ def _verdict(check: Check, document: Document, found: dict[str, Element]) -> Row
     errors = found["errors"].value if "errors" in found else None
     if reason and isinstance(errors, list):
         reason = next((error for error in errors if isinstance(error, str) and error), reason)
-    if reason:
-        check.fail(reason)
-    else:
-        check.status = "succeeded"
-    yield test(check, check.offset, check.length, 1, check.test, "failed" if reason else "measured", reason)
+    yield from one_test(check, reason)

@@ -217,13 +217,9 @@ def _finished(section: Section) -> Iterator[Row]:
     if reason is None and section.average is None:
         missing = section.average_text and f"the average bus bandwidth is {section.average_text}"
         reason = section.error or missing or "the log has no average bus bandwidth"
-    if reason is not None:
-        check.fail(reason)
-        status = "failed"
-    else:
-        check.status = "succeeded"
-        status = "measured"
-        if section.reduced_to is not None:
-            status, reason = "reduced", f"maxBytes {check.parameters.get('max_bytes')} was reduced to {section.reduced_to}"
+    check.conclude(reason)
+    status = "measured" if reason is None else "failed"
+    if reason is None and section.reduced_to is not None:
+        status, reason = "reduced", f"maxBytes {check.parameters.get('max_bytes')} was reduced to {section.reduced_to}"
     yield test(check, check.offset, check.length, 1, check.test, status, reason)
     yield end(check)

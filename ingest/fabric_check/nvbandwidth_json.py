@@ -43,7 +43,7 @@ def _check(document: Document, report: Report) -> Rows:
         if not isinstance(element.value, (dict, list)):
             yield entry(check, document.line(element), key, json_text(element.value))
         elif key not in _LISTS:
-            report("not-a-text", f"{key[:80]}: {shown(element.value)}", *element[:3])
+            report.at("not-a-text", f"{key[:80]}: {shown(element.value)}", element)
     if devices := found.get("GPU Device list"):
         for number, device in enumerate(document.inside(devices)):
             if isinstance(device.value, str) and (named := _DEVICE.fullmatch(device.value)):
@@ -58,10 +58,7 @@ def _check(document: Document, report: Report) -> Rows:
     if "error" in found:
         failures.append(json_text(found["error"].value) or "error")
     check.parameters["tests"] = sorted({name for case in cases if (name := text(case.value, "name"))})
-    if failures or not cases:
-        check.fail(failures[0] if failures else "the document has no tests")
-    else:
-        check.status = "succeeded"
+    check.conclude(failures[0] if failures else None if cases else "the document has no tests")
     yield end(check)
 
 
@@ -79,7 +76,7 @@ def _case(check: Check, document: Document, case: Element, index: int, failures:
     if status == "measured":
         document.expect(found, ("sum", "bandwidth_matrix"))
         if matrix is None:
-            report("unknown-unit", f"{name}: its matrix has no title that can be read", case.offset, case.length, case.line_number, "error")
+            report.at("unknown-unit", f"{name}: its matrix has no title that can be read", case, "error")
     points = 0
     cells = [list(document.inside(row)) for row in document.inside(found["bandwidth_matrix"])] if "bandwidth_matrix" in found else []
     parts = parts_of(matrix, name, len(cells), max(map(len, cells), default=0)) if matrix else [None]

@@ -5,7 +5,7 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,6 @@ from .tables import ENDPOINT, ENTRY, POINT, RUN, TEST
 from .tools import HEAD_BYTES, TOOLS, tools_of
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
-_ROWS_BETWEEN_BATCHES = 5_000
 _LOG_ROLES = {tool.role for tool in TOOLS} | {SILENT_LOG}
 
 
@@ -55,14 +54,13 @@ class _Parse:
     runs: dict[str, list[_Run]] = field(default_factory=dict)
     reports: Reports = field(default_factory=Reports)
     landed: dict[Execution, _Run] = field(default_factory=dict)
-    rows: int = 0
 
 
-def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
-    """All landing rows of a bundle, in batches."""
+def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
+    """Add all rows of a bundle; yields batches that are full."""
     files = sorted(bundle.manifest.by_path.items())
     has_summary = any(file.role == SUMMARY for _, file in files)
-    parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest), has_summary)
+    parse = _Parse(bundle, buffer, has_summary)
     copies: set[tuple[str, str]] = set()
     for raw_path, file in files:
         # A log and its copy in the same place, as .log and .out, state the same runs.
@@ -76,7 +74,6 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
     for raw_path, file in files:
         if file.role == SUMMARY:
             yield from _summary(parse, raw_path)
-    yield from parse.buffer.rest()
 
 
 def _log(parse: _Parse, raw_path: str, role: str | None) -> _Batches:
@@ -90,7 +87,7 @@ def _log(parse: _Parse, raw_path: str, role: str | None) -> _Batches:
     for execution, row in executions(sources, raw_path):
         has_checks = True
         if row.issue is not None:
-            report(*row.issue, row.offset, row.length, row.columns.get("line_number"), "error")
+            report.at(*row.issue, row, "error")
         if execution.is_held:
             execution.rows.append(row)
             if row.table is None:
@@ -155,9 +152,7 @@ def _land(parse: _Parse, execution: Execution, row: Row) -> _Batches:
             columns = {**columns, "figures_digest": execution.figures_digest(columns["test_index"])}
         parse.buffer.add(row.table, raw_path, row.offset, row.length, run_id=run.run_id, **columns)
         _note(run, row)
-    parse.rows += 1
-    if parse.rows % _ROWS_BETWEEN_BATCHES == 0:
-        yield from parse.buffer.full()
+    yield from parse.buffer.full()
 
 
 def _check_end(data: Data, report: Report) -> None:
@@ -229,9 +224,7 @@ def _summary(parse: _Parse, raw_path: str) -> _Batches:
                     "summary-disagrees", clean(message), raw_path, statement.line.offset, len(statement.line.data),
                     severity=severity, line_number=statement.line.number, run_id=run.run_id,
                 )
-        parse.rows += 1
-        if parse.rows % _ROWS_BETWEEN_BATCHES == 0:
-            yield from parse.buffer.full()
+        yield from parse.buffer.full()
 
 
 def _summarised(parse: _Parse, statement: Stated) -> _Run | None:

@@ -18,7 +18,7 @@ _TIME = re.compile(
 # A host's name ends in a number of two digits or after a hyphen (gpu01, cnode3-002, login-1), or is a Cray's (x3200c0s25b0n0).
 _HOST = re.compile(r"[A-Za-z]+(?:\d*-[A-Za-z]*)*(?:\d\d+|(?<=-)\d)|x\d+c\d+s\d+b\d+n\d+")
 # nccl-tests-cluster names its logs by nodes, GPUs a node and, below a dozen nodes, the nodes themselves.
-_FILE = re.compile(r"(?P<prefix>.*)_N(?P<nodes>\d{1,6})_G(?P<gpus>\d{1,6})(?:_(?P<names>[^.]+?))?(?P<debug>_debug)?\.log", re.IGNORECASE)
+_FILE = re.compile(r"(?P<prefix>.*)_N(?P<nodes>\d{1,6})_G\d{1,6}(?:_(?P<names>[^.]+?))?(?P<debug>_debug)?\.log", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,6 @@ class FileName:
 
     prefix: str
     node_count: int
-    gpus_per_node: int
     nodes: tuple[str, ...]
     is_debug_log: bool
 
@@ -64,7 +63,7 @@ def file_name(name: str) -> FileName | None:
     if found is None:
         return None
     names = tuple(token for token in (found["names"] or "").split("_") if token)
-    return FileName(found["prefix"], int(found["nodes"]), int(found["gpus"]), names, found["debug"] is not None)
+    return FileName(found["prefix"], int(found["nodes"]), names, found["debug"] is not None)
 
 
 def _campaign(folders: list[str]) -> tuple[int | None, str | None]:

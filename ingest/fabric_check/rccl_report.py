@@ -9,14 +9,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from warehouse.landing.readers.json_text import json_pairs
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Data, Line, Report, clean, decoded, is_non_finite, lines
 
-from .check import Check, Rows, at, end, is_missing, point, test
+from .check import Check, Rows, at, is_missing, one_test, point
 from .nccl_text import test_named
 
 MARK = re.compile(
@@ -34,7 +33,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     wrong_rows = index = 0
     for line, stated in _rows(data, report):
         check.cover(*at(line))
-        row = Record(stated, partial(_flag, report, line))
+        row = Record(stated, report.flag(line))
         if not stated.keys() >= set(_RIGHT):
             report.at("malformed-row", ", ".join(key for key in _RIGHT if key not in stated), line, "error")
             continue
@@ -63,16 +62,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         report("no-test", "the report has no rows", 0, len(data), 1, "error")
     check.parameters |= {f"{kind}s": sorted(seen) for kind, seen in kinds.items() if seen}
     reason = None if index and not wrong_rows else f"{wrong_rows} rows with wrong values" if index else "the report has no rows"
-    if reason:
-        check.fail(reason)
-    else:
-        check.status = "succeeded"
-    yield test(check, check.offset, check.length, 1, check.test, "failed" if reason else "measured", reason)
-    yield end(check)
-
-
-def _flag(report: Report, line: Line, code: str, message: str) -> None:
-    report.at(code, message, line, "error")
+    yield from one_test(check, reason)
 
 
 def _rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]]]:

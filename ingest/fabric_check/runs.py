@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from warehouse.landing.contract import canonical_json, workload_spec_digest
 from warehouse.landing.readers.text import clean
+from warehouse.landing.rows import workload_columns
 
 from .check import Check
 
@@ -31,8 +31,7 @@ def run_columns(check: Check) -> dict[str, Any]:
         "gpu_bus_ids": _bus_ids(check),
         "started_at_text": check.started_at_text, "started_at": check.started_at,
         "is_zone_assumed": check.is_zone_assumed, "ended_at": check.ended_at, "duration_s": check.duration_s,
-        "workload_document": canonical_json(document).decode(),
-        "workload_spec_digest": workload_spec_digest(document),
+        **workload_columns(document),
     }
 
 

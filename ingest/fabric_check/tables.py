@@ -10,11 +10,10 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.rows import landing_schema
+from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
 
 _STRING, _INT, _FLOAT = pa.string(), pa.int64(), pa.float64()
 
-_RUN = pa.field("run_id", _STRING, nullable=False)
 _TEST_INDEX = pa.field("test_index", _INT, nullable=False)  # place of the test in its run, from 1
 _LINE = pa.field("line_number", _INT)  # 1-based; NULL: the row covers many
 
@@ -24,7 +23,7 @@ RUN, TEST, ENDPOINT, POINT, ENTRY = (
 
 TABLES: Mapping[str, pa.Schema] = {
     RUN: landing_schema(
-        _RUN,
+        RUN_ID,
         pa.field("tool", _STRING, nullable=False),
         pa.field("tool_version", _STRING),
         pa.field("test", _STRING),  # NULL: the evidence does not say which
@@ -43,11 +42,10 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("is_zone_assumed", pa.bool_()),
         pa.field("ended_at", pa.timestamp("us", tz="UTC")),
         pa.field("duration_s", _FLOAT),
-        pa.field("workload_document", _STRING, nullable=False),  # canonical JSON
-        pa.field("workload_spec_digest", _STRING, nullable=False),
+        *WORKLOAD_FIELDS,
     ),
     TEST: landing_schema(
-        _RUN,
+        RUN_ID,
         _TEST_INDEX,
         pa.field("test", _STRING),
         pa.field("status", _STRING, nullable=False),  # measured, reduced, failed, waived, unknown
@@ -55,7 +53,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("figures_digest", _STRING),  # of all that its points state; NULL: it measured nothing
     ),
     ENDPOINT: landing_schema(
-        _RUN,
+        RUN_ID,
         pa.field("kind", _STRING, nullable=False),  # rank, gpu
         pa.field("number", _INT, nullable=False),  # of the rank or the GPU
         pa.field("node_name", _STRING),
@@ -66,7 +64,7 @@ TABLES: Mapping[str, pa.Schema] = {
         _LINE,
     ),
     POINT: landing_schema(
-        _RUN,
+        RUN_ID,
         _TEST_INDEX,
         pa.field("point_index", _INT, nullable=False),  # place in its test, from 1
         pa.field("scope", _STRING, nullable=False),  # point, pair, gpu, stream

@@ -6,29 +6,27 @@ AIPerf's records of every request. Units stand beside each statistic; the raw ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
 from warehouse.landing.deployments import CONFIGURATION_FIELDS
+from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
-from warehouse.landing.rows import landing_schema
+from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
 
-_RUN_ID = pa.field("run_id", pa.string(), nullable=False)
 _POINT = pa.field("point_index", pa.int64(), nullable=False)
 _TIMES = ("ttft", "tpot", "itl", "e2e")
 _REQUEST = pa.field("request_index", pa.int64(), nullable=False)
 
 TABLES: Mapping[str, pa.Schema] = {
     "genai_perf_run": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         pa.field("tool", pa.string(), nullable=False),  # genai-perf, aiperf or perf_analyzer
-        pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
-        pa.field("workload_spec_digest", pa.string(), nullable=False),
+        *WORKLOAD_FIELDS,
     ),
     "genai_perf_point": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         _POINT,
         pa.field("concurrency", pa.int64()),
         pa.field("request_rate_per_s", pa.float64()),
@@ -36,7 +34,7 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
     "genai_perf_entry": landing_schema(*ENTRY_FIELDS),
     "genai_perf_deployment": landing_schema(  # what a record of InferenceX states that restates the run
-        _RUN_ID,
+        RUN_ID,
         pa.field("system_name", pa.string()),
         pa.field("accelerator", pa.string()),
         pa.field("accelerator_count", pa.int64()),
@@ -51,7 +49,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("precision", pa.string()),
     ),
     "genai_perf_slice": landing_schema(  # AIPerf's time slices: windows of a run, as the client saw them
-        _RUN_ID,
+        RUN_ID,
         pa.field("slice_index", pa.int64(), nullable=False),
         pa.field("start_ns", pa.int64()),
         pa.field("end_ns", pa.int64()),
@@ -62,7 +60,7 @@ TABLES: Mapping[str, pa.Schema] = {
         *(pa.field(f"{metric}_{statistic}_ms", pa.float64()) for metric in _TIMES for statistic in ("mean", "p50", "p99")),
     ),
     "genai_perf_server_metric": landing_schema(  # what AIPerf scraped of the servers
-        _RUN_ID,
+        RUN_ID,
         pa.field("endpoint", pa.string()),
         pa.field("labels", pa.string()),  # canonical JSON
         pa.field("metric", pa.string(), nullable=False),  # as the server names it
@@ -73,7 +71,7 @@ TABLES: Mapping[str, pa.Schema] = {
         *(pa.field(f"value_{statistic}", pa.float64()) for statistic in ("avg", "min", "max", "total", "rate", "count", "sum")),
     ),
     "genai_perf_request": landing_schema(  # of perf_analyzer's raw export
-        _RUN_ID,
+        RUN_ID,
         _POINT,
         _REQUEST,
         pa.field("timestamp_ns", pa.int64()),  # since the epoch, as all that follow
@@ -84,7 +82,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("completion_tokens", pa.int64()),
     ),
     "genai_perf_record": landing_schema(  # of AIPerf
-        _RUN_ID,
+        RUN_ID,
         _POINT,
         _REQUEST,
         pa.field("request_start_ns", pa.int64()),
@@ -99,29 +97,12 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
 }
 
-
-class GenaiPerf:
-    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
-
-    name = "genai_perf"
-    version = 13
-    formats = (
+INGESTOR = Family(
+    package=__name__, name="genai_perf", version=13, tables=TABLES,
+    formats=(
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",
         "AIPerf's JSON since 0.1 (or CSV), schema 1.0 to 1.3, and its records, a request a line",
         "AIPerf's time slices, and the server metrics that it scraped (JSON, CSV, or a scrape a line)",
-    )
-    tables = TABLES
-
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
-        from .bundles import cut
-
-        return cut(tree)
-
-    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
-        from .parse import landed
-
-        return landed(bundle, TABLES)
-
-
-INGESTOR = GenaiPerf()
+    ),
+)

@@ -77,31 +77,28 @@ def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
     suffix = suffix.casefold()
     if suffix not in _MEDIA_TYPES:
         return None
-    try:
-        head = tree.head(path)
-        start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-        if suffix == "csv":
-            if start.startswith(_SLICES_CSV) or _SERVER_METRICS_CSV.match(start):
-                role = SLICES_CSV if start.startswith(_SLICES_CSV) else SERVER_METRICS_CSV
-                return _File(path, role, _ENDING.sub("", stem))
-            is_csv = start.startswith(b"Metric,") and _CSV_STATISTIC.search(tree.head(path, _HEAD_BYTES)) is not None
-            return _File(path, "csv", _ENDING.sub("", stem)) if is_csv else None
-        if not start.startswith(b"{"):
-            return None
-        if suffix == "jsonl":
-            if all(mark in head for mark in _SCRAPE_MARKS):
-                return _File(path, SCRAPES, _ENDING.sub("", stem))
-            if not _REQUEST_MARK.search(head):
-                return None
-            is_record = _RECORD_MARK in head
-            return _File(path, "records", stem) if is_record else Unclaimed(path, "AIPerf's raw requests: its records are read")
-        if _SLICES.match(head) or _SERVER_METRICS.match(start):
-            return _File(path, SLICES if _SLICES.match(head) else SERVER_METRICS, _ENDING.sub("", stem))
-        if _RAW.search(head):
-            return _File(path, "raw", stem)
-        return _File(path, "summary", _ENDING.sub("", stem)) if _is_summary(tree, path, head) else None
-    except OSError:
+    head = tree.head(path)
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if suffix == "csv":
+        if start.startswith(_SLICES_CSV) or _SERVER_METRICS_CSV.match(start):
+            role = SLICES_CSV if start.startswith(_SLICES_CSV) else SERVER_METRICS_CSV
+            return _File(path, role, _ENDING.sub("", stem))
+        is_csv = start.startswith(b"Metric,") and _CSV_STATISTIC.search(tree.head(path, _HEAD_BYTES)) is not None
+        return _File(path, "csv", _ENDING.sub("", stem)) if is_csv else None
+    if not start.startswith(b"{"):
         return None
+    if suffix == "jsonl":
+        if all(mark in head for mark in _SCRAPE_MARKS):
+            return _File(path, SCRAPES, _ENDING.sub("", stem))
+        if not _REQUEST_MARK.search(head):
+            return None
+        is_record = _RECORD_MARK in head
+        return _File(path, "records", stem) if is_record else Unclaimed(path, "AIPerf's raw requests: its records are read")
+    if _SLICES.match(head) or _SERVER_METRICS.match(start):
+        return _File(path, SLICES if _SLICES.match(head) else SERVER_METRICS, _ENDING.sub("", stem))
+    if _RAW.search(head):
+        return _File(path, "raw", stem)
+    return _File(path, "summary", _ENDING.sub("", stem)) if _is_summary(tree, path, head) else None
 
 
 def _is_summary(tree: Tree, path: str, head: bytes) -> bool:

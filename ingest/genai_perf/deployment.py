@@ -19,14 +19,13 @@ from warehouse.landing.readers.entries import document
 from warehouse.landing.readers.json_text import json_text
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import Report
+from warehouse.landing.rows import Row
 
 from .inferencex import elements_of
 
-_UNKNOWN = ABSENT | {"unknown"}
 
-
-def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -> tuple[int, int, dict[str, Any]] | None:
-    """Offset, length and columns of the record with this number in a file."""
+def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -> Row | None:
+    """The record with this number in a file."""
     data = document(bundle, raw_path, report)
     found = next((item for index, item in enumerate(_objects(data)) if index == number), None)
     if found is None:
@@ -40,7 +39,7 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
 
     def known(key: str) -> str | None:
         value = text(key)
-        return None if value is None or value.strip().casefold() in _UNKNOWN else value
+        return None if value is None or value.strip().casefold() in ABSENT else value
 
     def size(key: str) -> int | None:
         value = record.get(key)
@@ -55,7 +54,7 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
         used = accelerators_used((size("tp"), size("pp"), size("pcp_size")), count)
         if used is None and (message := count_disagreement(count, (size("tp"), size("pp"), size("dp")))):
             report("accelerator-count-disagrees", message, offset, length)
-    return offset, length, {
+    return Row(offset, length, {
         "system_name": system,
         "accelerator": accelerator_of(system) if system else None,
         "accelerator_count": used,
@@ -68,7 +67,7 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
         "framework": (known("framework") or "").casefold() or None,
         "image": known("image"),
         "precision": known("precision"),
-    }
+    })
 
 
 def _objects(data: bytes) -> Iterator[tuple[int, int, dict[str, Any]]]:

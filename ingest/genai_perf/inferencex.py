@@ -62,11 +62,8 @@ def _records(tree: Tree) -> Iterator[tuple[Restatement, Mapping[str, Any]]]:
     for path, file in tree.files.items():
         if not path.endswith(".json") or file.bytes > _MAX_BYTES:
             continue
-        try:
-            head = tree.head(path, _HEAD_BYTES)
-            found = _decoded(tree.head(path, _MAX_BYTES)) if all(mark in head for mark in _MARKS) else None
-        except OSError:
-            continue
+        head = tree.head(path, _HEAD_BYTES)
+        found = _decoded(tree.head(path, _MAX_BYTES)) if all(mark in head for mark in _MARKS) else None
         elements = elements_of(found)
         records = [record for record in ([found] if elements is None else elements) if isinstance(record, dict)]
         for number, record in enumerate(records):

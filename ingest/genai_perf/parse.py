@@ -6,21 +6,19 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.consistency import check_statistics
-from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.readers.columns import Rows
-from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.contract import Bundle
+from warehouse.landing.readers.entries import check_computed, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean, percentile
-from warehouse.landing.readers.text import Entry, Report
-from warehouse.landing.rows import RowBuffer
-from warehouse.landing.severity import disagreement
+from warehouse.landing.readers.text import Data, Entry, Report, whole
+from warehouse.landing.rows import Row, RowBuffer, Rows, workload_columns
 
 from .bundles import RECORDS, SCRAPES, SERVER_METRICS, SERVER_METRICS_CSV, SLICES, run_id
 from .csv_text import csv_entries
@@ -35,7 +33,6 @@ from .workload import workload_document
 _DEPTH = 7
 _AIPERF_KEYS = frozenset({"aiperf_version", "was_cancelled", "error_summary"})
 _RECORDS = "records/"  # AIPerf 0.1 nests its statistics, which stand at the top before and after
-_ROWS_BETWEEN_BATCHES = 5_000
 _REQUESTS = re.compile(rf"(?:{_RECORDS})?(?:error_)?request_count/avg")
 _NUMBERS = re.compile(rf"(?:{_RECORDS})?\w+/(?:avg|min|max|std|sum|count|p\d+(?:\.\d+)?)")
 # What was asked for; 0, or none, where the run went on for some time instead.
@@ -45,29 +42,23 @@ _PERCENTILES = (25, 50, 75, 90, 95, 99)
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 
 
-def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
-    """All landing rows of a bundle, in batches."""
-    buffer = RowBuffer(dict(tables), bundle.digest)
+def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
+    """Add all rows of a bundle; yields batches that are full."""
     paths = {file.role or "": file.raw_path for file in bundle.manifest.files}
     lead = next(paths[role] for role in ("summary", "csv", "records", "raw") if role in paths)
     run = run_id(bundle.manifest.identity, bundle.manifest.by_path[lead].sha256)
     entries = _summary(bundle, buffer, run, paths)
     experiments: list[Experiment] = []
     if "raw" in paths:
-        yield from _raw(bundle, buffer, run, paths["raw"], experiments)
+        yield from _rows(bundle, buffer, run, "genai_perf_request", paths["raw"], partial(request_rows, experiments=experiments))
     if "records" in paths:
-        yield from _records(bundle, buffer, run, paths["records"])
+        yield from _rows(bundle, buffer, run, "genai_perf_record", paths["records"], record_rows)
     if SLICES in paths:
-        data, report = bundle.map(paths[SLICES]), Report(buffer, paths[SLICES], run)
-        for offset, length, columns in slice_rows(data, report):
-            buffer.add("genai_perf_slice", paths[SLICES], offset, length, run_id=run, **columns)
-        yield from buffer.full()
+        yield from _rows(bundle, buffer, run, "genai_perf_slice", paths[SLICES], slice_rows)
     # The CSV is rounded, and of the scrapes the others are statistics.
     for role, read in ((SERVER_METRICS, json_rows), (SERVER_METRICS_CSV, csv_rows), (SCRAPES, scrape_rows)):
         if role in paths:
-            for offset, length, columns in read(bundle.map(paths[role]), Report(buffer, paths[role], run)):
-                buffer.add("genai_perf_server_metric", paths[role], offset, length, run_id=run, **columns)
-                yield from buffer.full()
+            yield from _rows(bundle, buffer, run, "genai_perf_server_metric", paths[role], read)
             break
     tool = _tool(entries, paths)
     workload = workload_document(tool, entries, Report(buffer, lead, run))
@@ -78,10 +69,14 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
         _check(entries, experiments[0], Report(buffer, lead, run))
     buffer.add(
         "genai_perf_run", lead, 0, bundle.manifest.by_path[lead].bytes,
-        run_id=run, tool=tool,
-        workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
+        run_id=run, tool=tool, **workload_columns(workload),
     )
-    yield from buffer.rest()
+
+
+def _rows(
+    bundle: Bundle, buffer: RowBuffer, run: str, table: str, raw_path: str, read: Callable[[Data, Report], Iterable[Row | Rows]]
+) -> _Batches:
+    return buffer.add_all(table, raw_path, read(bundle.map(raw_path), Report(buffer, raw_path, run)), run_id=run)
 
 
 def _deployment(bundle: Bundle, buffer: RowBuffer, run: str) -> str | None:
@@ -90,9 +85,8 @@ def _deployment(bundle: Bundle, buffer: RowBuffer, run: str) -> str | None:
     for raw_path in sorted(numbers):
         row = deployment_row(bundle, raw_path, numbers[raw_path][0], Report(buffer, raw_path, run))
         if row:
-            offset, length, columns = row
-            buffer.add("genai_perf_deployment", raw_path, offset, length, run_id=run, **columns)
-            precision: str | None = columns["precision"]
+            buffer.add_read("genai_perf_deployment", raw_path, row, run_id=run)
+            precision: str | None = row.columns["precision"]
             return precision
     return None
 
@@ -115,8 +109,8 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
     if role == "summary":
         found = (_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
     found = (possible(entry, report, counts=bool(_REQUESTS.fullmatch(entry.key))) for entry in found)
-    landed_rows = landed_entries(buffer, "genai_perf_entry", paths[role], run, "summary", found)
-    entries = {entry.key.removeprefix(_RECORDS): entry for entry in landed_rows}
+    stated = land_entries(buffer, "genai_perf_entry", paths[role], run, "summary", found)
+    entries = {key.removeprefix(_RECORDS): entry for key, entry in stated.items()}
     for total in _ASKED_FOR:
         if total in entries and entries[total].number:  # no published number is made of it
             check_total(entries, total, ("request_count/avg", "error_request_count/avg"), report, "warning")
@@ -124,9 +118,9 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
     for key, entry in entries.items():
         name, _, statistic = key.rpartition("/")
         if statistic == "unit" and not is_known(name, entry.value):
-            report("unknown-unit", f"{name}: {entry.value}", entry.offset, entry.length, entry.line_number, "error")
+            report.at("unknown-unit", f"{name}: {entry.value}", entry, "error")
         elif statistic == "avg" and f"{name}/unit" not in entries and not (role == "csv" and COUNTED.fullmatch(name)):
-            report("unknown-unit", f"{name} states none", entry.offset, entry.length, entry.line_number, "error")
+            report.at("unknown-unit", f"{name} states none", entry, "error")
     return entries
 
 
@@ -135,39 +129,14 @@ def _entry(element: Element, report: Report) -> Entry:
     return numeric(entry, report) if _NUMBERS.fullmatch(entry.key) else entry
 
 
-def _raw(bundle: Bundle, buffer: RowBuffer, run: str, raw_path: str, experiments: list[Experiment]) -> _Batches:
-    report = Report(buffer, raw_path, run)
-    data = bundle.map(raw_path)
-    for count, row in enumerate(request_rows(data, report, experiments), 1):
-        buffer.add(
-            "genai_perf_request", raw_path, row.offset, row.length, run_id=run, point_index=row.experiment, **row.columns
-        )
-        if count % _ROWS_BETWEEN_BATCHES == 0:
-            yield from buffer.full()
-
-
-def _records(bundle: Bundle, buffer: RowBuffer, run: str, raw_path: str) -> _Batches:
-    report = Report(buffer, raw_path, run)
-    data = bundle.map(raw_path)
-    for found in record_rows(data, report):
-        if isinstance(found, Rows):
-            points = np.zeros(len(found.offsets), np.int64)
-            buffer.add_columns(
-                "genai_perf_record", raw_path, found.offsets, found.lengths, run_id=run, point_index=points, **found.columns
-            )
-        else:
-            line, columns = found
-            buffer.add("genai_perf_record", raw_path, line.offset, len(line.data), run_id=run, point_index=0, **columns)
-        yield from buffer.full()
-
-
 def _add_points(
     bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, str], workload: Mapping[str, Any],
     experiments: Sequence[Experiment],
 ) -> None:
     """A point for each experiment of the raw export, or the one that the summary or the records are of."""
     summary = paths.get("summary") or paths.get("csv")
-    concurrency, rate = _integer(workload.get("concurrency")), workload.get("request_rate")
+    concurrency, rate = workload.get("concurrency"), workload.get("request_rate")
+    concurrency = concurrency if isinstance(concurrency, int) else None
     if not experiments:
         lead = summary or paths.get("records") or paths["raw"]
         buffer.add(
@@ -179,14 +148,10 @@ def _add_points(
         is_asked_for = experiment.value == (concurrency if is_concurrency else rate)
         buffer.add(
             "genai_perf_point", paths["raw"], experiment.offset, experiment.length, run_id=run, point_index=index,
-            concurrency=_integer(experiment.value) if is_concurrency else None,
+            concurrency=whole(experiment.value) if is_concurrency else None,
             request_rate_per_s=experiment.value if experiment.mode == "request_rate" else None,
             has_summary=summary is not None and (len(experiments) == 1 or is_asked_for),
         )
-
-
-def _integer(number: Any) -> int | None:
-    return int(number) if isinstance(number, (int, float)) and float(number).is_integer() and abs(number) < 2**53 else None
 
 
 def _check(entries: Mapping[str, Entry], experiment: Experiment, report: Report) -> None:
@@ -208,6 +173,4 @@ def _check(entries: Mapping[str, Entry], experiment: Experiment, report: Report)
             if entry is None or entry.number is None or agrees(entry.number, here) or agrees(entry.number, round(here, 2)):
                 continue
             if unit is not None:
-                severity, apart = disagreement(entry.number, here)
-                message = f"{name}/{statistic} is {entry.value} {unit.value}, of the requests {here!r}: {apart}"
-                report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)
+                check_computed(entry._replace(key=f"{name}/{statistic}"), here, report, f" {unit.value}")

@@ -8,15 +8,16 @@ times are off by some microseconds (recomputed from saved exports to the last di
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Flag, Record, shown
-from warehouse.landing.readers.text import Data, Report
+from warehouse.landing.readers.text import Data, Place, Report
+from warehouse.landing.rows import Row
 
 _TIMES, _OUTPUTS = "response_timestamps", "response_outputs"
 
@@ -34,13 +35,6 @@ class Experiment:
     latencies_ns: list[int] = field(default_factory=list)
 
 
-class Row(NamedTuple):
-    experiment: int
-    offset: int
-    length: int
-    columns: dict[str, Any]
-
-
 def request_rows(data: Data, report: Report, experiments: list[Experiment]) -> Iterator[Row]:
     """A row for each request; `experiments` is filled on the way."""
     with JsonStream(data, report) as stream:
@@ -55,10 +49,6 @@ def request_rows(data: Data, report: Report, experiments: list[Experiment]) -> I
             report("no-requests", "the export has no experiments", 0, len(data), severity="error")
 
 
-def _reporter(report: Report, offset: int, length: int) -> Callable[[str, str], None]:
-    return lambda code, message: report(code, message, offset, length, severity="error")
-
-
 def _requests(stream: JsonStream, report: Report, experiments: list[Experiment]) -> Iterator[Row]:
     experiment = experiments[-1]
     has_requests = False
@@ -66,15 +56,16 @@ def _requests(stream: JsonStream, report: Report, experiments: list[Experiment])
         if pair.key == "experiment":
             start = stream.offset
             found = stream.value()
+            flag = report.flag(Place(start, stream.offset - start))
             if isinstance(found, dict):
-                record = Record(found, _reporter(report, start, stream.offset - start))
+                record = Record(found, flag)
                 experiment.mode, experiment.value = record.text("mode"), record.number("value")
             else:
-                report("not-an-object", f"experiment: {shown(found)}", start, stream.offset - start, severity="error")
+                flag("not-an-object", f"experiment: {shown(found)}")
         elif pair.key == "requests" and stream.kind() == "[":
             has_requests = True
             for offset, length, request in stream.objects():
-                yield Row(len(experiments) - 1, offset, length, _columns(request, experiment))
+                yield Row(offset, length, {"point_index": len(experiments) - 1, **_columns(request, experiment)})
     if not has_requests:
         start = experiment.offset
         report("no-requests", "the experiment has none", start, stream.offset - start, stream.line_number(start), "error")

@@ -14,11 +14,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from warehouse.landing.readers.columns import Rows, as_column, never
+from warehouse.landing.readers.columns import as_column, never
 from warehouse.landing.readers.json_lines import Lines, json_lines
 from warehouse.landing.readers.json_records import Records
 from warehouse.landing.readers.records import Record
-from warehouse.landing.readers.text import Data, Line, Report
+from warehouse.landing.readers.text import Data, Report
+from warehouse.landing.rows import Row, Rows
 
 from .units import MILLISECONDS, milliseconds
 
@@ -28,9 +29,8 @@ _MOMENTS = ("request_start_ns", "request_end_ns")
 _WARM_UP = "warmup"
 
 
-def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]] | Rows]:
-    """The records of the measured phase, each as its line and columns, or many by columns; warm-up requests are no part of
-    the result."""
+def record_rows(data: Data, report: Report) -> Iterator[Row | Rows]:
+    """The records of the measured phase, one by one or many by columns; warm-up requests are no part of the result."""
     index = 0
     for several in json_lines(data, report):
         rows = _rows_of_all(several, index)
@@ -41,7 +41,7 @@ def record_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, An
         for line, record in several.objects(report):
             metadata = record.within("metadata")
             if (metadata.text("benchmark_phase") or metadata.text("credit_phase")) != _WARM_UP:
-                yield line, {"request_index": index, **_columns(record)}
+                yield Row(line.offset, line.length, {"request_index": index, "point_index": 0, **_columns(record)})
                 index += 1
 
 
@@ -66,7 +66,7 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
         kept = np.array([phase != _WARM_UP for phase in phases])
         columns = {key: pa.array(column).filter(pa.array(kept)) for key, column in columns.items()}
         offsets, lengths = offsets[kept], lengths[kept]
-    columns["request_index"] = np.arange(first, first + len(offsets))
+    columns |= {"request_index": np.arange(first, first + len(offsets)), "point_index": np.zeros(len(offsets), np.int64)}
     return Rows(offsets, lengths, columns)
 
 

@@ -14,7 +14,8 @@ from warehouse.landing.contract import canonical_json
 from warehouse.landing.readers.json_lines import json_lines
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Record, shown
-from warehouse.landing.readers.text import Data, Report, clean, decoded, landed_text, lines, number_in
+from warehouse.landing.readers.text import Data, Place, Report, clean, decoded, landed_text, lines, number_in
+from warehouse.landing.rows import Row
 
 STATISTICS = ("avg", "min", "max", "total", "rate", "count", "sum")
 _HEADER = ["Endpoint", "Type", "Metric", "Unit"]
@@ -23,10 +24,8 @@ _NO_LABELS = frozenset({
     *STATISTICS, "std", "rate_avg", "rate_min", "rate_max", "rate_std", "count_rate", "sum_rate", "Description", "buckets",
 })
 
-Rows = Iterator[tuple[int, int, dict[str, Any]]]  # offset, length, columns
 
-
-def json_rows(data: Data, report: Report) -> Rows:
+def json_rows(data: Data, report: Report) -> Iterator[Row]:
     """Each series; one of which windows are stated, by window."""
     collected: dict[str, tuple[int | None, int | None]] = {}
     with JsonStream(data, report) as stream:
@@ -48,17 +47,15 @@ def _collected(summary: Any, offset: int, report: Report) -> dict[str, tuple[int
     found = {}
     for endpoint, stated in info.items() if isinstance(info, dict) else ():
         if isinstance(stated, dict):
-            record = Record(stated, lambda code, message: report(code, message, offset, severity="error"))
+            record = Record(stated, report.flag(Place(offset, 0)))
             found[str(endpoint)] = record.count("first_fetch_ns"), record.count("last_fetch_ns")
     return found
 
 
 def _metric(
     name: str, found: Any, offset: int, length: int, collected: dict[str, tuple[int | None, int | None]], report: Report
-) -> Rows:
-    def flag(code: str, message: str) -> None:
-        report(code, message, offset, length, severity="error")
-
+) -> Iterator[Row]:
+    flag = report.flag(Place(offset, length))
     metric = Record(found if isinstance(found, dict) else {}, flag)
     listed = metric.values.get("series")
     if not isinstance(listed, list):
@@ -77,10 +74,10 @@ def _metric(
                 collected.get(endpoint or "", (None, None)) if window is None else (record.count("start_ns"), record.count("end_ns"))
             )
             numbers = {f"value_{key}": record.number(key) for key in STATISTICS}
-            yield offset, length, {**stated, "start_ns": moments[0], "end_ns": moments[1], **numbers}
+            yield Row(offset, length, {**stated, "start_ns": moments[0], "end_ns": moments[1], **numbers})
 
 
-def csv_rows(data: Data, report: Report) -> Rows:
+def csv_rows(data: Data, report: Report) -> Iterator[Row]:
     """Each series. The tables of gauges, counters and histograms follow one another, each below its header."""
     header: list[str] = []
     for line in lines(data, report):
@@ -100,11 +97,11 @@ def csv_rows(data: Data, report: Report) -> Rows:
             continue
         stated = dict(zip(header, cells, strict=True))
         labels = {key: value for key, value in stated.items() if value and not _is_no_label(key)}
-        yield line.offset, len(line.data), {
+        yield Row(line.offset, line.length, {
             "endpoint": landed_text(stated["Endpoint"]), "labels": _labels(labels), "metric": clean(stated["Metric"])[:200],
             "metric_type": stated["Type"] or None, "unit": stated["Unit"] or None, "start_ns": None, "end_ns": None,
             **{f"value_{key}": number_in(stated.get(key, "")) for key in STATISTICS},
-        }
+        })
 
 
 def _is_no_label(column: str) -> bool:
@@ -112,7 +109,7 @@ def _is_no_label(column: str) -> bool:
     return column in _HEADER or column in _NO_LABELS or is_percentile
 
 
-def scrape_rows(data: Data, report: Report) -> Rows:
+def scrape_rows(data: Data, report: Report) -> Iterator[Row]:
     """Each series with a plain value, over all scrapes: its mean, least and greatest, from the first scrape to the last."""
     series: dict[tuple[str, str, str], list[float]] = {}
     moments: list[int] = []
@@ -130,11 +127,11 @@ def scrape_rows(data: Data, report: Report) -> Rows:
                         mean[1] += value
                         mean[2], mean[3] = min(mean[2], value), max(mean[3], value)
     for (endpoint, name, labels), (number, total, least, greatest) in series.items():
-        yield 0, len(data), {
+        yield Row(0, len(data), {
             "endpoint": endpoint or None, "labels": labels or None, "metric": clean(name)[:200], "metric_type": None, "unit": None,
             "start_ns": min(moments, default=None), "end_ns": max(moments, default=None), "value_avg": total / number,
             "value_min": least, "value_max": greatest,
-        }
+        })
 
 
 def _labels(found: Mapping[str, Any]) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Data, Report
+from warehouse.landing.rows import Row
 
 from .units import RATES, milliseconds
 
@@ -21,15 +22,15 @@ _STATISTICS = {"mean": "avg", "p50": "p50", "p99": "p99"}
 _THROUGHPUTS = ("request_throughput", "output_token_throughput", "total_token_throughput")
 
 
-def slice_rows(data: Data, report: Report) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Offset, length and columns of each window."""
+def slice_rows(data: Data, report: Report) -> Iterator[Row]:
+    """Each window."""
     with JsonStream(data, report) as stream:
         for pair in stream.pairs():
             if pair.key != "timeslices":
                 stream.skip()
                 continue
             for index, (offset, length, window) in enumerate(stream.objects()):
-                yield offset, length, {"slice_index": index, **_columns(window)}
+                yield Row(offset, length, {"slice_index": index, **_columns(window)})
 
 
 def _columns(window: Record) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from warehouse.landing.readers.json_text import is_lost_number, json_number, json_text
 from warehouse.landing.readers.records import ABSENT
-from warehouse.landing.readers.text import Entry, Report, is_non_finite
+from warehouse.landing.readers.text import Entry, Report, exact_number, is_non_finite
 
 # Document key: where genai-perf, its later versions and AIPerf state it. The seed, hosts and folders are not in it. AIPerf
 # since 0.10 lists phases and datasets: `phase/` and `dataset/` are what the one that is measured states.
@@ -58,12 +58,11 @@ def workload_document(tool: str, entries: Mapping[str, Entry], report: Report) -
         if entry is None:
             continue
         if name in _NUMBERS and entry.number is not None:
-            number = entry.number
-            document[name] = int(number) if number.is_integer() and abs(number) < 2**53 else number
+            document[name] = exact_number(entry.number)
         elif name in _NUMBERS:
             value = entry.value or ""
             if value.strip().casefold() not in ABSENT and not is_non_finite(value):
-                report("not-a-number", f"{name}: {value[:120]}", entry.offset, entry.length, entry.line_number, "error")
+                report.at("not-a-number", f"{name}: {value[:120]}", entry, "error")
         else:
             document[name] = _names(entry.value or "") if name == "model" else entry.value
     prefix = f"{_CONFIG}extra_inputs/"
@@ -84,7 +83,7 @@ def _with_what_is_measured(entries: Mapping[str, Entry], report: Report) -> dict
             for path, value in _scalars(counted[0], one):
                 key = _CONFIG + path
                 if is_lost_number(value):
-                    report("non-finite-number", key[:120], stated.offset, stated.length, stated.line_number, "error")
+                    report.at("non-finite-number", key[:120], stated, "error")
                 found[key] = stated._replace(key=key, value=json_text(value), number=json_number(value))
     return found
 

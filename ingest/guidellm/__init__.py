@@ -6,27 +6,25 @@ One bundle is one report is one run; its benchmarks are the points of its worklo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
-from warehouse.landing.rows import landing_schema
+from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
 
-_RUN_ID = pa.field("run_id", pa.string(), nullable=False)
 _BENCHMARK = pa.field("benchmark_index", pa.int64(), nullable=False)
 
 TABLES: Mapping[str, pa.Schema] = {
     "guidellm_run": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         pa.field("guidellm_version", pa.string()),
         pa.field("report_version", pa.string()),  # of the report's schema; NULL before 0.4
-        pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
-        pa.field("workload_spec_digest", pa.string(), nullable=False),
+        *WORKLOAD_FIELDS,
     ),
     "guidellm_benchmark": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         _BENCHMARK,
         pa.field("workload_point", pa.string(), nullable=False),  # the strategy; numbered where two are of one load
         pa.field("strategy", pa.string()),
@@ -35,7 +33,7 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
     "guidellm_entry": landing_schema(*ENTRY_FIELDS, pa.field("benchmark_index", pa.int64())),  # NULL: of the report
     "guidellm_request": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         _BENCHMARK,
         pa.field("request_index", pa.int64(), nullable=False),
         pa.field("status", pa.string(), nullable=False),  # successful, errored, incomplete
@@ -50,27 +48,10 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
 }
 
-
-class Guidellm:
-    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
-
-    name = "guidellm"
-    version = 7
-    formats = (
+INGESTOR = Family(
+    package=__name__, name="guidellm", version=7, tables=TABLES,
+    formats=(
         "GuideLLM benchmarks.json of 0.2 and 0.3 (args in each benchmark)",
         "GuideLLM benchmarks.json, report version 1 (0.4 to 0.6) and 2 (0.7 and later)",
-    )
-    tables = TABLES
-
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
-        from .bundles import cut
-
-        return cut(tree)
-
-    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
-        from .parse import landed
-
-        return landed(bundle, TABLES)
-
-
-INGESTOR = Guidellm()
+    ),
+)

@@ -21,7 +21,4 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
 
 
 def _is_report(tree: Tree, path: str) -> bool:
-    try:
-        return bool(_START.match(tree.head(path, 256))) and any(mark in tree.head(path, _HEAD_BYTES) for mark in _MARKS)
-    except OSError:
-        return False
+    return bool(_START.match(tree.head(path, 256))) and any(mark in tree.head(path, _HEAD_BYTES) for mark in _MARKS)

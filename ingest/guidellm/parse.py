@@ -14,14 +14,13 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.consistency import check_statistics
-from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.readers.entries import MAX_DOCUMENT_BYTES, check_total, element_entry, landed_entries, numeric, possible
+from warehouse.landing.contract import Bundle
+from warehouse.landing.readers.entries import MAX_DOCUMENT_BYTES, check_computed, check_total, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean
 from warehouse.landing.readers.text import Data, Entry, Report
-from warehouse.landing.rows import RowBuffer
-from warehouse.landing.severity import disagreement
+from warehouse.landing.rows import RowBuffer, workload_columns
 
 from .requests import Detail, request_rows
 from .strategy import Load, load_of
@@ -29,7 +28,6 @@ from .strategy import Load, load_of
 _RUN_ID = re.compile(rb'"run_id"\s*:\s*"([0-9A-Za-z-]{8,64})"')
 _RUN_ID_BYTES = 4 << 20
 _DEPTH = 7
-_ROWS_BETWEEN_BATCHES = 5_000
 _TOTALS = re.compile(r"(?:metrics/)?request_totals/\w+")
 _MOMENTS = frozenset({"start_time", "end_time"})
 # What every version writes as a number, or null.
@@ -53,13 +51,12 @@ class _Parse:
     backend: dict[str, str] = field(default_factory=dict)
 
 
-def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
-    """All landing rows of a bundle, in batches."""
+def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
+    """Add all rows of a bundle; yields batches that are full."""
     raw_path = bundle.manifest.files[0].raw_path
     data = bundle.map(raw_path)
     match = _RUN_ID.search(data[:_RUN_ID_BYTES])
     run = f"guidellm/{match[1].decode() if match else bundle.digest[:16]}"
-    buffer = RowBuffer(dict(tables), bundle.digest)
     parse = _Parse(bundle, buffer, raw_path, run, Report(buffer, raw_path, run))
     with JsonStream(data, parse.report) as stream:
         for pair in stream.pairs():
@@ -71,7 +68,6 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
     if not parse.loads:
         parse.report("missing-key", "the report has no benchmarks", 0, len(data), severity="error")
     _add_run(parse)
-    yield from buffer.rest()
 
 
 def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _Batches:
@@ -82,12 +78,8 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
     for pair in stream.pairs():
         has_requests = has_requests or pair.key == "requests"
         if pair.key == "requests":
-            for count, (start, length, columns) in enumerate(request_rows(stream, parse.report, detail), 1):
-                parse.buffer.add(
-                    "guidellm_request", parse.raw_path, start, length, run_id=parse.run, benchmark_index=index, **columns
-                )
-                if count % _ROWS_BETWEEN_BATCHES == 0:
-                    yield from parse.buffer.full()
+            rows = request_rows(stream, parse.report, detail)
+            yield from parse.buffer.add_all("guidellm_request", parse.raw_path, rows, run_id=parse.run, benchmark_index=index)
         elif pair.key not in _NOT_LANDED:
             entries |= _land(parse, data, stream, pair.key, index)
     if not has_requests:
@@ -130,11 +122,8 @@ def _land(parse: _Parse, data: Data, stream: JsonStream, key: str, benchmark: in
     else:
         value = stream.value()
         found = [Element(start, stream.offset - start, line, key, value)]
-    landed_rows = landed_entries(
-        parse.buffer, "guidellm_entry", parse.raw_path, parse.run, "report",
-        (_entry(element, parse.report) for element in found), benchmark_index=benchmark,
-    )
-    return {entry.key: entry for entry in landed_rows}
+    entries = (_entry(element, parse.report) for element in found)
+    return land_entries(parse.buffer, "guidellm_entry", parse.raw_path, parse.run, "report", entries, benchmark_index=benchmark)
 
 
 def _entry(element: Element, report: Report) -> Entry:
@@ -156,18 +145,15 @@ def _check(report: Report, entries: Mapping[str, Entry], detail: Detail) -> None
     for name, values in (("request_latency", detail.latencies_s), ("time_to_first_token_ms", detail.first_tokens_ms)):
         stated = entries.get(f"metrics/{name}/successful/mean")
         if stated and stated.number is not None and len(values) == successful and not agrees(stated.number, mean(values)):
-            severity, apart = disagreement(stated.number, mean(values))
-            message = f"{stated.key} is {stated.value}, of the requests {mean(values)!r}: {apart}"
-            report("aggregate-disagrees", message, stated.offset, stated.length, stated.line_number, severity)
+            check_computed(stated, mean(values), report)
 
 
 def _add_run(parse: _Parse) -> None:
-    workload = _workload(parse)
     version, schema = (parse.stated.get(f"metadata/{key}") for key in ("guidellm_version", "version"))
     parse.buffer.add(
         "guidellm_run", parse.raw_path, 0, parse.bundle.manifest.by_path[parse.raw_path].bytes,
         run_id=parse.run, guidellm_version=version.value if version else None, report_version=schema.value if schema else None,
-        workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
+        **workload_columns(_workload(parse)),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Record, shown
 from warehouse.landing.readers.text import Report
+from warehouse.landing.rows import Row
 
 STATUSES = ("successful", "errored", "incomplete")
 
@@ -22,8 +23,8 @@ class Detail:
     first_tokens_ms: list[float] = field(default_factory=list)
 
 
-def request_rows(stream: JsonStream, report: Report, detail: Detail) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """(offset, length, columns) of each request of the object at the cursor; `detail` is filled on the way."""
+def request_rows(stream: JsonStream, report: Report, detail: Detail) -> Iterator[Row]:
+    """Each request of the object at the cursor; `detail` is filled on the way."""
     for pair in stream.pairs():
         if pair.key not in STATUSES:
             if pair.key != "total":  # of all, where a version writes it, nothing
@@ -37,7 +38,7 @@ def request_rows(stream: JsonStream, report: Report, detail: Detail) -> Iterator
                 detail.latencies_s += [] if columns["request_latency_s"] is None else [columns["request_latency_s"]]
                 first = columns["time_to_first_token_ms"]
                 detail.first_tokens_ms += [] if first is None else [first]
-            yield offset, length, {"request_index": index, "status": pair.key, **columns}
+            yield Row(offset, length, {"request_index": index, "status": pair.key, **columns})
 
 
 def _columns(record: Record, status: str) -> dict[str, Any]:

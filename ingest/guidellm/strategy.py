@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from warehouse.landing.readers.text import Entry, Report, is_non_finite
+from warehouse.landing.readers.text import Entry, Report, is_non_finite, whole
 
 _OPEN_LOOP = frozenset({"constant", "poisson", "async"})
 
@@ -28,7 +28,7 @@ def load_of(entries: Mapping[str, Entry], report: Report) -> Load:
         if entry is None or entry.number is not None:
             return entry and entry.number
         if entry.value is not None and not is_non_finite(entry.value):  # which is told by whoever meets it
-            report("not-a-number", f"{entry.key}: {entry.value[:80]}", entry.offset, entry.length, entry.line_number, "error")
+            report.at("not-a-number", f"{entry.key}: {entry.value[:80]}", entry, "error")
         return None
 
     stated = entries.get(f"{prefix}type_") or entries.get(f"{prefix}kind")
@@ -39,5 +39,4 @@ def load_of(entries: Mapping[str, Entry], report: Report) -> Load:
         return Load(strategy, 1, None)
     in_flight = number("streams")
     in_flight = number("max_concurrency") if in_flight is None else in_flight
-    is_count = in_flight is not None and in_flight.is_integer() and abs(in_flight) < 2**53
-    return Load(strategy, int(in_flight) if in_flight is not None and is_count else None, None)
+    return Load(strategy, whole(in_flight), None)

@@ -6,26 +6,24 @@ own. All times are seconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
-from warehouse.landing.rows import landing_schema
+from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
 
-_RUN_ID = pa.field("run_id", pa.string(), nullable=False)
 _POINT = pa.field("point", pa.string())  # stage_0, stage_1 and so on; NULL: the document is of the run
 
 TABLES: Mapping[str, pa.Schema] = {
     "inference_perf_run": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         pa.field("experiment", pa.string()),  # the folder that holds results and manifests
-        pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
-        pa.field("workload_spec_digest", pa.string(), nullable=False),
+        *WORKLOAD_FIELDS,
     ),
     "inference_perf_point": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         pa.field("point", pa.string(), nullable=False),
         pa.field("stage", pa.int64()),
         # The start times of the first and the last of its requests, on the clock of the per-request report.
@@ -34,7 +32,7 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
     "inference_perf_entry": landing_schema(*ENTRY_FIELDS, _POINT),
     "inference_perf_server": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         pa.field("kind", pa.string()),  # Deployment and the like
         pa.field("image", pa.string()),
         pa.field("arguments", pa.string()),  # one text, variables put in
@@ -44,7 +42,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("replicas", pa.int64()),
     ),
     "inference_perf_request": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         pa.field("request_index", pa.int64(), nullable=False),
         pa.field("start_time_s", pa.float64()),  # a monotonic clock, not an epoch
         pa.field("end_time_s", pa.float64()),
@@ -58,28 +56,11 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
 }
 
-
-class InferencePerf:
-    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
-
-    name = "inference_perf"
-    version = 10
-    formats = (
+INGESTOR = Family(
+    package=__name__, name="inference_perf", version=10, tables=TABLES,
+    formats=(
         "inference-perf reports: stage_N_ and summary_ lifecycle_metrics and prometheus_metrics (JSON or YAML)",
         "inference-perf per_request_lifecycle_metrics.json, with info as of 0.1 and as of 0.3 and later",
         "config.yaml and Kubernetes manifests beside them",
-    )
-    tables = TABLES
-
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
-        from .bundles import cut
-
-        return cut(tree)
-
-    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
-        from .parse import landed
-
-        return landed(bundle, TABLES)
-
-
-INGESTOR = InferencePerf()
+    ),
+)

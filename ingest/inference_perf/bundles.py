@@ -88,23 +88,16 @@ def _adapter_match(tree: Tree, folder: str, name: str) -> re.Match[str] | None:
     return match if any((f"{folder}/{other}" if folder else other) in tree.files for other in beside) else None
 
 
-def _head(tree: Tree, path: str, limit: int = 4096) -> bytes:
-    try:
-        return tree.head(path, limit)
-    except OSError:
-        return b""
-
-
 def _is_report(tree: Tree, path: str, kind: str, point: str) -> bool:
-    head = _head(tree, path)
+    head = tree.head(path)
     if point == "per_request":
         return not head.strip() or head.lstrip().startswith(b"[")
     return kind == "session_lifecycle" or bool(_LIFECYCLE.search(head))
 
 
 def _is_lifecycle(tree: Tree, path: str) -> bool:
-    head = _head(tree, path)
-    return bool(_LIFECYCLE.search(head)) and b"schedule_delay" in head and b"failures" in _head(tree, path, 1 << 16)
+    head = tree.head(path)
+    return bool(_LIFECYCLE.search(head)) and b"schedule_delay" in head and b"failures" in tree.head(path, 1 << 16)
 
 
 def _draft(
@@ -135,7 +128,7 @@ def _draft(
 def _documents(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Configurations and manifests among the YAML files of a folder."""
     for path in paths:
-        head = _head(tree, path, 1 << 16)
+        head = tree.head(path, 1 << 16)
         if all(mark in head for mark in _MANIFEST_MARKS) and _WORKLOAD_KIND.search(head):
             yield path, "manifest"
         elif len(set(_CONFIG.findall(head))) >= 2 and not _LIFECYCLE.search(head):

@@ -6,25 +6,24 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from warehouse.landing.consistency import check_statistics
-from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.contract import Bundle
+from warehouse.landing.readers.entries import check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
-from warehouse.landing.readers.text import Entry, Report
+from warehouse.landing.readers.text import Entry, Place, Report
 from warehouse.landing.readers.yaml_text import yaml_documents, yaml_pairs
-from warehouse.landing.rows import RowBuffer
+from warehouse.landing.rows import RowBuffer, workload_columns
 
 from .bundles import adapter_of, report_of, run_id
 from .manifests import servers
 from .requests import request_rows
 
 _DEPTH = 8
-_ROWS_BETWEEN_BATCHES = 5_000
 _COUNTS = frozenset({"load_summary/count", "load_summary/concurrency", "successes/count", "failures/count"})
 _NUMBERS = ("load_summary/", "successes/", "failures/", "benchmark_time_seconds")  # of these reports state numbers, or null
 # What of the configuration is the workload's; hosts, keys and places of storage are not.
@@ -57,9 +56,9 @@ class _Parse:
     model: str | None = None
 
 
-def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
-    """All landing rows of a bundle, in batches."""
-    parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest), run_id(dict(bundle.manifest.identity), bundle.digest))
+def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
+    """Add all rows of a bundle; yields batches that are full."""
+    parse = _Parse(bundle, buffer, run_id(dict(bundle.manifest.identity), bundle.digest))
     requests = []
     for file in bundle.manifest.files:
         if file.role == "requests":
@@ -73,7 +72,6 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
         yield from _requests(parse, raw_path, starts)
     _add_points(parse, starts, requests)
     _add_run(parse)
-    yield from parse.buffer.rest()
 
 
 def _report(parse: _Parse, raw_path: str, role: str) -> None:
@@ -88,12 +86,7 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
         # YAML has no end mark, but the tools that write it end its last line.
         report("truncated-document", "the file ends within a line", len(data), severity="error")
     found = (_entry(element, report) for element in pairs(data, report, depth=_DEPTH))
-    entries = {
-        entry.key: entry
-        for entry in landed_entries(
-            parse.buffer, "inference_perf_entry", raw_path, parse.run, role, found, point=point
-        )
-    }
+    entries = land_entries(parse.buffer, "inference_perf_entry", raw_path, parse.run, role, found, point=point)
     check_total(entries, "load_summary/count", ("successes/count", "failures/count"), report)
     check_statistics(entries, report)
     if role == "config":
@@ -113,7 +106,7 @@ def _manifest(parse: _Parse, raw_path: str) -> None:
     report = Report(parse.buffer, raw_path, parse.run)
     size = parse.bundle.manifest.by_path[raw_path].bytes
     documents = yaml_documents(document(parse.bundle, raw_path, report), report)
-    found = list(servers(documents, lambda code, message: report(code, message, 0, size)))
+    found = list(servers(documents, report.flag(Place(0, size), "warning")))
     for columns in found:
         parse.model = parse.model or columns["model"]
         parse.buffer.add("inference_perf_server", raw_path, 0, size, run_id=parse.run, **columns)
@@ -127,10 +120,7 @@ def _requests(parse: _Parse, raw_path: str, starts: "array[float]") -> _Batches:
     if len(data) == 0:
         report("empty-document", "the file states nothing", severity="error")
         return
-    for count, (offset, length, columns) in enumerate(request_rows(data, report, starts), 1):
-        parse.buffer.add("inference_perf_request", raw_path, offset, length, run_id=parse.run, **columns)
-        if count % _ROWS_BETWEEN_BATCHES == 0:
-            yield from parse.buffer.full()
+    yield from parse.buffer.add_all("inference_perf_request", raw_path, request_rows(data, report, starts), run_id=parse.run)
 
 
 def _add_points(parse: _Parse, starts: "array[float]", requests: list[str]) -> None:
@@ -154,11 +144,9 @@ def _add_points(parse: _Parse, starts: "array[float]", requests: list[str]) -> N
 
 def _add_run(parse: _Parse) -> None:
     lead = min((point.raw_path for point in parse.points.values()), default=parse.bundle.manifest.files[0].raw_path)
-    workload = _workload(parse)
     parse.buffer.add(
         "inference_perf_run", lead, 0, parse.bundle.manifest.by_path[lead].bytes,
-        run_id=parse.run, experiment=parse.bundle.manifest.identity.get("experiment"),
-        workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
+        run_id=parse.run, experiment=parse.bundle.manifest.identity.get("experiment"), **workload_columns(_workload(parse)),
     )
 
 

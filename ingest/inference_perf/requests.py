@@ -10,18 +10,19 @@ from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.json_text import json_number
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Data, Report
+from warehouse.landing.rows import Row
 
 _TIMES = "output_token_times"
 
 
-def request_rows(data: Data, report: Report, starts: "array[float]") -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """(offset, length, columns) of each request, in their order; `starts` is filled with their start times."""
+def request_rows(data: Data, report: Report, starts: "array[float]") -> Iterator[Row]:
+    """Each request, in their order; `starts` is filled with their start times."""
     with JsonStream(data, report) as stream:
         for index, (offset, length, record) in enumerate(stream.objects()):
             columns = _columns(record)
             if columns["start_time_s"] is not None:
                 starts.append(columns["start_time_s"])
-            yield offset, length, {"request_index": index, **columns}
+            yield Row(offset, length, {"request_index": index, **columns})
 
 
 def _columns(record: Record) -> dict[str, Any]:

@@ -5,29 +5,26 @@ Every statistic states its unit beside it. The report also tells the stack that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
-from warehouse.landing.rows import landing_schema
-
-_RUN_ID = pa.field("run_id", pa.string(), nullable=False)
+from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
 
 TABLES: Mapping[str, pa.Schema] = {
     "llm_d_report_run": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         pa.field("report_version", pa.string()),
         pa.field("load_tool", pa.string()),  # that made the load, such as inference-perf or guidellm
         pa.field("request_latency_unit", pa.string()),  # as stated; of GuideLLM's, which unit it is in; NULL: not known
         pa.field("workload_point", pa.string(), nullable=False),
-        pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
-        pa.field("workload_spec_digest", pa.string(), nullable=False),
+        *WORKLOAD_FIELDS,
     ),
     "llm_d_report_entry": landing_schema(*ENTRY_FIELDS),
     "llm_d_report_engine": landing_schema(  # the inference engines of the stack
-        _RUN_ID,
+        RUN_ID,
         pa.field("engine_index", pa.int64(), nullable=False),
         pa.field("role", pa.string()),  # prefill, decode, replica, aggregate
         pa.field("tool", pa.string()),
@@ -46,24 +43,7 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
 }
 
-
-class LlmDReport:
-    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
-
-    name = "llm_d_report"
-    version = 8
-    formats = ("llm-d benchmark report 0.1 (YAML or JSON)", "llm-d benchmark report 0.2 and 0.2.1 (YAML or JSON)")
-    tables = TABLES
-
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
-        from .bundles import cut
-
-        return cut(tree)
-
-    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
-        from .parse import landed
-
-        return landed(bundle, TABLES)
-
-
-INGESTOR = LlmDReport()
+INGESTOR = Family(
+    package=__name__, name="llm_d_report", version=8, tables=TABLES,
+    formats=("llm-d benchmark report 0.1 (YAML or JSON)", "llm-d benchmark report 0.2 and 0.2.1 (YAML or JSON)"),
+)

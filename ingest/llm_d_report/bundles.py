@@ -55,10 +55,7 @@ def _stated(tree: Tree, path: str) -> dict[str, Any]:
 
 def _is_report(tree: Tree, path: str, media: str) -> bool:
     is_json = media == "application/json"
-    try:
-        if not (_JSON_START if is_json else _YAML_START).match(tree.head(path)):
-            return False
-        whole = tree.head(path, _WHOLE)
-    except OSError:
+    if not (_JSON_START if is_json else _YAML_START).match(tree.head(path)):
         return False
+    whole = tree.head(path, _WHOLE)
     return bool(_RESULTS.search(whole)) and all(mark.search(whole) for mark in (_JSON_MARKS if is_json else _YAML_MARKS))

@@ -17,10 +17,7 @@ def engines(found: Mapping[str, Element], report: Report) -> Iterator[tuple[Elem
     if stated is None:
         report("no-engine", "the report describes no inference engine", severity="note")
         return
-
-    def flag(code: str, message: str) -> None:
-        report(code, message, stated.offset, stated.length, stated.line_number)
-
+    flag = report.flag(stated, "warning")
     yield from _of_stack(stated, flag) if stated.key == "scenario/stack" else _of_host(stated, found, flag)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from warehouse.landing.readers.json_text import Element, json_number, json_pairs
-from warehouse.landing.readers.text import Report, clean
+from warehouse.landing.readers.text import Report, clean, exact_number
 from warehouse.landing.readers.yaml_text import yaml_pairs
 
 _DEPTH = 12
@@ -22,7 +22,7 @@ def plain(value: Any, levels: int = 50) -> Any:
     What is nested deeper than any load is left out: the interpreter's stack is short."""
     number = json_number(value)
     if number is not None:
-        return int(number) if number.is_integer() and abs(number) < 2**53 else number
+        return exact_number(number)
     if levels == 0 and isinstance(value, (dict, list)):
         return None
     if isinstance(value, dict):

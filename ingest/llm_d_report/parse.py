@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from warehouse.landing.consistency import check_statistics
-from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.contract import Bundle
+from warehouse.landing.readers.entries import check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_text
 from warehouse.landing.readers.text import Entry, Report
-from warehouse.landing.rows import RowBuffer
+from warehouse.landing.rows import RowBuffer, workload_columns
 
 from .bundles import REPORT
 from .engines import engines
@@ -46,9 +46,8 @@ _WORKLOAD_PREFIXES = ("scenario/load/standardized/", "scenario/load/args/", "sce
 _NOT_WORKLOAD = frozenset({"tool_version", "stage"})
 
 
-def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """All landing rows of a bundle."""
-    buffer = RowBuffer(dict(tables), bundle.digest)
+def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Add all rows of a bundle; yields batches that are full."""
     raw_path = next(file.raw_path for file in bundle.manifest.files if file.role == REPORT)
     found: dict[str, Element] = {}
     # Whose run it is stands in the report: first it is read, then it is landed.
@@ -60,13 +59,8 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[st
     document(bundle, raw_path, report)
     for element in pairs_in(raw_path, data, report):
         found[str(element.key)] = element
-    entries = {
-        entry.key: entry
-        for entry in landed_entries(
-            buffer, "llm_d_report_entry", raw_path, run, "report",
-            (_entry(element, report) for element in found.values()),
-        )
-    }
+    stated = (_entry(element, report) for element in found.values())
+    entries = land_entries(buffer, "llm_d_report_entry", raw_path, run, "report", stated)
     _check_version(entries, report)
     for aggregate in _AGGREGATES:
         total, *parts = (f"{aggregate}/requests/{name}" for name in _REQUESTS)
@@ -82,9 +76,9 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> Iterator[tuple[st
         "llm_d_report_run", raw_path, 0, bundle.manifest.by_path[raw_path].bytes,
         run_id=run, report_version=version.value if version else None, workload_point=_point(entries),
         load_tool=tool, request_latency_unit=_request_latency_unit(entries, tool, report),
-        workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
+        **workload_columns(workload),
     )
-    yield from buffer.rest()
+    yield from buffer.full()
 
 
 def _is_identifier(uid: Any) -> bool:
@@ -101,7 +95,7 @@ def _check_version(entries: Mapping[str, Entry], report: Report) -> None:
 def _entry(element: Element, report: Report) -> Entry:
     text = (json_text(element.value) or "").removeprefix(".").casefold()
     if element.key in _LIMITS and text in ("inf", "infinity"):
-        return Entry(element.offset, element.length, element.line_number, element.key, json_text(element.value), None)
+        return Entry(*element[:3], element.key, json_text(element.value), None)
     entry = element_entry(element, report)
     is_count = bool(_COUNTS.fullmatch(entry.key))
     if is_count or _NUMBERS.fullmatch(entry.key):
@@ -118,9 +112,9 @@ def _check_units(entries: Mapping[str, Entry], report: Report) -> None:
         kind, name, statistic = match.groups()
         prefix = key.removesuffix(statistic)
         if statistic == "units" and entry.value not in _KNOWN_UNITS[kind] | _MEDIA_RATES:
-            report("unknown-unit", f"{name}: {entry.value}", entry.offset, entry.length, entry.line_number, "error")
+            report.at("unknown-unit", f"{name}: {entry.value}", entry, "error")
         elif statistic == "mean" and f"{prefix}units" not in entries:
-            report("unknown-unit", f"{name} states none", entry.offset, entry.length, entry.line_number, "error")
+            report.at("unknown-unit", f"{name} states none", entry, "error")
 
 
 def _load_tool(entries: Mapping[str, Entry]) -> str | None:
@@ -141,8 +135,7 @@ def _request_latency_unit(entries: Mapping[str, Entry], tool: str | None, report
     unit = "s" if known else None
     told = f"taken as s: the first token came after {first.mean.value} ms" if known and first.mean else "ms or s: not known"
     message = f"request_latency of GuideLLM is {latency.mean.value} ms; {told}"
-    severity = "warning" if unit else "error"
-    report("unit-contradicted", message, latency.unit.offset, latency.unit.length, latency.unit.line_number, severity)
+    report.at("unit-contradicted", message, latency.unit, "warning" if unit else "error")
     return unit
 
 

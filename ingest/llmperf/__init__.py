@@ -5,23 +5,22 @@ One bundle is one run: the summary, the responses, or both. All times in both fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree
+from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
-from warehouse.landing.rows import landing_schema
+from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
 
 TABLES: Mapping[str, pa.Schema] = {
     "llmperf_run": landing_schema(
-        pa.field("run_id", pa.string(), nullable=False),
-        pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
-        pa.field("workload_spec_digest", pa.string(), nullable=False),
+        RUN_ID,
+        *WORKLOAD_FIELDS,
     ),
     "llmperf_entry": landing_schema(*ENTRY_FIELDS),
     "llmperf_request": landing_schema(
-        pa.field("run_id", pa.string(), nullable=False),
+        RUN_ID,
         pa.field("request_index", pa.int64(), nullable=False),
         pa.field("error_code", pa.string()),  # NULL: the request succeeded
         pa.field("error_msg", pa.string()),
@@ -36,27 +35,10 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
 }
 
-
-class Llmperf:
-    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
-
-    name = "llmperf"
-    version = 9
-    formats = (
+INGESTOR = Family(
+    package=__name__, name="llmperf", version=9, tables=TABLES,
+    formats=(
         "LLMPerf token benchmark: *_summary.json (version 2023-08-31) with *_individual_responses.json",
         "LLMPerf leaderboard: summary/NAME.json with individual/NAME.json",
-    )
-    tables = TABLES
-
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
-        from .bundles import cut
-
-        return cut(tree)
-
-    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
-        from .parse import landed
-
-        return landed(bundle, TABLES)
-
-
-INGESTOR = Llmperf()
+    ),
+)

@@ -35,10 +35,7 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
 
 
 def _role(tree: Tree, path: str) -> str | None:
-    try:
-        head = tree.head(path)
-    except OSError:
-        return None
+    head = tree.head(path)
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"{") and all(mark in head for mark in _SUMMARY_MARKS) and any(mark in head for mark in _RESULTS):
         return SUMMARY
@@ -86,7 +83,7 @@ def _identity(tree: Tree, summary: str) -> dict[str, object]:
     """What a summary declares of itself: its name, and when it was written (epoch seconds)."""
     try:
         stated = json.loads(tree.head(summary, 1 << 20))
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
     name, timestamp = (stated.get(key) for key in ("name", "timestamp")) if isinstance(stated, dict) else (None, None)
     is_declared = isinstance(name, str) and type(timestamp) is int and 0 <= timestamp < 2**53 and name.isprintable()

@@ -14,13 +14,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from warehouse.landing.consistency import check_statistics
-from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
-from warehouse.landing.readers.columns import Row
-from warehouse.landing.readers.entries import check_total, document, element_entry, landed_entries, numeric, possible
+from warehouse.landing.contract import Bundle
+from warehouse.landing.readers.entries import check_computed, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import json_pairs
 from warehouse.landing.readers.statistics import agrees, agrees_at_once, mean, percentile, standard_deviation
-from warehouse.landing.readers.text import Entry, Report
-from warehouse.landing.rows import RowBuffer
+from warehouse.landing.readers.text import Entry, Report, exact_number
+from warehouse.landing.rows import RowBuffer, workload_columns
 from warehouse.landing.severity import disagreement
 
 from .bundles import RESPONSES, SUMMARY, run_id
@@ -37,30 +36,25 @@ _STATISTIC = re.compile(r"results_(.+)_(?:quantiles_(p\d+)|(mean|min|max|stddev)
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 
 
-def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
-    """All landing rows of a bundle, in batches."""
-    buffer = RowBuffer(dict(tables), bundle.digest)
+def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
+    """Add all rows of a bundle; yields batches that are full."""
     run = run_id(dict(bundle.manifest.identity), bundle.digest)
     paths = {file.role: file.raw_path for file in bundle.manifest.files}
     entries: dict[str, Entry] = {}
     if SUMMARY in paths:
         report = Report(buffer, paths[SUMMARY], run)
         data = document(bundle, paths[SUMMARY], report)
-        found = landed_entries(buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, _summary_entries(data, report))
-        entries = {_name(entry.key): entry for entry in found}
+        found = land_entries(buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, _summary_entries(data, report))
+        entries = {_name(key): entry for key, entry in found.items()}
         check_statistics(entries, report)
         check_total(entries, _COUNTS[0], (_COUNTS[2], _COUNTS[1]), report)
     if RESPONSES in paths:
         detail = Detail()
-        yield from _requests(bundle, buffer, paths[RESPONSES], run, detail)
+        rows = request_rows(bundle.map(paths[RESPONSES]), Report(buffer, paths[RESPONSES], run), detail)
+        yield from buffer.add_all("llmperf_request", paths[RESPONSES], rows, run_id=run)
         _check(entries, detail, Report(buffer, paths.get(SUMMARY, paths[RESPONSES]), run))
     lead = paths.get(SUMMARY) or paths[RESPONSES]
-    workload = _workload(entries)
-    buffer.add(
-        "llmperf_run", lead, 0, bundle.manifest.by_path[lead].bytes,
-        run_id=run, workload_document=canonical_json(workload).decode(), workload_spec_digest=workload_spec_digest(workload),
-    )
-    yield from buffer.rest()
+    buffer.add("llmperf_run", lead, 0, bundle.manifest.by_path[lead].bytes, run_id=run, **workload_columns(_workload(entries)))
 
 
 def _name(key: str) -> str:
@@ -83,17 +77,6 @@ def _is_number(name: str) -> bool:
     return name in _WORKLOAD_NUMBERS or name in _COUNTS or bool(_STATISTIC.fullmatch(name))
 
 
-def _requests(bundle: Bundle, buffer: RowBuffer, raw_path: str, run: str, detail: Detail) -> _Batches:
-    report = Report(buffer, raw_path, run)
-    data = bundle.map(raw_path)
-    for found in request_rows(data, report, detail):
-        if isinstance(found, Row):
-            buffer.add("llmperf_request", raw_path, found.offset, found.length, run_id=run, **found.columns)
-        else:
-            buffer.add_columns("llmperf_request", raw_path, found.offsets, found.lengths, run_id=run, **found.columns)
-        yield from buffer.full()
-
-
 def _workload(entries: Mapping[str, Entry]) -> dict[str, object]:
     """What was asked of the service; what the summary does not state is absent."""
     workload: dict[str, object] = {"tool": "llmperf"}
@@ -102,7 +85,7 @@ def _workload(entries: Mapping[str, Entry]) -> dict[str, object]:
     for key in _WORKLOAD_NUMBERS:
         number = entries[key].number if key in entries else None
         if number is not None:
-            workload[key] = int(number) if number.is_integer() and abs(number) < 2**53 else number
+            workload[key] = exact_number(number)
     parameters = entries.get("additional_sampling_params")
     if parameters is not None and parameters.value not in (None, "{}"):
         workload["additional_sampling_params"] = parameters.value
@@ -124,12 +107,12 @@ def _check(entries: Mapping[str, Entry], detail: Detail, report: Report) -> None
                 continue
             computed = _computed(values, name)
             if computed is not None and not agrees(entry.number, computed):
-                _tell(report, entry, entry.number, computed)
+                check_computed(entry, computed, report)
     counts = (detail.requests, detail.failed, detail.requests - detail.failed)
     for key, count in zip(_COUNTS, counts, strict=True):
         number = entries[key].number if key in entries else None
         if number is not None and number != count:
-            _tell(report, entries[key], number, count)
+            check_computed(entries[key], count, report)
     if detail.wrong_throughputs:
         stated, computed = mean(detail.values["request_output_throughput_token_per_s"]), mean(detail.computed_throughput)
         severity, apart = disagreement(stated, computed)
@@ -150,9 +133,3 @@ def _computed(ordered: NDArray[Any], statistic: str) -> float | None:
     if statistic in ("min", "max"):
         return float(ordered[0 if statistic == "min" else -1])
     return percentile(ordered, float(statistic[1:]))
-
-
-def _tell(report: Report, entry: Entry, stated: float, computed: float) -> None:
-    severity, apart = disagreement(stated, computed)
-    message = f"{entry.key} is {entry.value}, of the requests {computed!r}: {apart}"
-    report("aggregate-disagrees", message, entry.offset, entry.length, entry.line_number, severity)

@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from warehouse.landing.readers.columns import Row, Rows, as_column
+from warehouse.landing.readers.columns import as_column
 from warehouse.landing.readers.json_records import Records
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Data, Report
+from warehouse.landing.rows import Row, Rows
 
 _NUMBERS = (
     "ttft_s", "inter_token_latency_s", "end_to_end_latency_s", "request_output_throughput_token_per_s",

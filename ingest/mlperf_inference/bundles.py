@@ -122,10 +122,7 @@ def _is_evidence(tree: Tree, found: Found) -> bool:
         return True
     if role != "measurement":
         return False
-    try:
-        head = tree.head(found.file.path)
-    except OSError:
-        return False
+    head = tree.head(found.file.path)
     return any(mark in head for mark in _MEASUREMENT_MARKS)
 
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
+from warehouse.landing.consistency import check_identity
+from warehouse.landing.contract import Bundle
+from warehouse.landing.readers.entries import land_entry
 from warehouse.landing.readers.json_text import json_entries
 from warehouse.landing.readers.text import Data, Entry, Report
-from warehouse.landing.rows import RowBuffer
-from warehouse.landing.severity import ERROR, NOTE, WARNING, identity_issue
+from warehouse.landing.rows import RowBuffer, workload_columns
+from warehouse.landing.severity import ERROR, NOTE, WARNING
 
 from .bundles import run_id
 from .conf import conf_entries
@@ -38,7 +40,6 @@ from .text import first
 from .workload import STATED_KEYS, Stated, workload_document
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
-_ROWS_BETWEEN_BATCHES = 5_000
 
 _ENTRY_SOURCES: dict[str, tuple[str, Callable[..., Iterator[Entry]]]] = {
     "summary_log": ("summary", summary_entries),
@@ -90,9 +91,9 @@ class _Parse:
         return canonical_scenario(self.identity["scenario"])
 
 
-def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
-    """All landing rows of a bundle, in batches."""
-    parse = _Parse(bundle, RowBuffer(dict(tables), bundle.digest), bundle.manifest.identity)
+def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
+    """Add all rows of a bundle; yields batches that are full."""
+    parse = _Parse(bundle, buffer, bundle.manifest.identity)
     documents, runs = _sorted_out(parse)
     for raw_path, role, run in documents:
         yield from _document(parse, raw_path, role, run)
@@ -101,7 +102,6 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
             yield from _run_file(parse, run, raw_path, role)
         _check_run(parse, run)
     _add_runs(parse, runs)
-    yield from parse.buffer.rest()
 
 
 def _sorted_out(parse: _Parse) -> tuple[list[tuple[str, str, _Run | None]], list[_Run]]:
@@ -132,16 +132,15 @@ def _add_run_file(parse: _Parse, runs: dict[str, _Run], folder: RunFolder | None
 
 def _document(parse: _Parse, raw_path: str, role: str, run: _Run | None) -> _Batches:
     report = Report(parse.buffer, raw_path, run.run_id if run else None)
-    for count, entry in enumerate(_entries(parse, raw_path, role, report), 1):
+    for entry in _entries(parse, raw_path, role, report):
         _add_entry(parse, raw_path, role, run.run_id if run else None, entry)
-        if role == "system":
-            _check_identity(parse, entry, report)
-            if entry.key == "system_type":
-                parse.suite = entry.value
+        if role == "system" and entry.key in ("submitter", "division"):
+            check_identity(entry.key, entry.value, parse.identity[entry.key], entry, report)
+        elif role == "system" and entry.key == "system_type":
+            parse.suite = entry.value
         elif role == "measurement" and entry.key == "weight_data_types":
             _set_weights(parse, entry, report)
-        if count % _ROWS_BETWEEN_BATCHES == 0:
-            yield from parse.buffer.full()
+        yield from parse.buffer.full()
 
 
 def _run_file(parse: _Parse, run: _Run, raw_path: str, role: str) -> _Batches:
@@ -151,14 +150,13 @@ def _run_file(parse: _Parse, run: _Run, raw_path: str, role: str) -> _Batches:
         return
     source = _ENTRY_SOURCES[role][0]
     in_log: dict[str, Entry] = {}  # what decides a result: a compliance test's folder may have the logs of more than one run
-    for count, entry in enumerate(_entries(parse, raw_path, role, report), 1):
+    for entry in _entries(parse, raw_path, role, report):
         _add_entry(parse, raw_path, role, run.run_id, entry)
         if (source, entry.key) in STATED_KEYS:
             run.stated.setdefault((source, entry.key), (entry.value, entry.number))
         if source in ("summary", "detail"):
             _note(run, raw_path, source, entry, in_log, report)
-        if count % _ROWS_BETWEEN_BATCHES == 0:
-            yield from parse.buffer.full()
+        yield from parse.buffer.full()
     if source in ("summary", "detail"):
         run.refusal = run.refusal or next((code for code in _CUT if report.has(code)), None)
 
@@ -174,7 +172,7 @@ def _note(run: _Run, raw_path: str, source: str, entry: Entry, in_log: dict[str,
     if is_impossible(entry):
         run.refusal = run.refusal or "impossible-result"
         message = f"{entry.key} is {(entry.value or '')[:80]}, below zero; no result is taken from the log"
-        report("impossible-result", message, entry.offset, entry.length, entry.line_number, ERROR)
+        report.at("impossible-result", message, entry, ERROR)
     before = in_log.setdefault(quantity(entry.key), entry)
     if is_same(before, entry) or raw_path in run.conflicting:
         return
@@ -184,7 +182,7 @@ def _note(run: _Run, raw_path: str, source: str, entry: Entry, in_log: dict[str,
     there, here = ((stated.value or "")[:80] for stated in (before, entry))
     message = f"{before.key} is {there} on line {before.line_number} and {'' if before.key == entry.key else f'{entry.key} '}{here} here"
     message += ": the log is of more than one run or was changed"
-    report(run.refusal, f"{message}; no result is taken from it", entry.offset, entry.length, entry.line_number, ERROR)
+    report.at(run.refusal, f"{message}; no result is taken from it", entry, ERROR)
 
 
 def _entries(parse: _Parse, raw_path: str, role: str, report: Report) -> Iterator[Entry]:
@@ -195,11 +193,8 @@ def _entries(parse: _Parse, raw_path: str, role: str, report: Report) -> Iterato
 
 
 def _add_entry(parse: _Parse, raw_path: str, role: str, run: str | None, entry: Entry) -> None:
-    parse.buffer.add(
-        "mlperf_inference_entry", raw_path, entry.offset, entry.length,
-        run_id=run, source=_ENTRY_SOURCES[role][0], key=entry.key, value=entry.value, value_number=entry.number,
-        logged_ms=entry.logged_ms, line_number=entry.line_number,
-    )
+    source = _ENTRY_SOURCES[role][0]
+    land_entry(parse.buffer, "mlperf_inference_entry", raw_path, run, source, entry, logged_ms=entry.logged_ms)
 
 
 def _power(parse: _Parse, run: _Run, raw_path: str, report: Report) -> _Batches:
@@ -208,20 +203,7 @@ def _power(parse: _Parse, run: _Run, raw_path: str, report: Report) -> _Batches:
     data = parse.bundle.map(raw_path)
     if len(data) == 0:
         report("empty-log", "the file has no bytes", severity="error")
-    for found in samples(data, report):
-        parse.buffer.add_columns(
-            "mlperf_inference_power_sample", raw_path, found.offsets, found.lengths, run_id=run.run_id, **found.columns
-        )
-        yield from parse.buffer.full()
-
-
-def _check_identity(parse: _Parse, entry: Entry, report: Report) -> None:
-    """The path is right where a system's description says another submitter or division (copied descriptions)."""
-    if entry.key not in ("submitter", "division"):
-        return
-    if issue := identity_issue(entry.key, entry.value, parse.identity[entry.key]):
-        code, message, severity = issue
-        report(code, message, entry.offset, entry.length, entry.line_number, severity)
+    yield from parse.buffer.add_all("mlperf_inference_power_sample", raw_path, samples(data, report), run_id=run.run_id)
 
 
 def _set_weights(parse: _Parse, entry: Entry, report: Report) -> None:
@@ -229,7 +211,7 @@ def _set_weights(parse: _Parse, entry: Entry, report: Report) -> None:
         parse.weight_data_types = (entry.value or "").strip() or None
     elif entry.value is not None and entry.value.strip() != parse.weight_data_types:
         message = f"{entry.value[:80]!r} here, {parse.weight_data_types[:80]!r} in an earlier file, which is taken"
-        report("conflicting-weight-data-types", message, entry.offset, entry.length, entry.line_number)
+        report.at("conflicting-weight-data-types", message, entry)
 
 
 def _logged(run: _Run, *names: tuple[str, str]) -> str | None:
@@ -331,8 +313,7 @@ def _add_runs(parse: _Parse, runs: list[_Run]) -> None:
             has_detail_log=run.path_of("detail_log") is not None,
             has_summary_log=run.path_of("summary_log") is not None,
             has_power_log=run.path_of("power_samples") is not None,
-            workload_document=canonical_json(document).decode(),
-            workload_spec_digest=workload_spec_digest(document),
+            **workload_columns(document),
         )
 
 

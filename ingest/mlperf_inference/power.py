@@ -17,9 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from warehouse.landing.readers.columns import Rows
 from warehouse.landing.readers.text import Data, Line, Piece, Report, clean, decoded, lines, pieces
-from warehouse.landing.rows import coded
+from warehouse.landing.rows import Rows, coded
 
 from .power_layout import COLUMNS, TIME, Layout, fields_of, layout_of, mark_of
 

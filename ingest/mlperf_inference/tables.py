@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.rows import landing_schema
+from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
 
 _WATTS = pa.decimal128(18, 6)  # as many digits as the power daemon writes
 
 TABLES: Mapping[str, pa.Schema] = {
     "mlperf_inference_run": landing_schema(
-        pa.field("run_id", pa.string(), nullable=False),
+        RUN_ID,
         pa.field("round", pa.string()),  # as the path has it: a submitter may use another round's loadgen
         pa.field("division", pa.string(), nullable=False),
         pa.field("submitter", pa.string(), nullable=False),
@@ -28,8 +28,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("has_detail_log", pa.bool_(), nullable=False),
         pa.field("has_summary_log", pa.bool_(), nullable=False),
         pa.field("has_power_log", pa.bool_(), nullable=False),
-        pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
-        pa.field("workload_spec_digest", pa.string(), nullable=False),
+        *WORKLOAD_FIELDS,
     ),
     "mlperf_inference_entry": landing_schema(
         pa.field("run_id", pa.string()),  # NULL: the document belongs to the bundle, not to one run

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from warehouse.landing.readers.text import exact_number
+
 from .text import first
 
 Stated = dict[tuple[str, str], tuple[str | None, float | None]]  # (source, key): (value, number), first statement
@@ -46,5 +48,5 @@ def workload_document(benchmark: str, scenario: str, weight_data_types: str | No
         _, number = first(stated, *names) or (None, None)
         if number is None or (key in _LIMITS and number == 0) or (scenario == "Offline" and key in _NOT_OF_OFFLINE):
             continue
-        document[key] = int(number) if number.is_integer() and abs(number) < 2**53 else number
+        document[key] = exact_number(number)
     return document

@@ -7,16 +7,16 @@ phase is, the models know.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, BundleDraft, Tree
-from warehouse.landing.rows import landing_schema
+from warehouse.landing.family import Family
+from warehouse.landing.rows import RUN_ID, landing_schema
 
 TABLES: Mapping[str, pa.Schema] = {
     "mlperf_training_run": landing_schema(
-        pa.field("run_id", pa.string(), nullable=False),
+        RUN_ID,
         pa.field("repeat_set", pa.string(), nullable=False),  # the runs that are one result have it in common
         pa.field("round", pa.string()),  # what the path tells; NULL where it does not
         pa.field("submitter", pa.string()),
@@ -30,7 +30,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("workload_spec_digest", pa.string()),
     ),
     "mlperf_training_event": landing_schema(
-        pa.field("run_id", pa.string(), nullable=False),
+        RUN_ID,
         pa.field("line_number", pa.int64(), nullable=False),  # 1-based
         pa.field("time_ms", pa.int64()),  # Unix epoch
         pa.field("event_type", pa.string()),
@@ -46,7 +46,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("producer", pa.string()),  # the source file that wrote the line
     ),
     "mlperf_training_stat": landing_schema(
-        pa.field("run_id", pa.string(), nullable=False),
+        RUN_ID,
         pa.field("line_number", pa.int64(), nullable=False),
         pa.field("stat", pa.string(), nullable=False),  # a key of the object that a tracked_stats line has for value
         pa.field("value", pa.string()),
@@ -61,27 +61,10 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
 }
 
-
-class MlperfTraining:
-    """The ingestor; see `warehouse.landing.contract.Ingestor`."""
-
-    name = "mlperf_training"
-    version = 10
-    formats = (
+INGESTOR = Family(
+    package=__name__, name="mlperf_training", version=10, tables=TABLES,
+    formats=(
         "MLPerf Training and HPC result files, rounds v0.7 to v6.0: :::MLLOG lines, also behind task prefixes and in noise",
         "scaling.json of the RCP checker, systems/<platform>.json of the submission",
-    )
-    tables = TABLES
-
-    def bundles(self, tree: Tree) -> Iterator[BundleDraft]:
-        from .bundles import cut
-
-        return cut(tree)
-
-    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
-        from .parse import landed
-
-        return landed(bundle, TABLES)
-
-
-INGESTOR = MlperfTraining()
+    ),
+)

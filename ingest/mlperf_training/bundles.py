@@ -50,10 +50,7 @@ def _logs(tree: Tree, paths: list[str]) -> list[str]:
 
 
 def _is_training_log(tree: Tree, path: str) -> bool:
-    try:
-        head = tree.head(path, _NOISY_HEAD_BYTES if is_result_name(_name(path)) else _HEAD_BYTES)
-    except OSError:
-        return False
+    head = tree.head(path, _NOISY_HEAD_BYTES if is_result_name(_name(path)) else _HEAD_BYTES)
     return _MARKER in head and _LOADGEN not in head and _TRAINING_LINE.search(head) is not None
 
 

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from warehouse.landing.consistency import check_identity
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import element_entry
 from warehouse.landing.readers.json_text import json_pairs
 from warehouse.landing.readers.text import Entry, Report
 from warehouse.landing.rows import RowBuffer, coded, landing_batch, repeated
-from warehouse.landing.severity import identity_issue
 
+from . import TABLES
 from .bundles import UNKNOWN, repeat_set, result_names
 from .layout import scaling_mode_of
 from .lines import marked_lines
@@ -48,9 +49,8 @@ class _Run:
     stated: dict[str, Event] = field(default_factory=dict)
 
 
-def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
-    """All landing rows of a bundle, in batches."""
-    buffer = RowBuffer(dict(tables), bundle.digest)
+def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
+    """Add all rows of a bundle; yields batches that are full."""
     identity = bundle.manifest.identity
     by_role: dict[str, list[str]] = {"result_log": [], "scaling": [], "system": []}
     for raw_path, file in sorted(bundle.manifest.by_path.items()):
@@ -72,12 +72,11 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
             waiting.append((run, events))
             waiting_rows += len(events.rows)
             if waiting_rows >= _WAITING_ROWS:
-                yield from _batches(waiting, tables, bundle.digest)
+                yield from _batches(waiting, bundle.digest)
                 waiting, waiting_rows = [], 0
             yield from buffer.full()
-    yield from _batches(waiting, tables, bundle.digest)
+    yield from _batches(waiting, bundle.digest)
     _add_runs(bundle, buffer, runs, group, identity)
-    yield from buffer.rest()
 
 
 def _document(bundle: Bundle, buffer: RowBuffer, raw_path: str, source: str, identity: Mapping[str, Any]) -> None:
@@ -90,11 +89,11 @@ def _document(bundle: Bundle, buffer: RowBuffer, raw_path: str, source: str, ide
             source=source, key=entry.key, value=entry.value, value_number=entry.number, line_number=entry.line_number,
         )
         if source == "system" and entry.key == "submitter":
-            _check_identity("submitter", entry.value, (entry.offset, entry.length, entry.line_number), identity, report)
+            _check_identity("submitter", entry, identity, report)
         elif source == "scaling" and entry.key == "scaling_factor":
             has_factor = True
             if not (entry.number and entry.number > 0):
-                report("not-a-number", f"scaling_factor: {entry.value}", entry.offset, entry.length, entry.line_number, "error")
+                report.at("not-a-number", f"scaling_factor: {entry.value}", entry, "error")
     if source == "scaling" and not has_factor:  # the result was to be scaled, nobody knows by what
         report("no-scaling-factor", "the file says no scaling_factor", 0, len(data), 1, "error")
         buffer.add("mlperf_training_entry", raw_path, 0, len(data), source=source, key="scaling_factor", line_number=1)
@@ -108,7 +107,7 @@ def _entries(data: bytes, report: Report) -> Iterator[Entry]:
         start, stop = stated.find(b"{"), stated.rfind(b"}") + 1
         if entry.value is None or not entry.value.startswith("[{") or stated.count(b"{") > 1:
             if entry.value is None and element.value is not None:
-                report("value-too-large", entry.key[:120], entry.offset, entry.length, entry.line_number, "note")
+                report.at("value-too-large", entry.key[:120], entry, "note")
             yield entry
             continue
         line_number = (entry.line_number or 1) + stated.count(b"\n", 0, start)
@@ -137,31 +136,26 @@ def _note(run: _Run, events: Events, identity: Mapping[str, Any], report: Report
     for event in events.wanted(_is_noted):
         key = event.key
         first = run.stated.setdefault(key, event)
-        place = (event.offset, event.length, event.line_number)
         if first is event:
             if key in _IDENTITY:
-                _check_identity(_IDENTITY[key], event.value, place, identity, report)
+                _check_identity(_IDENTITY[key], event, identity, report)
         elif key in _ONCE and (first.time_ms, first.status) != (event.time_ms, event.status):
-            report(f"several-{key.replace('_', '-')}s", f"another one stands in line {first.line_number}", *place, "error")
+            report.at(f"several-{key.replace('_', '-')}s", f"another one stands in line {first.line_number}", event, "error")
         elif key in _ONCE:
             message = f"the same stands in line {first.line_number}: what the log holds twice is counted twice"
-            report(f"repeated-{key.replace('_', '-')}", message, *place, "error")
+            report.at(f"repeated-{key.replace('_', '-')}", message, event, "error")
 
 
 def _is_noted(key: str) -> bool:
     return key in _IDENTITY or key in _ONCE or is_of_workload(key)
 
 
-def _check_identity(
-    part: str, stated: str | None, place: tuple[int, int, int | None], identity: Mapping[str, Any], report: Report
-) -> None:
-    """The path is right where a file says another submitter or benchmark (placeholders, copied files)."""
-    if identity[part] is not None and (issue := identity_issue(part, stated, identity[part])):
-        code, message, severity = issue
-        report(code, message, *place, severity)
+def _check_identity(part: str, stated: Entry | Event, identity: Mapping[str, Any], report: Report) -> None:
+    if identity[part] is not None:
+        check_identity(part, stated.value, identity[part], stated, report)
 
 
-def _batches(found: Sequence[tuple[_Run, Events]], tables: Mapping[str, pa.Schema], digest: str) -> _Batches:
+def _batches(found: Sequence[tuple[_Run, Events]], digest: str) -> _Batches:
     """The rows of some runs' events, many at once: an array a column for each small log took a quarter of the time."""
     for table, columns_of in ((_EVENT, Events.event_columns), (_STAT, Events.stat_columns)):
         parts = [columns_of(events) for _, events in found]
@@ -173,11 +167,11 @@ def _batches(found: Sequence[tuple[_Run, Events]], tables: Mapping[str, pa.Schem
             "raw_path": coded([run.raw_path for run, _ in found], run_of_row),
             "artifact_manifest_digest": repeated(digest, len(run_of_row)),
         }
-        for name, kind in zip(tables[table].names, tables[table].types, strict=True):
+        for name, kind in zip(TABLES[table].names, TABLES[table].types, strict=True):
             if name not in columns:
                 array = pa.array(list(chain.from_iterable(part[name] for part in parts)), kind)
                 columns[name] = array.dictionary_encode() if name in _FEW_TEXTS else array
-        yield table, landing_batch([columns[name] for name in tables[table].names], tables[table])
+        yield table, landing_batch([columns[name] for name in TABLES[table].names], TABLES[table])
 
 
 def _add_runs(bundle: Bundle, buffer: RowBuffer, runs: list[_Run], group: str, identity: Mapping[str, Any]) -> None:
@@ -193,15 +187,13 @@ def _add_runs(bundle: Bundle, buffer: RowBuffer, runs: list[_Run], group: str, i
 def _add_run(
     bundle: Bundle, buffer: RowBuffer, run: _Run, group: str, benchmark: str | None, identity: Mapping[str, Any]
 ) -> None:
-    document, digest = workload_of(benchmark, run.stated)
     raw_offset, raw_length = _place(bundle, run)
     buffer.add(
         "mlperf_training_run", run.raw_path, raw_offset, raw_length,
         run_id=run.run_id, repeat_set=group, round=identity["round"], submitter=identity["submitter"],
         platform=identity["platform"], benchmark=benchmark, scaling_mode=scaling_mode_of(tuple(run.raw_path.split("/")[:-1])),
         result_name=run.result_name, repeat_index=run.repeat_index,
-        event_count=run.event_count,
-        workload_document=document, workload_spec_digest=digest,
+        event_count=run.event_count, **workload_of(benchmark, run.stated),
     )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from warehouse.landing.contract import canonical_json, workload_spec_digest
+from warehouse.landing.readers.text import exact_number
+from warehouse.landing.rows import workload_columns
 
 from .mllog import Event
 
@@ -19,22 +20,17 @@ def is_of_workload(key: str) -> bool:
     return key.startswith("opt_") or key in _KEYS
 
 
-def workload_of(benchmark: str | None, stated: Mapping[str, Event]) -> tuple[str | None, str | None]:
-    """The canonical document and its digest; what the log does not state is absent. None twice: it states nothing that makes
-    a workload."""
+def workload_of(benchmark: str | None, stated: Mapping[str, Event]) -> Mapping[str, str]:
+    """The columns of the workload; what the log does not state is absent. None of them: it states nothing that makes a workload."""
     fields = tuple((key, _value(event)) for key, event in sorted(stated.items()) if is_of_workload(key))
     known = tuple((key, value) for key, value in fields if value is not None)
-    return _frozen((("benchmark", benchmark), *known)) if benchmark is not None and known else (None, None)
+    return _frozen((("benchmark", benchmark), *known)) if benchmark is not None and known else {}
 
 
 def _value(event: Event) -> int | float | str | None:
-    number = event.value_number
-    if number is None:
-        return event.value
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    return event.value if event.value_number is None else exact_number(event.value_number)
 
 
 @lru_cache(maxsize=64)  # the runs of a repeat set share one: making it anew took a fifth of all parsing time
-def _frozen(fields: tuple[tuple[str, int | float | str], ...]) -> tuple[str, str]:
-    document = dict(fields)
-    return canonical_json(document).decode(), workload_spec_digest(document)
+def _frozen(fields: tuple[tuple[str, int | float | str], ...]) -> Mapping[str, str]:
+    return workload_columns(dict(fields))

@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from warehouse.landing.contract import Tree
+from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import Data, Report, clean, decoded, landed_text, lines, number_in
 
 COLUMNS = (
@@ -17,7 +18,7 @@ COLUMNS = (
 )
 _NEEDED = frozenset({"price_usd_per_hour", "unit", "effective_date"})
 _UNITS = frozenset({"accelerator_hour", "instance_hour"})
-_UNKNOWN = frozenset({"", "n/a", "na", "null", "none", "unknown"})
+_UNKNOWN = ABSENT - {"nan"}
 _TABLES = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[ \t]*(\[\[)")  # also a misspelled one
 _TABLE = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[ \t]*\[\[[ \t]*price[ \t]*\]\]")
 
@@ -33,10 +34,7 @@ class Row(NamedTuple):
 
 def looks_like_prices(path: str, tree: Tree) -> bool:
     """Whether a file opens with the columns of a price list, or with a table of one."""
-    try:
-        head = tree.head(path)
-    except OSError:  # the listing reports it
-        return False
+    head = tree.head(path)
     if path.endswith(".toml"):
         return _TABLE.search(head) is not None and b"price_usd_per_hour" in head
     stated = (line for line in head.decode(errors="replace").lstrip("\ufeff").splitlines() if line.strip() and line[0] != "#")
@@ -97,7 +95,7 @@ def typed(row: Row, report: Report) -> dict[str, Any]:
     def reject(name: str) -> None:
         values[name] = None
         if known[name] is not None:
-            report("wrong-value", f"{name}: {texts[name][:80]}", row.offset, row.length, row.line_number, "error")
+            report.at("wrong-value", f"{name}: {texts[name][:80]}", row, "error")
 
     price = number_in(known["price_usd_per_hour"] or "")
     values["price_usd_per_hour"] = price
@@ -118,7 +116,7 @@ def typed(row: Row, report: Report) -> dict[str, Any]:
     lacking += ["accelerators"] if values["unit"] == "instance_hour" and values["accelerators"] is None else []
     lacking += [] if values["accelerator"] or values["instance"] else ["accelerator or instance"]
     if lacking:
-        report("unusable-price", f"without {', '.join(lacking)}", row.offset, row.length, row.line_number, "error")
+        report.at("unusable-price", f"without {', '.join(lacking)}", row, "error")
     return values
 
 

@@ -27,15 +27,8 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
         by_folder.setdefault(found["folder"] or "", []).append(found)
     for folder, members in by_folder.items():
         path = folder + RECORDING
-        if path in tree.files and _FORMAT_MARKER.match(_head(tree, path)):
+        if path in tree.files and _FORMAT_MARKER.match(tree.head(path)):
             yield _draft(tree, folder, members)
-
-
-def _head(tree: Tree, path: str) -> bytes:
-    try:
-        return tree.head(path)
-    except OSError:  # the listing reports it
-        return b""
 
 
 def _draft(tree: Tree, folder: str, members: list[re.Match[str]]) -> BundleDraft:

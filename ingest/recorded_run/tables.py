@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from warehouse.landing.rows import landing_schema
+from warehouse.landing.rows import RUN_ID, landing_schema
 
 _TIME = pa.timestamp("us", tz="UTC")
 RUN_FIELDS = (
@@ -30,10 +30,9 @@ HOST_FIELDS = (
     ("net_external_sent_bytes", pa.int64()), ("net_external_recv_bytes", pa.int64()),
     ("net_loopback_sent_bytes", pa.int64()), ("net_loopback_recv_bytes", pa.int64()),
 )
-_RUN_ID = pa.field("run_id", pa.string(), nullable=False)
 TABLES = {
     "recorded_run": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         *(pa.field(*column) for column in RUN_FIELDS),
         *(pa.field(name, pa.string()) for name in ("command", "program", "script_sha256")),
         *(pa.field(name, pa.string()) for name in ("indicator_name", "component")),
@@ -50,10 +49,10 @@ TABLES = {
         pa.field("packages", pa.string()),
     ),
     "recorded_indicator_value": landing_schema(
-        _RUN_ID,
+        RUN_ID,
         *(pa.field(name, pa.string()) for name in ("indicator_name", "component", "kind", "key", "value_type")),
         pa.field("value_text", pa.string()),
         pa.field("value_number", pa.float64()),
     ),
-    "recorded_host_sample": landing_schema(_RUN_ID, *(pa.field(*column) for column in HOST_FIELDS)),
+    "recorded_host_sample": landing_schema(RUN_ID, *(pa.field(*column) for column in HOST_FIELDS)),
 }

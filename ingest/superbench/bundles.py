@@ -39,10 +39,7 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
 
 
 def _role(tree: Tree, path: str) -> str | None:
-    try:
-        head = tree.head(path, _HEAD_BYTES)
-    except OSError:  # the listing reports it
-        return None
+    head = tree.head(path, _HEAD_BYTES)
     if _SAMPLE.match(head):
         return MONITOR
     is_results = _NODE_RESULTS.match(head) or path.rpartition("/")[2] == "results-summary.json" and _OWN_RESULTS.match(head)

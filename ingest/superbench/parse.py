@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.contract import Bundle, canonical_json, workload_spec_digest
+from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import document, is_count
 from warehouse.landing.readers.json_text import Element, is_lost_number, json_number, json_pairs, json_text
 from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Line, Report, clean, landed_text, lines
-from warehouse.landing.rows import RowBuffer
+from warehouse.landing.rows import RowBuffer, workload_columns
 
 from .bundles import MONITOR, RESULTS, run_id
 
@@ -21,9 +22,8 @@ _BYTES = frozenset({"gpu_mem_used", "gpu_mem_total"})
 _OF_GPU = re.compile(r"(?P<key>[^:]+):(?P<gpu>\d{1,6})")
 
 
-def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
-    """All landing rows of a bundle, in batches."""
-    buffer = RowBuffer(dict(tables), bundle.digest)
+def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
+    """Add all rows of a bundle; yields batches that are full."""
     node = bundle.manifest.identity.get("node")
     for raw_path, file in bundle.manifest.by_path.items():
         report = Report(buffer, raw_path, None)
@@ -34,7 +34,6 @@ def landed(bundle: Bundle, tables: Mapping[str, pa.Schema]) -> _Batches:
                 yield from _results(bundle, buffer, raw_path, line, node, report)
         elif file.role == RESULTS:
             yield from _results(bundle, buffer, raw_path, Line(1, 0, document(bundle, raw_path, report)), node, report)
-    yield from buffer.rest()
 
 
 def _pairs(line: Line, report: Report) -> dict[str, Element]:
@@ -46,7 +45,7 @@ def _number(pair: Element, report: Report) -> float | None:
     number = json_number(pair.value)
     if number is None and pair.value is not None:
         code = "non-finite-number" if is_lost_number(pair.value) else "not-a-number"
-        report(code, str(pair.key)[:120], pair.offset, pair.length, pair.line_number, "error")
+        report.at(code, str(pair.key)[:120], pair, "error")
     return number
 
 
@@ -92,7 +91,7 @@ def _monitor(bundle: Bundle, buffer: RowBuffer, raw_path: str, node: str | None,
             of_gpu = _OF_GPU.fullmatch(key)
             number = _number(pair, report)
             if of_gpu and of_gpu["key"] in _BYTES and number is not None and not is_count(number):
-                report("impossible-count", f"{key}: {number:g}"[:200], pair.offset, pair.length, pair.line_number, "error")
+                report.at("impossible-count", f"{key}: {number:g}"[:200], pair, "error")
                 number = None
             buffer.add(
                 "superbench_sample", raw_path, pair.offset, pair.length, run_id=run, sampled_at=moment,
@@ -113,17 +112,12 @@ def _moment(stated: Element | None, report: Report) -> datetime | None:
     try:
         return datetime.strptime(json_text(stated.value) or "", "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
     except ValueError:
-        report("not-a-time", str(json_text(stated.value))[:120], stated.offset, stated.length, stated.line_number, "error")
+        report.at("not-a-time", str(json_text(stated.value))[:120], stated, "error")
         return None
 
 
 def _add_run(
-    buffer: RowBuffer, raw_path: str, offset: int, length: int, run: str, kind: str, node: str | None, benchmarks: list[str], *,
-    status: str, status_reason: str | None = None, started_at: datetime | None = None, ended_at: datetime | None = None,
+    buffer: RowBuffer, raw_path: str, offset: int, length: int, run: str, kind: str, node: str | None, benchmarks: list[str], **columns: Any
 ) -> None:
-    workload = {"tool": "superbench", "kind": kind, "benchmarks": benchmarks}
-    buffer.add(
-        "superbench_run", raw_path, offset, length, run_id=run, kind=kind, node=node, status=status, status_reason=status_reason,
-        started_at=started_at, ended_at=ended_at, workload_document=canonical_json(workload).decode(),
-        workload_spec_digest=workload_spec_digest(workload),
-    )
+    workload = workload_columns({"tool": "superbench", "kind": kind, "benchmarks": benchmarks})
+    buffer.add("superbench_run", raw_path, offset, length, run_id=run, kind=kind, node=node, **columns, **workload)

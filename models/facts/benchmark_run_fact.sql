@@ -8,6 +8,7 @@ materialized: incremental
 key: [run_id]
 grain: [run_id]
 collects: benchmark_run
+role: runs
 columns:
   run_id: {type: varchar, description: "One execution of one benchmark case, the unit of replication", tests: [not_null, unique]}
   benchmark_case_id: {type: varchar, description: "What is measured, without who measured it", tests: [not_null]}

@@ -4,6 +4,7 @@ description: >
   for its own (system descriptions, measurements, configurations). A run declaration is no run's own, and a list that only
   restates the run tells of others, too: it is not here.
 grain: [run_id, artifact_manifest_digest, raw_path]
+role: run_files
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}

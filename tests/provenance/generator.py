@@ -13,7 +13,7 @@ from random import Random
 import duckdb
 from provenance.subject import Database
 
-from warehouse.claims.trace import provenance
+from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 
 CATALOG = {
     "host": ["id", "name", "gpus", "zone"],
@@ -53,7 +53,7 @@ def database(seed: int) -> Database:
     run_ids = [*range(1, len(runs) + 1), 99, None]
     samples = [(i, pick(run_ids), pick([None, *range(2, 10)]), pick("pqr")) for i in range(1, random.randint(9, 15))]
     connection = duckdb.connect(":memory:", config={"threads": 1})
-    for setting in provenance.TRACE_SETTINGS:
+    for setting in TRACE_SETTINGS:
         connection.execute(setting)
     for table, rows in (("host", hosts), ("run", runs), ("sample", samples)):
         connection.execute(f"create table {table} ({_TYPES[table]})")

@@ -14,7 +14,7 @@ import duckdb
 from provenance import guarantees
 from provenance.subject import Database, Row, Subject
 
-from warehouse.claims.trace import provenance
+from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 
 HERE = Path(__file__).parent
 FIXTURE = (HERE / "fixture.sql").read_text()
@@ -66,7 +66,7 @@ def all_cases() -> list[Case]:
 
 def connect() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:", config={"threads": 1})
-    for setting in provenance.TRACE_SETTINGS:
+    for setting in TRACE_SETTINGS:
         connection.execute(setting)
     connection.execute(FIXTURE)
     return connection

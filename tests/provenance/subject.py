@@ -15,7 +15,7 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from warehouse.claims.trace import provenance
+from warehouse.claims.trace.provenance.annotator import annotate
 from warehouse.claims.trace.provenance.syntax.writing import written
 
 Keep = Mapping[int, Collection[int]]  # place of a table reference -> the tokens whose rows stay
@@ -52,7 +52,7 @@ class Subject:
         self.sql, self.database = sql, database
         self.tree = sqlglot.parse_one(sql, dialect="duckdb")
         self.values = tuple(values)
-        self.annotated = provenance.annotate(sql, database.catalog, database.tokens, self.values, unique=database.tokens)
+        self.annotated = annotate(sql, database.catalog, database.tokens, self.values, unique=database.tokens)
         original = database.connection.execute(sql)
         self.types = [description[:2] for description in original.description]
         self.result = original.fetchall()
@@ -130,7 +130,7 @@ class Subject:
             if isinstance(item, exp.Cast):
                 item.replace(exp.alias_(item.copy(), f"cast_{position}"))
         tokens = dict.fromkeys(catalog, "{alias}." + self.database.key)
-        found = provenance.annotate(written(tree), catalog, tokens).occurrences
+        found = annotate(written(tree), catalog, tokens).occurrences
         numbered = [occurrence.table.split(_MARK) for occurrence in found]
         assert [table for table, _ in numbered] == [occurrence.table for occurrence in self.annotated.occurrences]
         numbers: dict[int, list[int]] = {place: [] for place in range(len(self.tables))}

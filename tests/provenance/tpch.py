@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 from provenance.subject import Database
 
-from warehouse.claims.trace import provenance
+from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "tpch.txt"
@@ -50,7 +50,7 @@ def database(programs: Path, folder: Path, scale: str) -> Database:
     """The eight tables at a scale factor, generated into `folder`. A row's token is its rowid: no table changes."""
     _run(str(programs / "tpchgen-cli"), "parquet", "-s", scale, "--output-dir", str(folder))
     connection = duckdb.connect(":memory:", config={"threads": 1})
-    for setting in provenance.TRACE_SETTINGS:
+    for setting in TRACE_SETTINGS:
         connection.execute(setting)
     catalog = {}
     for path in sorted(folder.glob("*.parquet")):

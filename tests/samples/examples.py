@@ -6,10 +6,10 @@ from pathlib import Path
 
 from samples import declaration
 from samples.recording import write_recording
+from standard import standard_project
 
 from warehouse.cli.main import main
 from warehouse.project import Project
-from warehouse.project_making import init_project
 
 RECORDING = "01KG8Q3V5T2M4N6P8R0S1W3X5Y"
 RUN = f"recorded_run/{RECORDING}/run-0"
@@ -19,7 +19,7 @@ NUMBER = "indicator_results[result_key=elapsed_ms].median"
 def example_project(root: Path) -> Project:
     """The project in `root`/project. Beside it: the store `backup`. In it: evidence in `results`, a run that two bundles state
     differently, the key `nightly`, and the packet `number.whp` of `NUMBER`, which is published."""
-    project = init_project(root / "project")
+    project = standard_project(root / "project")
     here = project.root
     declaration.write(here / "benchmark_run.yaml", declaration.benchmark_run())
     write_recording(here / "results" / "first", RECORDING)

@@ -28,13 +28,12 @@ _KINDS = {
     UNPROTECTED: ("WH119", ExitCode.OK),
     LEFTOVER: ("WH126", ExitCode.OK),
 }
-KINDS = tuple(_KINDS)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is not as it should be: its kind (one of `KINDS`), the key of the object, what is wrong, and the way
-    out."""
+    """One thing that is not as it should be: its kind (one of those above), the key of the object, what is wrong, and the
+    way out."""
 
     kind: str
     key: str

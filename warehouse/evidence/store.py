@@ -19,7 +19,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.durable import scratch_folder
 from warehouse.evidence.incoming import Incoming, unwritable
 from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
-from warehouse.evidence.objects.base import UNREACHABLE, NotAnObject, Objects, Removal, Staged
+from warehouse.evidence.objects.base import NotAnObject, Objects, Removal, Staged, damage
 from warehouse.evidence.objects.local import LocalObjects
 
 _FETCHED_BYTES = 8 << 20
@@ -104,24 +104,21 @@ class EvidenceStore:
         try:
             manifest = self.manifest(digest)
         except WarehouseError as error:
-            if error.code == UNREACHABLE:
-                raise
-            yield error
+            yield damage(error)
             return
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(_THREADS) as threads:
-            for problem in threads.map(partial(self._problem, digest), manifest.files):
+            for problem in threads.map(partial(self.file_problem, digest), manifest.files):
                 if problem:
                     yield problem
 
-    def _problem(self, digest: str, file: ManifestFile) -> WarehouseError | None:
+    def file_problem(self, digest: str, file: ManifestFile) -> WarehouseError | None:
+        """What `check_file` raises of damage; None where the file is whole. Raises WH114."""
         try:
             self.check_file(digest, file)
         except WarehouseError as error:
-            if error.code == UNREACHABLE:
-                raise
-            return error
+            return damage(error)
         return None
 
     def check_file(self, digest: str, file: ManifestFile) -> None:
@@ -243,8 +240,7 @@ class EvidenceStore:
         try:
             self.manifest(digest)
         except WarehouseError as error:
-            if error.code == UNREACHABLE:
-                raise
+            damage(error)
             return False
         return True
 

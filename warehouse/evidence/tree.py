@@ -41,9 +41,13 @@ class Tree:
         return (*above, *path.split("/"))
 
     def head(self, path: str, limit: int = 4096) -> bytes:
-        """The first `limit` bytes of a file, for recognition by content. Raises `OSError`."""
-        with open(self.files[path].source, "rb") as stream:
-            return stream.read(limit)
+        """The first `limit` bytes of a file, for recognition by content; none of a file that cannot be read, which the ingest reports
+        when it copies the file."""
+        try:
+            with open(self.files[path].source, "rb") as stream:
+                return stream.read(limit)
+        except OSError:
+            return b""
 
 
 def list_tree(path: Path, store_root: Path | None = None) -> Tree:

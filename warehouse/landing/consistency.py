@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from warehouse.landing.readers.text import Entry, Report
-from warehouse.landing.severity import ERROR, WARNING, disagreement
+from warehouse.landing.readers.text import Entry, Located, Report
+from warehouse.landing.severity import ERROR, WARNING, disagreement, identity_issue
 
 _STATISTIC = r"mean|avg|median|min|max|std|stddev|std_dev|p\d{1,3}(?:[p.]\d+)?"
 _AFTER = re.compile(rf"(.+?)[/_](?:quantiles_|percentiles/)?({_STATISTIC})")
@@ -49,6 +49,13 @@ def impossible_measurement(key: str, number: float) -> str | None:
     return "negative-measurement" if number < 0 else "implausible-value"
 
 
+def check_identity(part: str, stated: str | None, folder: str, place: Located, report: Report) -> None:
+    """Report a file that names another submitter, division or benchmark than its path, which counts (copied files, placeholders)."""
+    if issue := identity_issue(part, stated, folder):
+        code, message, severity = issue
+        report.at(code, message, place, severity)
+
+
 def check_statistics(entries: Mapping[str, Entry], report: Report) -> None:
     """Report the statistics of one run, or of one point, that contradict each other. Which of them is wrong nothing says, so
     all of them stand."""
@@ -70,7 +77,8 @@ def _check_output(entries: Mapping[str, Entry], key: str, output: Entry, report:
     total = next((entries[name] for name in names if name in entries), None)
     if output.number is not None and total is not None and total.number is not None and _exceeds(output, total):
         apart = disagreement(output.number, total.number)[1]
-        _tell(report, "throughput-contradicted", f"{key} is {output.value}, but {total.key} is {total.value}: {apart}", output)
+        message = f"{key} is {output.value}, but {total.key} is {total.value}: {apart}"
+        report.at("throughput-contradicted", message[:300], output, ERROR)
 
 
 def _check_order(of: str, stated: Mapping[str, Entry], report: Report) -> None:
@@ -79,17 +87,17 @@ def _check_order(of: str, stated: Mapping[str, Entry], report: Report) -> None:
     for (_, below), (_, above) in zip(levels, levels[1:], strict=False):
         if _exceeds(stated[below], stated[above]):
             message = f"{below} of {of} is {stated[below].value}, but {above} is {stated[above].value}"
-            _tell(report, "percentiles-out-of-order", message, stated[above])
+            report.at("percentiles-out-of-order", message[:300], stated[above], ERROR)
             return
     mean = next((stated[name] for name in _MEANS if name in stated), None)
     if mean is None or not levels:
         return
     (lowest, least), (highest, largest) = levels[0], levels[-1]
     if lowest == 0 and _exceeds(stated[least], mean):
-        _tell(report, "mean-contradicted", f"{mean.key} is {mean.value}, but {least} is {stated[least].value}", mean)
+        report.at("mean-contradicted", f"{mean.key} is {mean.value}, but {least} is {stated[least].value}"[:300], mean, ERROR)
     elif highest >= 99 and _exceeds(mean, stated[largest]):
         severity = ERROR if highest == 100 else WARNING
-        _tell(report, "mean-contradicted", f"{mean.key} is {mean.value}, but {largest} is {stated[largest].value}", mean, severity)
+        report.at("mean-contradicted", f"{mean.key} is {mean.value}, but {largest} is {stated[largest].value}"[:300], mean, severity)
 
 
 def _level(name: str) -> float | None:
@@ -100,7 +108,3 @@ def _level(name: str) -> float | None:
 def _exceeds(one: Entry, other: Entry) -> bool:
     """Whether a number is larger than another one beyond rounding."""
     return one.number is not None and other.number is not None and one.number - other.number > _ROUNDING * abs(one.number)
-
-
-def _tell(report: Report, code: str, message: str, entry: Entry, severity: str = ERROR) -> None:
-    report(code, message[:300], entry.offset, entry.length, entry.line_number, severity)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from warehouse.landing.contract import ISSUE_TABLE
+from warehouse.landing.contract import ISSUE_TABLE, canonical_json, workload_spec_digest
 
 BATCH_ROWS = 50_000
+_ROWS_BETWEEN_LOOKS = 5_000
 _Integers = Sequence[int] | NDArray[np.int64]
 
+RUN_ID = pa.field("run_id", pa.string(), nullable=False)
+WORKLOAD_FIELDS = (  # of a run, as `workload_columns` gives them
+    pa.field("workload_document", pa.string(), nullable=False),  # canonical JSON
+    pa.field("workload_spec_digest", pa.string(), nullable=False),
+)
 LINEAGE_FIELDS = (
     pa.field("artifact_manifest_digest", pa.string(), nullable=False),
     pa.field("raw_path", pa.string(), nullable=False),
@@ -75,32 +81,40 @@ DECLARATION_SCHEMA = landing_schema(
     pa.field("completion_distribution", pa.string()),
 )
 
-# Not evidence: what its signatures were found to be (`landing.engine_tables.signing_rows`).
-SIGNING_SCHEMA = landing_schema(
+# Not evidence (`landing.engine_tables`): what the signatures of bundles were found to be, and what was decided about runs, by which
+# event of the ledger.
+SIGNING_SCHEMA = pa.schema([
+    pa.field("artifact_manifest_digest", pa.string(), nullable=False),
     pa.field("signing_state", pa.string(), nullable=False),  # unsigned, valid, untrusted key or invalid
     pa.field("key_id", pa.string()),  # of the signature that decides
     pa.field("key_name", pa.string()),  # what the project calls it, where it is trusted
     pa.field("reason", pa.string()),  # of every signature
+])
+_EVENT_FIELDS = (
+    pa.field("decided_at", pa.timestamp("us", tz="UTC"), nullable=False),
+    pa.field("decided_by", pa.string(), nullable=False),  # user and host
+    pa.field("event_key", pa.string(), nullable=False),  # in the store
+    pa.field("event_sha256", pa.string(), nullable=False),  # of the event's file
 )
-
-# Not evidence either: what was decided of runs (`landing.engine_tables.decision_rows`). The lineage columns lead to the ledger's event:
-# its sha256, its key in the store, all of its bytes.
-DECISION_SCHEMA = landing_schema(
+DECISION_SCHEMA = pa.schema([
     pa.field("run_id", pa.string(), nullable=False),
     pa.field("state", pa.string(), nullable=False),  # retracted or superseded
     pa.field("reason", pa.string(), nullable=False),
     pa.field("superseded_by", pa.string()),  # a run
-    pa.field("decided_at", pa.timestamp("us", tz="UTC"), nullable=False),
-    pa.field("decided_by", pa.string(), nullable=False),  # user and host
-)
-SETTLEMENT_SCHEMA = landing_schema(
+    *_EVENT_FIELDS,
+])
+SETTLEMENT_SCHEMA = pa.schema([
     pa.field("run_id", pa.string(), nullable=False),
     pa.field("bundle_digest", pa.string(), nullable=False),  # of a bundle that states the run
     pa.field("is_evidence", pa.bool_(), nullable=False),  # false: it is set aside
     pa.field("reason", pa.string(), nullable=False),
-    pa.field("decided_at", pa.timestamp("us", tz="UTC"), nullable=False),
-    pa.field("decided_by", pa.string(), nullable=False),  # user and host
-)
+    *_EVENT_FIELDS,
+])
+
+
+def workload_columns(document: dict[str, Any]) -> dict[str, str]:
+    """The columns of a workload document."""
+    return {"workload_document": canonical_json(document).decode(), "workload_spec_digest": workload_spec_digest(document)}
 
 
 def parse_utc(text: str) -> datetime:
@@ -111,11 +125,27 @@ def parse_utc(text: str) -> datetime:
     return time.astimezone(UTC)
 
 
+class Row(NamedTuple):
+    """One row that was read: the place of its bytes, and its columns."""
+
+    offset: int
+    length: int
+    columns: Mapping[str, Any]
+
+
+class Rows(NamedTuple):
+    """Rows that follow one another: the same, of each."""
+
+    offsets: _Integers
+    lengths: _Integers
+    columns: Mapping[str, Any]
+
+
 class RowBuffer:
-    """Collects rows of several landing tables for one bundle and yields them as record batches of at most `BATCH_ROWS`.
+    """Collects rows of several landing tables for one bundle and yields them as record batches of about `BATCH_ROWS` or fewer.
 
     `add` takes the row's own columns by name (absent means NULL) and the place of the bytes it was read from; `add_columns`
-    many rows of a table at once, where a row at a time costs more than reading it.
+    many rows of a table at once, where a row at a time costs more than reading it; `add_read` either.
     """
 
     def __init__(self, tables: Mapping[str, pa.Schema], artifact_manifest_digest: str) -> None:
@@ -124,6 +154,7 @@ class RowBuffer:
         self._digest = artifact_manifest_digest
         self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in self._schemas}
         self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._schemas}  # of rows before those
+        self._new_rows = 0  # since `full` looked
 
     def add(self, table: str, raw_path: str, raw_offset: int, raw_length: int, **columns: Any) -> None:
         self._check_names(table, columns)
@@ -131,6 +162,7 @@ class RowBuffer:
         columns["raw_offset"] = raw_offset
         columns["raw_length"] = raw_length
         self._rows[table].append(columns)
+        self._new_rows += 1
 
     def add_columns(
         self, table: str, raw_path: str, raw_offset: _Integers, raw_length: _Integers, **columns: Any
@@ -147,6 +179,22 @@ class RowBuffer:
             self._rows[table] = []
         batch = landing_batch(arrays, schema)
         self._batches[table] += [batch.slice(first, BATCH_ROWS) for first in range(0, size, BATCH_ROWS)]
+        self._new_rows += size
+
+    def add_read(self, table: str, raw_path: str, found: Row | Rows, **columns: Any) -> None:
+        """Add what was read of a file, with `columns` that its rows share."""
+        if isinstance(found, Rows):
+            self.add_columns(table, raw_path, found.offsets, found.lengths, **columns, **found.columns)
+        else:
+            self.add(table, raw_path, found.offset, found.length, **columns, **found.columns)
+
+    def add_all(
+        self, table: str, raw_path: str, found: Iterable[Row | Rows], **columns: Any
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """Add what is read of a file as it comes; yields batches that are full."""
+        for each in found:
+            self.add_read(table, raw_path, each, **columns)
+            yield from self.full()
 
     def _check_names(self, table: str, columns: Mapping[str, Any]) -> None:
         if not self._names[table].issuperset(columns):
@@ -162,8 +210,10 @@ class RowBuffer:
         )
 
     def full(self) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """Batches of the tables that have reached `BATCH_ROWS`; call it now and then while adding."""
-        return self._take(BATCH_ROWS)
+        """Batches of the tables that have reached `BATCH_ROWS`; call it while adding: it looks every few thousand rows."""
+        if self._new_rows >= _ROWS_BETWEEN_LOOKS:
+            self._new_rows = 0
+            yield from self._take(BATCH_ROWS)
 
     def rest(self) -> Iterator[tuple[str, pa.RecordBatch]]:
         """All that is left."""

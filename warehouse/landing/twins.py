@@ -44,7 +44,7 @@ def _repeats(tree: Tree, path: str, of: str) -> bool:
     try:
         columns = _columns(tree.head(path))
         keys = {_folded(key.decode(errors="replace")) for key in _KEY.findall(tree.head(of, _HEAD_BYTES))}
-    except (OSError, csv.Error):
+    except csv.Error:
         return False
     common = sum(_folded(column) in keys for column in columns)
     return common >= _LEAST and 2 * common >= len(columns)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from warehouse.errors import WarehouseError
 from warehouse.evidence.finding import ALTERED, AWAY, LEFTOVER, MISSING, ORPHANED, RESTORE, UNLEDGERED, Finding
 from warehouse.evidence.ledger.events import is_event_name
 from warehouse.evidence.ledger.summary import Ledgered
 from warehouse.evidence.manifest import Manifest, ManifestFile
-from warehouse.evidence.objects.base import UNREACHABLE, Entry
+from warehouse.evidence.objects.base import Entry, damage
 from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key, raw_key
 
 _THREADS = 8  # hashing releases the interpreter lock; a bucket answers many at once
@@ -48,9 +49,7 @@ def inspect_bundle(store: EvidenceStore, digest: str, entries: Iterable[Entry], 
     try:
         manifest = store.manifest(digest)
     except WarehouseError as error:
-        if error.code == UNREACHABLE:
-            raise
-        yield Finding(ALTERED, own_key, error.message, _AGAIN)
+        yield Finding(ALTERED, own_key, damage(error).message, _AGAIN)
         return
     if digest in ledgered.removed:
         yield Finding(LEFTOVER, own_key, "the ledger says that policy removed it", "run: wh retention apply; to keep it, ingest the evidence again")
@@ -77,29 +76,13 @@ def _without_manifest(digest: str, ledgered: Ledgered) -> Finding:
 
 
 def _inspect_files(store: EvidenceStore, manifest: Manifest, files: Sequence[ManifestFile]) -> Iterator[Finding]:
-    digest = manifest.digest
-
-    def problem(file: ManifestFile) -> WarehouseError | None:
-        try:
-            store.check_file(digest, file)
-        except WarehouseError as error:
-            if error.code == UNREACHABLE:
-                raise
-            return error
-        return None
-
-    def told(file: ManifestFile, error: WarehouseError | None) -> Iterator[Finding]:
-        if error:
-            state, way_out = (MISSING, _AGAIN) if error.code == "WH106" else (ALTERED, _AWAY_FIRST)
-            yield Finding(state, raw_key(digest, file.raw_path), error.message, way_out)
-
-    if len(files) < 2:  # most bundles: threads cost more than they give
-        for file in files:
-            yield from told(file, problem(file))
-        return
+    problem = partial(store.file_problem, manifest.digest)
     with ThreadPoolExecutor(_THREADS) as threads:
-        for file, error in zip(files, threads.map(problem, files), strict=True):
-            yield from told(file, error)
+        # Most bundles have one file: threads cost more than they give there.
+        for file, error in zip(files, map(problem, files) if len(files) < 2 else threads.map(problem, files), strict=True):
+            if error:
+                state, way_out = (MISSING, _AGAIN) if error.code == "WH106" else (ALTERED, _AWAY_FIRST)
+                yield Finding(state, raw_key(manifest.digest, file.raw_path), error.message, way_out)
 
 
 def missing_bundles(ledgered: Ledgered, seen: Set[str], chosen: Callable[[str], bool]) -> Iterator[Finding]:

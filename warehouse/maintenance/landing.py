@@ -12,7 +12,7 @@ from typing import Any
 from warehouse.digest import canonical_document, file_digest
 from warehouse.evidence.finding import ALTERED, MISSING, ORPHANED, UNLEDGERED, UNPROTECTED, Finding
 from warehouse.evidence.ledger.summary import Ledgered
-from warehouse.landing.engine_tables.engine_table import OWN_NAME
+from warehouse.landing.engine_tables import NAME_PREFIX
 from warehouse.landing.parse.batches import DECIDED_TABLES, SIGNING_TABLE, batch_name
 
 _AGAIN = "delete the landing folder: wh build makes it again"
@@ -84,7 +84,7 @@ def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Fin
         if path.parent != landing and table == "batches" and path.suffix == ".json" and not path.name.startswith("."):
             continue
         if table in (SIGNING_TABLE, *DECIDED_TABLES):
-            yield from _inspect_own(path, key)
+            yield from _inspect_engine_table(path, key)
         elif path.suffix != ".parquet" or path.stem not in batches:
             yield Finding(ORPHANED, key, "no batch lists it", _AGAIN)
     gone = sorted(path for path in in_use if not path.exists())
@@ -93,8 +93,8 @@ def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Fin
             yield Finding(MISSING, f"landing/{path.relative_to(landing).as_posix()}", "the current build rests on it", _AGAIN)
 
 
-def _inspect_own(path: Path, key: str) -> Iterator[Finding]:
-    if not path.name.startswith(OWN_NAME):
+def _inspect_engine_table(path: Path, key: str) -> Iterator[Finding]:
+    if not path.name.startswith(NAME_PREFIX):
         yield Finding(UNPROTECTED, key, "of an earlier version: its name commits to no bytes", _AGAIN)
         return
     try:
@@ -102,5 +102,5 @@ def _inspect_own(path: Path, key: str) -> Iterator[Finding]:
     except OSError as error:
         yield Finding(ALTERED, key, f"cannot be read: {error.strerror}", _AGAIN)
         return
-    if path.name != f"{OWN_NAME}{found}.parquet":
+    if path.name != f"{NAME_PREFIX}{found}.parquet":
         yield Finding(ALTERED, key, f"sha256 is {found}", _AGAIN)

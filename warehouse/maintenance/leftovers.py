@@ -17,7 +17,7 @@ from pathlib import Path
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import dead_folders, remove_dead_folder
 from warehouse.evidence.ledger.events import Ledger
-from warehouse.evidence.objects.base import UNREACHABLE, Entry
+from warehouse.evidence.objects.base import Entry, damage
 from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key, raw_key
 from warehouse.maintenance.bundles import bundle_of, set_aside_of
 
@@ -89,8 +89,7 @@ def _of_bundle(store: EvidenceStore, digest: str, entries: list[Entry], *, is_kn
     try:
         manifest = store.manifest(digest)
     except WarehouseError as error:
-        if error.code == UNREACHABLE:
-            raise
+        damage(error)
         return  # what is left of it may be all there is
     files = {raw_key(digest, file.raw_path): file for file in manifest.files}
     for entry in aside:

@@ -17,7 +17,7 @@ from warehouse.evidence.finding import ALTERED, AWAY, LEFTOVER, MISSING, ORPHANE
 from warehouse.evidence.ledger.chain import checkpoint_subject
 from warehouse.evidence.ledger.run_decisions import decision_subject
 from warehouse.evidence.ledger.summary import Ledgered
-from warehouse.evidence.objects.base import UNREACHABLE, Entry, Objects
+from warehouse.evidence.objects.base import Entry, Objects, damage
 from warehouse.evidence.signing.signatures import (
     PUBLICATION,
     TRUSTED,
@@ -171,9 +171,7 @@ def _orphan(key: str) -> Finding:
 def _unread(key: str, error: Exception) -> Finding:
     """What keeps an object that is there from being read. An unreachable store is none of its objects' faults: raised."""
     if isinstance(error, WarehouseError):
-        if error.code == UNREACHABLE:
-            raise error
-        return Finding(ALTERED, key, error.message, RESTORE)
+        return Finding(ALTERED, key, damage(error).message, RESTORE)
     if isinstance(error, FileNotFoundError):
         return Finding(MISSING, key, "it is gone since it was listed", RESTORE)
     return Finding(ALTERED, key, f"cannot be read: {getattr(error, 'strerror', None) or error}", RESTORE)

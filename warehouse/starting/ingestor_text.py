@@ -92,7 +92,7 @@ def records(data, report):
     """Offset, length and values of each record."""
     for found in json_lines(data, report):
         for line, record in found.objects(report):
-            yield line.offset, len(line.data), record
+            yield line.offset, line.length, record
 '''
 
 _JSON_READER = '''

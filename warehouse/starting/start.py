@@ -13,7 +13,6 @@ from warehouse.starting.ingestor_text import ingestor_text
 from warehouse.starting.sample import Sample, SampleColumn, read_sample
 from warehouse.transform.sql.text import RESERVED
 
-KINDS = ("model", "query", "ingestor")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _ALONE = Sample("csv", ".csv", (SampleColumn("run_id", "run_id", "varchar"), SampleColumn("elapsed_ms", "elapsed_ms", "double")))
 
@@ -27,8 +26,8 @@ class Start:
 
 
 def start(project: Project, kind: str, name: str, sample_file: Path | None = None) -> Start:
-    """Write the start of one of `KINDS`, with the columns of a file if one is given. Raises WH004 for a name that is none, a file of
-    the project that is there already, and a sample that cannot be read."""
+    """Write the start of a `model`, `query` or `ingestor`, with the columns of a file if one is given. Raises WH004 for a name that is
+    none, a file of the project that is there already, and a sample that cannot be read."""
     if not _NAME.fullmatch(name) or name in RESERVED:
         raise _fault("a name has lower-case letters, digits and _, begins with a letter, and is not a word of SQL", printable(name))
     sample = read_sample(sample_file) if sample_file else None
@@ -92,7 +91,8 @@ def _query(project: Project, file: Path | None, sample: Sample | None) -> str:
     if file is None or sample is None:
         table = _runs(project)
         if table is None:
-            raise _fault("this project has no table of runs to start from", "--from", "give a file that an ingestor reads: --from FILE")
+            message = "this project has no table of runs with benchmark_case_id and status to start from"
+            raise _fault(message, "--from", "give a file that an ingestor reads: --from FILE")
         return (
             "/*\ndescription: Runs by benchmark case and status.\ngrain: [benchmark_case_id, status]\nclaim:\n"
             "  what: how many runs of each benchmark case ended how\n  population: all runs in the evidence\ncolumns:\n"
@@ -126,8 +126,12 @@ def _contract(columns: tuple[SampleColumn, ...]) -> str:
 
 
 def _runs(project: Project) -> str | None:
-    """The table of runs, where the project has one."""
-    return next((path.stem for path in project.files("models", ".sql") if path.stem == "benchmark_run_fact"), None)
+    """The table of runs, where the project has one with the columns that are asked for here."""
+    from warehouse.transform.project.model import RUNS, model_of_role
+    from warehouse.transform.project.model_files import read_models
+
+    runs = model_of_role(read_models(project).models.values(), RUNS)
+    return runs.name if runs and {"benchmark_case_id", "status"} <= runs.columns.keys() else None
 
 
 def _table(project: Project, file: Path) -> str:

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from warehouse.claims.trace.catalog import Catalog
 
 _WHOLE_ROW = "*"
-# How the columns of a trace's landing rows and raw files are called in a landing table.
-_PLACE = {"digest": "artifact_manifest_digest", "path": "raw_path", "offset": "raw_offset", "length": "raw_length"}
+# What names a landing row, as far as its table has these columns: its place in a raw file, or the event of a decision.
+_LANDING_KEY = ("artifact_manifest_digest", "raw_path", "raw_offset", "raw_length", "event_key", "event_sha256")
 
 
 @dataclass(frozen=True)
 class ReadRow:
     """A row that was read: the values that name it (the table's grain, or its `run_id`; of a landing row the manifest digest,
-    path, offset and length of its bytes), and those of its columns that the cell's value was computed from. None of these
+    path, offset and length of its bytes, or the event of a decision), and those of its columns that the cell's value was computed from. None of these
     is in `values` when the row counts as such, as for `count(*)`."""
 
     key: Mapping[str, Any]
@@ -88,18 +88,16 @@ def _model_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str)
 
 def _landing_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str) -> ReadTable:
     from warehouse.claims.trace.trace_step import content_of
-    from warehouse.claims.trace.tracing import LANDING_DEMAND, RAW_FILE
+    from warehouse.claims.trace.tracing import LANDING_DEMAND
 
     columns = tuple(catalog.landing_types[name])
-    place = [quote(column) for column in _PLACE]
+    key = tuple(column for column in _LANDING_KEY if column in columns)
     demanded = (
-        f"select {', '.join(place)}, content, list(distinct c::varchar order by c::varchar) as read"
-        f" from {LANDING_DEMAND} join {RAW_FILE} using (file) where tab = {text_literal(name)} group by all"
+        f"select content, list(distinct c::varchar order by c::varchar) as read from {LANDING_DEMAND}"
+        f" where tab = {text_literal(name)} group by content"
     )
-    same = [f"t.{column} is not distinct from d.{quote(short)}" for short, column in _PLACE.items()]
-    same.append(f"{content_of('t', columns)} = d.content")
-    rows = _rows(con, f"{quote(name)} t join ({demanded}) d on {' and '.join(same)}", columns, ", ".join(f"d.{part}" for part in place))
-    return _table(name, True, tuple(_PLACE.values()), rows)
+    source = f"{quote(name)} t join ({demanded}) d on {content_of('t', columns)} = d.content"
+    return _table(name, True, key, _rows(con, source, columns, ", ".join(f"t.{part}" for part in key)))
 
 
 def _rows(

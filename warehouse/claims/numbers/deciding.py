@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warehouse.claims.publish.admissibility import conflicted_runs
 from warehouse.claims.publish.signing import trusted_keys
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.ledger.events import Event, Ledger
@@ -28,8 +29,8 @@ from warehouse.evidence.ledger.run_decisions import (
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import Signing, check_signatures
 from warehouse.project import Project
-from warehouse.transform.check.digests import RUN_TABLE
 from warehouse.transform.finished.builds import Build, current_build
+from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_FILES, RUNS
 
 if TYPE_CHECKING:
     from warehouse.evidence.signing.keys import SigningKey
@@ -140,9 +141,10 @@ def _check_known(project: Project, run_id: str) -> None:
 
 
 def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
-    """Whether a build knows a run, and if not, the ids most like it. Of a project without the table of runs, every table with
-    a run_id tells of runs."""
+    """Whether a build knows a run, and if not, the ids most like it. In a project without a table of runs, every table with
+    a run_id holds runs."""
     from warehouse.transform.finished.query import run_query
+    from warehouse.transform.finished.role_tables import role_table
     from warehouse.transform.sql.duck import quoted, text_literal
 
     wanted = text_literal(run_id)
@@ -151,9 +153,11 @@ def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
         " inner join catalog.model as model on model.schema_name = column_info.table_schema and model.name = column_info.table_name"
         " where column_info.column_name = 'run_id' order by 1"
     )
-    with run_query(build.path, sql) as result:
-        tables = [row[0] for row in result.fetchall()]
-    tables = [f"main.{RUN_TABLE}"] if f"main.{RUN_TABLE}" in tables else tables
+    if table := role_table(build.path, RUNS):
+        tables = [table.name]
+    else:
+        with run_query(build.path, sql) as result:
+            tables = [row[0] for row in result.fetchall()]
     if not tables:
         return False, []
     runs = " union ".join(f"select run_id::varchar as run_id from {quoted(table)}" for table in tables)
@@ -164,20 +168,19 @@ def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
 
 
 def _stating(build: Build, run_id: str) -> tuple[list[str], bool]:
-    """The bundles of a build that state a run, sorted, and whether they do so differently: none and no, where the project has no
-    such tables."""
+    """The bundles of a build that state a run, sorted, and whether they do so differently: none and no, where no table of the project
+    has the role of saying so."""
     from warehouse.transform.finished.query import run_query
+    from warehouse.transform.finished.role_tables import role_table
     from warehouse.transform.sql.duck import text_literal
 
-    wanted = text_literal(run_id)
-    tables = "select count(*) from catalog.model where name in ('run_file', 'run_bundle') and schema_name = 'staging'"
-    with run_query(build.path, tables) as result:
-        if result.fetchall()[0][0] < 2:
-            return [], False
-    with run_query(build.path, f"select distinct artifact_manifest_digest from staging.run_file where run_id = {wanted} order by 1") as result:
+    files = role_table(build.path, RUN_FILES)
+    if files is None:
+        return [], False
+    sql = f"select distinct {BUNDLE_COLUMN} from {files.sql} where run_id = {text_literal(run_id)} order by 1"
+    with run_query(build.path, sql) as result:
         stating = [row[0] for row in result.fetchall()]
-    with run_query(build.path, f"select has_conflict from staging.run_bundle where run_id = {wanted}") as result:
-        return stating, any(row[0] for row in result.fetchall())
+    return stating, run_id in conflicted_runs(build)
 
 
 def _built_bundles(project: Project, build: Build) -> set[str]:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from warehouse.claims.numbers.lineage import RawFile
 from warehouse.digest import CHUNK_BYTES, stream_digest
 from warehouse.errors import WarehouseError
-from warehouse.evidence.objects.base import UNREACHABLE
+from warehouse.evidence.objects.base import damage
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import proof_key
 from warehouse.project import Project
@@ -74,8 +74,7 @@ def open_file(project: Project, file: RawFile) -> OpenedFile:
                 return OpenedFile(file, ALTERED, (), 0)
             windows = tuple(_window(stream, offset, length) for offset, length in file.ranges[:RANGES])
     except WarehouseError as error:
-        if error.code == UNREACHABLE:
-            raise
+        damage(error)
         return OpenedFile(file, ALTERED, (), 0)
     except OSError as error:
         return OpenedFile(file, ALTERED if error.errno == errno.ELOOP else MISSING, (), 0)  # a link is no file of a record

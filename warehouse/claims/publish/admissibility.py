@@ -13,8 +13,8 @@ from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, s
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.parse.batches import DECIDED_TABLES
 from warehouse.project import Project
-from warehouse.transform.check.digests import RUN_TABLE
 from warehouse.transform.finished.builds import find_current
+from warehouse.transform.project.model import RUNS
 
 if TYPE_CHECKING:
     from warehouse.transform.finished.builds import Build
@@ -56,17 +56,14 @@ def check_admitted(
 def conflicted_runs(build: "Build") -> list[str]:
     """The runs of a build that bundles state differently: nothing of them is published. Empty for a project that has no table of
     runs."""
-    from warehouse.transform.finished.query import open_build
+    from warehouse.transform.finished.query import run_query
+    from warehouse.transform.finished.role_tables import role_table
 
-    con = open_build(build.path)
-    try:
-        columns = con.execute(
-            f"select 1 from information_schema.columns where table_name = '{RUN_TABLE}' and column_name = 'has_conflict'"
-        ).fetchall()
-        rows = con.execute(f"select run_id from {RUN_TABLE} where has_conflict order by 1").fetchall() if columns else []
-        return [row[0] for row in rows]
-    finally:
-        con.close()
+    runs = role_table(build.path, RUNS)
+    if runs is None or "has_conflict" not in runs.columns:
+        return []
+    with run_query(build.path, f"select run_id from {runs.sql} where has_conflict order by 1") as result:
+        return [row[0] for row in result.fetchall()]
 
 
 def decisions_then(project: Project, publication: PublishedRollup) -> frozenset[str]:
@@ -84,7 +81,7 @@ def _not_admitted(refused: Sequence[Decision], known: set[str], place: str) -> W
     count = f"{len(refused)} run{'s' * (len(refused) > 1)} that {'are' if len(refused) > 1 else 'is'}"
     return WarehouseError(
         "WH313", f"it depends on {count} not admitted:\n{listed}{more}", place,
-        "leave them out: join benchmark_run_fact, where state = 'admitted'" if is_built else "decided after the build was made: run wh build",
+        "leave them out of the query, for example with: where state = 'admitted'" if is_built else "decided after the build was made: run wh build",
     )
 
 
@@ -99,7 +96,7 @@ def _of_build(project: Project, build: "Build") -> Sequence[Reference]:
 
     landing = open_store(project).landing
     named = {  # several rows may be of one decision
-        row["raw_path"]: row["artifact_manifest_digest"]
-        for table in DECIDED_TABLES for row in built_rows(build.landing, landing, table, ("raw_path", "artifact_manifest_digest"))
+        row["event_key"]: row["event_sha256"]
+        for table in DECIDED_TABLES for row in built_rows(build.landing, landing, table, ("event_key", "event_sha256"))
     }
     return [{"key": key, "sha256": sha256} for key, sha256 in named.items()]

@@ -10,8 +10,8 @@ from warehouse.claims.publish.operations import additions
 from warehouse.claims.publish.publication import row_line
 from warehouse.claims.publish.why_sets import Run, WhySetWriter
 from warehouse.exact import exact, row_numbers
-from warehouse.transform.check.digests import RUN_TABLE
 from warehouse.transform.lineage.derived import ColumnRef
+from warehouse.transform.project.model import RUNS
 from warehouse.transform.sql.duck import quote, quoted
 from warehouse.transform.sql.text import canonical
 
@@ -126,9 +126,10 @@ def _run_documents(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", runs: S
     """For each run its identifying digests; its id alone where no table of runs has it, or none that has such digests."""
     documents: dict[str, Run] = {run: {"run_id": run} for run in runs}
     names = ("run_id", "workload_spec_digest", "artifact_manifest_digest")
-    if {*names} <= {*catalog.columns.get(f"main.{RUN_TABLE}", ())}:
+    table = next((model.qualified for model in catalog.models.values() if model.role == RUNS), None)
+    if table and {*names} <= {*catalog.columns.get(table, ())}:
         found = con.execute(
-            f"select {', '.join(names)} from {RUN_TABLE} where run_id in (select unnest(?::varchar[]))", [list(runs)]
+            f"select {', '.join(names)} from {quoted(table)} where run_id in (select unnest(?::varchar[]))", [list(runs)]
         ).fetchall()
         documents |= {row[0]: dict(zip(names, row, strict=True)) for row in found}
     return documents

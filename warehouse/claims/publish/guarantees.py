@@ -22,6 +22,13 @@ from warehouse.transform.sql.text import body
 if TYPE_CHECKING:
     from warehouse.claims.trace.catalog import BuiltModel, Catalog
 
+# What each says of a number, in a few words.
+MEANINGS = {
+    "G1": "the query, run again, gives the published value",
+    "G2": "each table cut down to the rows of these runs still gives it",
+    "G3": "the evidence of these runs alone gives it",
+    "G4": "no other run can be retracted so that it changes",
+}
 YES, UNKNOWN = "yes", "unknown"
 CHECKED, BY_CONSTRUCTION, NOT_ESTABLISHED = "checked", "by construction", "not established"
 

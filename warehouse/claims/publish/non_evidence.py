@@ -7,18 +7,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
-from warehouse.landing.parse.batches import BUNDLE_TABLE
+from warehouse.landing.parse.batches import BUNDLE_TABLE, SIGNING_TABLE
 
 if TYPE_CHECKING:
     from warehouse.transform.lineage.columns import ColumnGraph
 
-SIGNING_TABLE = "evidence_signing"
 BESIDE_EVIDENCE = {  # of landing tables, and what to do instead
     SIGNING_TABLE: (
         frozenset(("signing_state", "key_id", "key_name", "reason")),
         "to publish signed evidence only, set [publication] require_signatures = true",
     ),
-    BUNDLE_TABLE: (frozenset(("arrived_at",)), "use a time that the evidence states: started_at of benchmark_run_fact"),
+    BUNDLE_TABLE: (frozenset(("arrived_at",)), "use a time that the evidence states, such as the start of the run"),
 }
 
 

@@ -22,7 +22,7 @@ from warehouse.claims.publish.why_sets import Run, WhySets
 from warehouse.digest import canonical_document, canonical_json, domain_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import PUBLICATION, Ledger
-from warehouse.evidence.objects.base import UNREACHABLE, Objects
+from warehouse.evidence.objects.base import Objects, damage
 from warehouse.evidence.objects.location import open_store
 from warehouse.exact import inexact
 from warehouse.project import Project
@@ -178,9 +178,7 @@ def _opened(objects: Objects, digest: str, query: str | None) -> PublishedRollup
     except OSError as error:
         fault = WarehouseError("WH307", f"cannot be read: {error.strerror}", f"{objects.url}/{key}", exit_code=ExitCode.MISSING)
     except WarehouseError as error:
-        if error.code == UNREACHABLE:
-            raise
-        fault = error
+        fault = damage(error)
     return PublishedRollup(digest, {}, objects, query, fault)
 
 

@@ -19,8 +19,9 @@ from warehouse.claims.publish.tie_probe import check_triable, cuts
 from warehouse.claims.trace.catalog import BuiltModel, Catalog, catalog_of, rollup_columns
 from warehouse.claims.trace.empty_tables import empty_tables
 from warehouse.claims.trace.inlined_views import Expansion, expanded
-from warehouse.claims.trace.provenance import Refusal, annotate, cells_read
-from warehouse.claims.trace.provenance.syntax.refusals import MAX_QUOTED_CHARACTERS, REASONS
+from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.claims.trace.provenance.syntax.refusals import MAX_QUOTED_CHARACTERS, REASONS, Refusal
+from warehouse.claims.trace.provenance.values import cells_read
 from warehouse.claims.trace.trace_step import row_tokens
 from warehouse.errors import WarehouseError, by_place, printable
 from warehouse.evidence.durable import replace_durably

@@ -21,6 +21,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import PublicKey, SigningKey, public_keys
 from warehouse.evidence.signing.signatures import EVIDENCE, PUBLICATION, STATES, VALID, Signing, Subject, check_signatures, evidence_subject, sign
 from warehouse.project import Project
+from warehouse.transform.project.model import BUNDLE_COLUMN, RUNS
 
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 
@@ -203,17 +204,14 @@ def _ingested(project: Project, path: Path) -> list[str]:
 def _bundle_of_run(project: Project, run_id: str) -> str:
     from warehouse.transform.finished.builds import find_current
     from warehouse.transform.finished.query import run_query
+    from warehouse.transform.finished.role_tables import role_table
     from warehouse.transform.sql.duck import text_literal
 
     build, rows = find_current(project), []
-    if build:
-        tables = "select count(*) from duckdb_tables() where schema_name = 'main' and table_name = 'benchmark_run_fact'"
-        bundle = f"select artifact_manifest_digest from benchmark_run_fact where run_id = {text_literal(run_id)}"
-        with run_query(build.path, tables) as result:
-            has_runs = result.fetchall()[0][0] > 0
-        if has_runs:
-            with run_query(build.path, bundle) as result:
-                rows = result.fetchall()
+    runs = role_table(build.path, RUNS) if build else None
+    if build and runs and BUNDLE_COLUMN in runs.columns:
+        with run_query(build.path, f"select {BUNDLE_COLUMN} from {runs.sql} where run_id = {text_literal(run_id)}") as result:
+            rows = result.fetchall()
     if not rows:
         raise WarehouseError(
             "WH111", "no bundle, publication, decision, run or path has this name", printable(run_id),

@@ -15,9 +15,8 @@ from warehouse.claims.trace.catalog import Catalog
 from warehouse.claims.trace.determinism import DEFAULT_TOLERANCE
 from warehouse.claims.trace.inlined_views import expanded
 from warehouse.claims.trace.parse_cache import parsed
-from warehouse.claims.trace.provenance import Refusal
 from warehouse.claims.trace.provenance.syntax.admission import admit
-from warehouse.claims.trace.provenance.syntax.refusals import offset_of, refuse
+from warehouse.claims.trace.provenance.syntax.refusals import Refusal, offset_of, refuse
 from warehouse.claims.trace.provenance.ties.tie_points import WAYS, broken, tie_points, ways
 from warehouse.claims.trace.provenance.ties.tied_groups import tied_groups
 from warehouse.claims.trace.provenance.values import copied

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import LandingFile
 from warehouse.transform.build.in_memory import made_in_memory
 from warehouse.transform.finished.builds import Build
@@ -38,6 +39,7 @@ class BuiltModel:
     sql: str
     grain: tuple[str, ...]
     reads: tuple[str, ...]
+    role: str | None
 
     @property
     def qualified(self) -> str:
@@ -86,12 +88,16 @@ class Catalog:
 
 
 def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
-    """The catalog of the build a session is on."""
+    """The catalog of the build a session is on. Raises WH211 for a build of another version of wh, which has another one."""
+    import duckdb
+
+    try:
+        found = con.execute("select name, schema_name, materialized, digest, place, sql, grain, reads, role from catalog.model order by rowid")
+    except duckdb.BinderException as error:
+        raise WarehouseError("WH211", "the current build was made by another version of wh", "catalog.model", "run: wh build") from error
     models = {
-        f"{schema}.{name}": BuiltModel(name, schema, materialized, model_digest, place, sql, tuple(grain), tuple(reads))
-        for name, schema, materialized, model_digest, place, sql, grain, reads in con.execute(
-            "select name, schema_name, materialized, digest, place, sql, grain, reads from catalog.model order by rowid"
-        ).fetchall()
+        f"{schema}.{name}": BuiltModel(name, schema, materialized, model_digest, place, sql, tuple(grain), tuple(reads), role)
+        for name, schema, materialized, model_digest, place, sql, grain, reads, role in found.fetchall()
     }
     types: dict[str, dict[str, str]] = {}
     for schema, table, column, kind in con.execute(
@@ -147,7 +153,7 @@ def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConn
 
 
 def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]]) -> None:
-    from warehouse.claims.trace.provenance import TRACE_SETTINGS
+    from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
     from warehouse.transform.inputs.landing_tables import open_landing_table
 
     for setting in TRACE_SETTINGS:
@@ -167,7 +173,7 @@ def catalog_of(
         {
             model.qualified: BuiltModel(
                 model.name, model.schema, model.materialized, digests.get(name, ""), model.place, model.text,
-                tuple(model.grain), tuple(checked.reads(name)),
+                tuple(model.grain), tuple(checked.reads(name)), model.role,
             )
             for name, model in models.items()
         },

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
 from warehouse.claims.trace.parse_cache import parsed
-from warehouse.claims.trace.provenance import Refusal
 from warehouse.claims.trace.provenance.syntax.admission import admit
+from warehouse.claims.trace.provenance.syntax.refusals import Refusal
 from warehouse.errors import WarehouseError
 from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.sql.duck import quote

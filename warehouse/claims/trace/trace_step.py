@@ -6,13 +6,15 @@ query, so that DuckDB reads no more for one row of a rollup than it must. A hop 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
 from warehouse.claims.trace.determinism import DEFAULT_TOLERANCE
 from warehouse.claims.trace.inlined_views import expanded
-from warehouse.claims.trace.provenance import Annotated, Mark, Refusal, annotate
+from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.claims.trace.provenance.syntax.refusals import Refusal
+from warehouse.claims.trace.provenance.values import Annotated, Mark
 from warehouse.errors import WarehouseError
 from warehouse.transform.sql.duck import quote, quoted, text_literal
 
@@ -34,17 +36,27 @@ _LISTED_VALUES = 100
 
 
 def row_tokens(catalog: Catalog, *, tells_content: bool = False) -> dict[str, str]:
-    """Rows of the build by row id, landing rows by their bytes; with `tells_content` also by what tells those of the same
-    bytes apart."""
-    tokens = dict.fromkeys(catalog.landing_types, _LANDING_TOKEN)
-    if tells_content:
-        for table, types in catalog.landing_types.items():
-            tokens[table] = f"{_LANDING_TOKEN.removesuffix(')')}, content := {content_of('{alias}', tuple(types))})"
+    """Rows of the build by row id, landing rows by their bytes, with `tells_content` also by what tells those of the same
+    bytes apart; landing rows that are read from no file by their content."""
+    tokens = {}
+    for table, types in catalog.landing_types.items():
+        if not has_bytes(types):
+            tokens[table] = content_of("{alias}", types)
+        elif tells_content:
+            tokens[table] = f"{_LANDING_TOKEN.removesuffix(')')}, content := {content_of('{alias}', types)})"
+        else:
+            tokens[table] = _LANDING_TOKEN
     return tokens | dict.fromkeys(_names_of_rows(catalog), _ROW_TOKEN)
 
 
-def content_of(alias: str, columns: Sequence[str]) -> str:
-    """SQL for what tells landing rows of the same bytes apart: a hash over all columns of the row `alias`."""
+def has_bytes(columns: Iterable[str]) -> bool:
+    """Whether the rows of a landing table with these columns are evidence, read from the bytes of raw files; signatures and decisions
+    are not."""
+    return "raw_path" in columns
+
+
+def content_of(alias: str, columns: Iterable[str]) -> str:
+    """SQL for what tells the rows of a landing table apart: a hash over all columns of the row `alias`."""
     return f"hash({', '.join(f'{alias}.{quote(column)}' for column in columns)})"
 
 

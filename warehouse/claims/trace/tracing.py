@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
 from warehouse.claims.trace.parse_cache import parsed
-from warehouse.claims.trace.trace_step import FILE_HASH, OWN_PREFIX, WANTED, hop, pieces, row_tokens, run_tokens
+from warehouse.claims.trace.trace_step import FILE_HASH, OWN_PREFIX, WANTED, has_bytes, hop, pieces, row_tokens, run_tokens
 from warehouse.errors import WarehouseError
-from warehouse.landing.parse.batches import DECIDED_TABLES
 from warehouse.transform.lineage.derived import ColumnRef
 from warehouse.transform.sql.duck import quote, quoted, text_literal
 from warehouse.transform.sql.text import body
@@ -193,7 +192,7 @@ class Tracer:
         self._keeps_landing_rows = keeps_landing_rows
         self._tokens = row_tokens(catalog, tells_content=keeps_landing_rows)
         self.demanded: set[str] = set()  # models of which rows are demanded
-        self._landing_tables: set[str] = set()  # that rows are read of
+        self._landing_tables: set[str] = set()  # that evidence is read of
         self._witnessed: dict[str, set[str]] = {}  # models of which `witness` has rows, and the models whose cells these state
 
     def _create_tables(self) -> None:
@@ -207,8 +206,7 @@ class Tracer:
             f"create or replace temp table {RAW_FILE} (file ubigint, digest varchar, path varchar);"
             f"create or replace temp table {_EVIDENCE}"
             " (target bigint, value column_name, file ubigint, \"offset\" bigint, length bigint);"
-            f"create or replace temp table {LANDING_DEMAND} (tab varchar, c column_name, file ubigint,"
-            " \"offset\" bigint, length bigint, content ubigint);"
+            f"create or replace temp table {LANDING_DEMAND} (tab varchar, c column_name, content ubigint);"
         )
 
     def start(self, query: BuiltModel, columns: list[str], rows: Sequence[int] | None, *, traces_rows: bool) -> None:
@@ -319,24 +317,23 @@ class Tracer:
         if name in self._catalog.models:
             self._demand(name, f"select {distinct}target, value, c, t from ({source})")
             return
-        if name not in DECIDED_TABLES:  # no evidence: what a number was decided with is named by its publication
+        is_evidence = has_bytes(self._catalog.landing_types[name])  # else it is named by the publication, as decisions are, or not at all
+        if is_evidence:
+            self._landing_tables.add(name)
             self._con.execute(
                 f"insert into {_EVIDENCE} select {distinct}target, value, t.file, t.\"offset\", t.length"
                 f" from ({source})"
             )
-        self._landing_tables.add(name)
         if self._keeps_landing_rows:
-            self._con.execute(
-                f"insert into {LANDING_DEMAND} select distinct {text_literal(name)}, c, t.file,"
-                f" t.\"offset\", t.length, t.content from ({source})"
-            )
+            content = "t.content" if is_evidence else "t"
+            self._con.execute(f"insert into {LANDING_DEMAND} select distinct {text_literal(name)}, c, {content} from ({source})")
 
     def name_files(self) -> None:
         """Find the files that tokens name by their hashes. Raises WH306 when two have the same."""
         for name in sorted(self._landing_tables):
             self._con.execute(
                 f"insert into {RAW_FILE} select distinct {FILE_HASH.format(alias='t')} as file, t.artifact_manifest_digest, t.raw_path"
-                f" from {quote(name)} t where file in (select file from {_EVIDENCE} union select file from {LANDING_DEMAND})"
+                f" from {quote(name)} t where file in (select file from {_EVIDENCE})"
                 f" and file not in (select file from {RAW_FILE})"
             )
         [(files, hashes)] = self._con.execute(f"select count(*), count(distinct file) from {RAW_FILE}").fetchall()

@@ -107,7 +107,9 @@ def _watch(build: _Build, *, is_retry: bool) -> ExitCode:
 
 def _report_doubts(report: "BuildReport") -> None:
     from warehouse.claims.publish.admissibility import conflicted_runs
+    from warehouse.transform.finished.role_tables import role_table
     from warehouse.transform.incremental.aged_out import runs_without_detail
+    from warehouse.transform.project.model import RUNS
 
     for error in report.damaged:
         warn(error)
@@ -119,12 +121,12 @@ def _report_doubts(report: "BuildReport") -> None:
     if touched := done & away.keys():
         told = ", ".join(f"{name} ({counted(away[name], 'run')})" for name in sorted(touched))
         notice(f"without detail past the warm tier's age, which wh retention plan lists: {told}")
-    has_runs = any(model.name == "main.benchmark_run_fact" and model.action != "keep" for model in report.models)
-    conflicts = conflicted_runs(report.build) if has_runs else []
+    runs = role_table(report.build.path, RUNS) if done else None
+    conflicts = conflicted_runs(report.build) if runs and runs.name in done else []
     if conflicts:
         shown = ", ".join(map(printable, conflicts[:3])) + (", ..." if len(conflicts) > 3 else "")
-        runs = counted(len(conflicts), "run is", "runs are")
-        warn(f"{runs} stated differently by several bundles and not published: {shown}; wh settle chooses the evidence of a run")
+        count = counted(len(conflicts), "run is", "runs are")
+        warn(f"{count} stated differently by several bundles and not published: {shown}; wh settle chooses the evidence of a run")
 
 
 def _with_events(project: "Project", build: "Callable[[], BuildReport]") -> "BuildReport":

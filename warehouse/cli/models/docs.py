@@ -17,15 +17,20 @@ EXAMPLES = ("wh docs", "wh docs -o site")
 def command(
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="where (default: .wh/docs in the project)")] = None,
 ) -> ExitCode:
+    from dataclasses import replace
+
+    from warehouse.claims.numbers.documented import documented_publications
     from warehouse.project import find_project
     from warehouse.transform.export.describe import describe_project, with_current_build
     from warehouse.transform.export.docs.site import write_site
 
     project = find_project()
     description = with_current_build(project, describe_project(project))
+    description = replace(description, publications=documented_publications(project))
     page = write_site(output or project.root / ".wh" / "docs", description)
     state = "with the last build's results" if description.last_build else "nothing is built yet, so without results"
-    notice(f"{counted(len(description.tables), 'table')}, {state}")
+    published = counted(len(description.publications), "publication")
+    notice(f"{counted(len(description.tables), 'table')}, {state}; {published}")
     if not description.checked.models:
         notice(NO_MODELS)
     say(page)

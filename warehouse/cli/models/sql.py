@@ -108,7 +108,7 @@ def command(
             if found.has_more:
                 notice(f"the first {counted(len(found.rows), 'row')}: --rows N shows more, --format csv all")
         else:
-            write_result(result, form, sys.stdout, limits)
+            write_result(result, text, form, sys.stdout, limits)
     return ExitCode.OK
 
 

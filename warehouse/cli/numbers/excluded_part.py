@@ -10,7 +10,7 @@ from warehouse.errors import counted, printable
 
 if TYPE_CHECKING:
     from warehouse.claims.numbers.lineage import Lineage
-    from warehouse.claims.trace.excluded import Excluded, Exclusion
+    from warehouse.claims.trace.excluded.exclusion import Excluded, Exclusion
     from warehouse.project import Project
 
 _LISTED = 12  # runs of each clause
@@ -20,7 +20,7 @@ _OF_ROW = {True: "of this row by its grain", None: "of this row or another: it c
 
 def excluded_part(project: "Project", number: "Lineage") -> Part:
     """The runs that did not contribute: all in the document, the first of each clause in the lines. Raises WH311."""
-    from warehouse.claims.trace.excluded import excluded_by
+    from warehouse.claims.trace.excluded.exclusion import excluded_by
 
     exclusion = excluded_by(project, number)
     return Part(asdict(exclusion), _lines(exclusion))

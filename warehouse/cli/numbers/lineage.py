@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from warehouse.claims.numbers.raw_bytes import OpenedFile
 
 _LISTED = 12
-_GUARANTEES = {
-    "G1": "the query, run again, gives the published value",
-    "G2": "each table cut down to the rows of these runs still gives it",
-    "G3": "the evidence of these runs alone gives it",
-    "G4": "no other run can be retracted so that it changes",
-}
 
 
 PAGE = "docs/lineage.md"
@@ -163,10 +157,12 @@ def _repeats(number: "Lineage") -> str:
 
 
 def _guarantees(number: "Lineage") -> list[str]:
+    from warehouse.claims.publish.guarantees import MEANINGS
+
     if number.guarantees is None:
         return []
     lines = ["│           guaranteed (docs/lineage.md, What is guaranteed):"]
-    lines += [f"│             {name} {words}: {number.guarantees[name]['established']}" for name, words in _GUARANTEES.items()]
+    lines += [f"│             {name} {words}: {number.guarantees[name]['established']}" for name, words in MEANINGS.items()]
     insufficient = [f"G2: {clause}" for clause in number.guarantees["G2"].get("clauses", ())]
     clauses = [f"  {printable(clause)}" for clause in (*insufficient, *number.guarantees["clauses"])]
     return [*lines, *_listed(clauses, "│             ", shown=3)]

@@ -58,7 +58,7 @@ def _rows_lines(number: "Lineage", rows: "CellRows | None") -> list[str]:
 
 def _row_text(table: "ReadTable", row: "ReadRow") -> str:
     read = ", ".join(f"{name} = {_shown(value)}" for name, value in row.values.items()) or "the row as such"
-    if table.is_landing:
+    if "raw_path" in row.key:
         start, length = row.key["raw_offset"], row.key["raw_length"]
         key = f"{row.key['raw_path']} [{start}, {start + length})" if start is not None else str(row.key["raw_path"])
     else:

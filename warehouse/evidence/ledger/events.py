@@ -22,7 +22,7 @@ from typing import Any
 
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.objects.base import UNREACHABLE, Objects
+from warehouse.evidence.objects.base import Objects, damage
 
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
@@ -135,14 +135,10 @@ class Ledger:
         self._append(WITNESS, event.sha256, {"event": event.key})
         return event
 
-    def decision_keys(self) -> list[str]:
-        """The keys of the events of runs, the oldest first; nothing is read."""
-        return self._keys(f"ledger/*/*/*/*{_DECIDED}")
-
     def decisions(self) -> list[Event]:
         """The events of runs, read as `events` does, in the order in which they were decided; of those within one millisecond the
         names do not tell which came first, their times do."""
-        found = {event.sha256: event for _, event in self._read(self.decision_keys())}
+        found = {event.sha256: event for _, event in self._read(self._keys(f"ledger/*/*/*/*{_DECIDED}"))}
         moments = _moments(found)
         return sorted(found.values(), key=lambda event: moments[event.sha256])
 
@@ -152,9 +148,7 @@ class Ledger:
             try:
                 event = self.event(key)
             except WarehouseError as error:
-                if error.code == UNREACHABLE:
-                    raise
-                self.damaged.append(error)
+                self.damaged.append(damage(error))
                 continue
             yield key, event
 

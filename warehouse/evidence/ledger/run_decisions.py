@@ -41,11 +41,6 @@ class Decision:
     bundle: str | None = None
     set_aside: tuple[str, ...] = ()
 
-    @property
-    def reference(self) -> dict[str, str]:
-        """The event as a record names it."""
-        return {"key": self.event.key, "sha256": self.event.sha256}
-
     def __str__(self) -> str:
         by = f" by {self.superseded_by}" if self.superseded_by else f" for bundle {self.bundle[:12]}" if self.bundle else ""
         return printable(f"{self.state}{by} on {self.event.at} by {self.event.by}: {self.reason}")

@@ -23,7 +23,7 @@ from warehouse.evidence.ledger.events import (
     name_digest,
 )
 from warehouse.evidence.ledger.run_decisions import is_of_run
-from warehouse.evidence.objects.base import UNREACHABLE, Objects
+from warehouse.evidence.objects.base import Objects, damage
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,7 @@ def read_ledgered(objects: Objects) -> Ledgered:
         try:
             event = ledger.event(key)
         except WarehouseError as error:
-            if error.code == UNREACHABLE:
-                raise
-            findings.append(Finding(ALTERED, key, error.message, RESTORE))
+            findings.append(Finding(ALTERED, key, damage(error).message, RESTORE))
             continue
         if name_digest(key) is None:
             findings.append(Finding(UNPROTECTED, key, "an event of an earlier version: its name commits to nothing"))

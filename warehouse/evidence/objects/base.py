@@ -18,8 +18,18 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar
 
+from warehouse.errors import WarehouseError
+
 UNREACHABLE = "WH114"
 Item = TypeVar("Item")
+
+
+def damage(error: WarehouseError) -> WarehouseError:
+    """The error, for a caller that reports it and goes on without what is damaged. Raised again where the store could not be reached:
+    that says nothing of its content."""
+    if error.code == UNREACHABLE:
+        raise error
+    return error
 
 
 class NotAnObject(OSError):

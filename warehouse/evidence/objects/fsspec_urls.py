@@ -86,13 +86,6 @@ class FsspecObjects(RemoteObjects):
                 while chunk := stream.read(CHUNK_BYTES):
                     yield chunk
 
-    def exists(self, key: str) -> bool:
-        try:
-            self.size(key)
-        except FileNotFoundError:
-            return False
-        return True
-
     def size(self, key: str) -> int:
         path = self._path(key)
         with self._told(key):

@@ -36,7 +36,17 @@ class RemoteObjects(ABC):
     def chunks(self, key: str) -> Iterator[bytes]: ...
 
     @abstractmethod
+    def size(self, key: str) -> int: ...
+
+    @abstractmethod
     def entries(self, prefix: str) -> Iterator[Entry]: ...
+
+    def exists(self, key: str) -> bool:
+        try:
+            self.size(key)
+        except FileNotFoundError:
+            return False
+        return True
 
     def check_writable(self) -> None:
         """Raise WH129 where the store can only be read."""

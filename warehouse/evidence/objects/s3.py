@@ -144,13 +144,6 @@ class S3Objects(RemoteObjects):
             for chunk in obstore.get(self._stream_store, key).stream(min_chunk_size=CHUNK_BYTES):
                 yield bytes(chunk)
 
-    def exists(self, key: str) -> bool:
-        try:
-            self.size(key)
-        except FileNotFoundError:
-            return False
-        return True
-
     def size(self, key: str) -> int:
         import obstore
 

@@ -37,12 +37,7 @@ def find_declarations(tree: Tree, paths: Iterable[str]) -> list[str]:
 
 
 def _says_so(tree: Tree, path: str) -> bool:
-    if not path.casefold().endswith((".yaml", ".yml")):
-        return False
-    try:
-        return bool(_BENCHMARK_RUN.search(tree.head(path)))
-    except OSError:  # the listing reports it
-        return False
+    return path.casefold().endswith((".yaml", ".yml")) and bool(_BENCHMARK_RUN.search(tree.head(path)))
 
 
 def with_declarations(draft: BundleDraft, declarations: Sequence[TreeFile]) -> BundleDraft:

@@ -29,7 +29,7 @@ SIGNING_TABLE = "evidence_signing"
 DECISION_TABLE = "run_decision"
 SETTLEMENT_TABLE = "run_settlement"
 DECIDED_TABLES = (DECISION_TABLE, SETTLEMENT_TABLE)  # of the ledger, and no evidence
-_ENGINE_VERSION = 1  # of the tables above; raised when their rows change
+_ENGINE_VERSION = 2  # of the tables above; raised when their rows change
 ENGINE_PARSER = f"warehouse {_ENGINE_VERSION}"
 
 

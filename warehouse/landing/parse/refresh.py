@@ -8,11 +8,10 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.manifest import Manifest
-from warehouse.evidence.objects.base import UNREACHABLE
+from warehouse.evidence.objects.base import damage
 from warehouse.evidence.signing.keys import PublicKey
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.engine_tables.decision_rows import write_decisions
-from warehouse.landing.engine_tables.signing_rows import write_signing
+from warehouse.landing.engine_tables import write_decisions, write_signing
 from warehouse.landing.parse.batches import Landing, parsers_of_tables, read_batches, schemas, usable_batches
 from warehouse.landing.parse.parsing import parse
 from warehouse.landing.registry import RegisteredIngestor
@@ -45,9 +44,7 @@ def refresh(
             try:
                 manifest = store.manifest(digest)
             except WarehouseError as error:
-                if error.code == UNREACHABLE:
-                    raise
-                damaged.append(error)
+                damaged.append(damage(error))
                 continue
             waiting.setdefault(manifest.family, {})[digest] = manifest
     if waiting:
@@ -57,8 +54,8 @@ def refresh(
                 current[outcome.batch.name] = outcome.batch
     batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
     bundles = (digest for batch in batches for digest in batch.bundles)
-    signing = write_signing(store, bundles, trusted) if trusted is not None else None
-    own = (*([signing] if signing else []), *write_decisions(store, decisions))
+    signing = write_signing(store, bundles, trusted) if trusted is not None else []
+    own = (*signing, *write_decisions(store, decisions))
     return Landing(batches, schemas(ingestors), parsers_of_tables(ingestors), tuple(damaged), own)
 
 

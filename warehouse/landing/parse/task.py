@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import scratch_folder
 from warehouse.evidence.manifest import Manifest
-from warehouse.evidence.objects.base import UNREACHABLE
+from warehouse.evidence.objects.base import damage
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.contract import Bundle, Ingestor
 from warehouse.landing.parse.batches import Batch, batch_name, record
@@ -72,9 +72,7 @@ def run(task: Task, ingestor: Ingestor | None, on_bundle: Callable[[], None]) ->
                     bundle = Bundle(digest, manifest, partial(store.local_file, digest))
                     writer.add_bundle(bundle, ingestor, task.arrivals.get(digest))
                 except WarehouseError as error:
-                    if error.code == UNREACHABLE:
-                        raise
-                    damaged.append(error)
+                    damaged.append(damage(error))
                     is_whole = False
                 if digest not in told:
                     told.add(digest)

@@ -6,8 +6,8 @@ The values must be of standard JSON: a float that is NaN stands for none. Of Non
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,22 +17,6 @@ from warehouse.landing.readers.records import Record
 
 _NUMBERS = frozenset({float, int, type(None)})
 _TEXTS = frozenset({str, int, type(None)})
-
-
-class Row(NamedTuple):
-    """One request: the place of its bytes, and its columns."""
-
-    offset: int
-    length: int
-    columns: Mapping[str, Any]
-
-
-class Rows(NamedTuple):
-    """Requests that follow one another: the same, of each."""
-
-    offsets: NDArray[np.int64] | list[int]
-    lengths: NDArray[np.int64] | list[int]
-    columns: Mapping[str, Any]
 
 
 def numbers(values: Sequence[Any] | None) -> NDArray[np.float64] | None:

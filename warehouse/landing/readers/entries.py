@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.json_text import Element, is_lost_number, json_number, json_text
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Entry, Report, is_non_finite, landed_text
-from warehouse.landing.rows import RowBuffer
+from warehouse.landing.rows import RUN_ID, RowBuffer
 from warehouse.landing.severity import ERROR, NOTE, disagreement
 
 _MOST_COUNTED = 2**53  # what a double holds exactly; nobody counts so far
@@ -20,7 +20,7 @@ _LAST_MOMENT_S = 253_402_300_800  # the year 10000, of the Unix epoch
 MAX_DOCUMENT_BYTES = 64 << 20  # of a document that is held whole; the largest in the wild are some hundred kilobytes
 
 ENTRY_FIELDS = (
-    pa.field("run_id", pa.string(), nullable=False),
+    RUN_ID,
     pa.field("source", pa.string(), nullable=False),  # which document of the run
     pa.field("key", pa.string(), nullable=False),  # its path, a/b/c
     pa.field("value", pa.string()),  # as written; NULL when longer than 4096 characters
@@ -45,14 +45,14 @@ def element_entry(element: Element, report: Report) -> Entry:
     """A pair of a document as an entry; a number that has no finite value is told."""
     key = str(element.key)
     if element.value is None:
-        return Entry(element.offset, element.length, element.line_number, key[:MAX_KEY_CHARACTERS], None, None)
+        return Entry(*element[:3], key[:MAX_KEY_CHARACTERS], None, None)
     text, number = json_text(element.value), json_number(element.value)
     if is_lost_number(element.value) or (isinstance(element.value, str) and is_non_finite(element.value.removeprefix("."))):
-        report("non-finite-number", key[:120], element.offset, element.length, element.line_number, "error")
+        report.at("non-finite-number", key[:120], element, "error")
     landed = None if text is None else landed_text(text)
     if landed is None and (text is None or isinstance(element.value, str)):  # a long list is a tool's own state
-        report("value-too-large", key[:120], element.offset, element.length, element.line_number, "note")
-    return Entry(element.offset, element.length, element.line_number, key[:MAX_KEY_CHARACTERS], landed, number)
+        report.at("value-too-large", key[:120], element, "note")
+    return Entry(*element[:3], key[:MAX_KEY_CHARACTERS], landed, number)
 
 
 def is_count(number: float) -> bool:
@@ -74,7 +74,7 @@ def possible(entry: Entry, report: Report, *, counts: bool = False, tells_time: 
         code = found
     else:
         return entry
-    report(code, f"{entry.key[:80]}: {entry.value}"[:200], entry.offset, entry.length, entry.line_number, "error")
+    report.at(code, f"{entry.key[:80]}: {entry.value}"[:200], entry, "error")
     return entry._replace(number=None)
 
 
@@ -83,7 +83,7 @@ def numeric(entry: Entry, report: Report) -> Entry:
     and `element_entry` has reported NaN."""
     value = (entry.value or "").strip()
     if entry.number is None and not is_non_finite(value) and value.casefold() not in ABSENT:
-        report("not-a-number", f"{entry.key[:80]}: {value}"[:200], entry.offset, entry.length, entry.line_number, "error")
+        report.at("not-a-number", f"{entry.key[:80]}: {value}"[:200], entry, "error")
     return entry
 
 
@@ -109,17 +109,30 @@ def check_total(
             message += f": {-difference:.15g} requests are unaccounted for, {apart}"
             severity = NOTE if len(found) < len(parts) else severity if graded == ERROR else graded
         code = "impossible-count" if difference > 0 else "unaccounted-requests"
-        report(code, message, entry.offset, entry.length, entry.line_number, severity)
+        report.at(code, message, entry, severity)
 
 
-def landed_entries(
+def check_computed(entry: Entry, computed: float, report: Report, unit: str = "") -> None:
+    """Report an aggregate of which the requests give another value."""
+    if entry.number is not None:
+        severity, apart = disagreement(entry.number, computed)
+        report.at("aggregate-disagrees", f"{entry.key} is {entry.value}{unit}, of the requests {computed!r}: {apart}", entry, severity)
+
+
+def land_entry(buffer: RowBuffer, table: str, raw_path: str, run_id: str | None, source: str, entry: Entry, **columns: Any) -> None:
+    """Add the row of an entry, with the family's own `columns`."""
+    buffer.add(
+        table, raw_path, entry.offset, entry.length, run_id=run_id, source=source, key=entry.key, value=entry.value,
+        value_number=entry.number, line_number=entry.line_number, **columns,
+    )
+
+
+def land_entries(
     buffer: RowBuffer, table: str, raw_path: str, run_id: str, source: str, entries: Iterable[Entry], **columns: Any
-) -> Iterator[Entry]:
-    """Add a row for each entry, with the family's own `columns`, and give it on."""
+) -> dict[str, Entry]:
+    """Add the rows of a document's entries; the entries by key, of a key that stands twice the last."""
+    found = {}
     for entry in entries:
-        buffer.add(
-            table, raw_path, entry.offset, entry.length,
-            run_id=run_id, source=source, key=entry.key, value=entry.value, value_number=entry.number,
-            line_number=entry.line_number, **columns,
-        )
-        yield entry
+        land_entry(buffer, table, raw_path, run_id, source, entry, **columns)
+        found[entry.key] = entry
+    return found

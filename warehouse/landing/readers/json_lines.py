@@ -42,14 +42,10 @@ class Lines:
     def objects(self, report: Report) -> Iterator[tuple[Line, Record]]:
         """Each line that is an object, and what it states; any other is reported."""
         for line, value in self:
-
-            def flag(code: str, message: str, line: Line = line) -> None:
-                report.at(code, message, line, "error")
-
             if isinstance(value, dict):
-                yield line, Record(value, flag)
+                yield line, Record(value, report.flag(line))
             else:
-                flag("not-an-object", shown(value))
+                report.at("not-an-object", shown(value), line, "error")
 
 
 def json_lines(data: Data, report: Report) -> Iterator[Lines]:

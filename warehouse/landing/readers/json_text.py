@@ -130,14 +130,12 @@ def json_entries(
     for element in json_pairs(data, report, depth=depth, start=start):
         if scalars_only and isinstance(element.value, (dict, list)):
             continue
-        place = (element.offset, element.length, element.line_number)
         assert element.key is not None
         if is_lost_number(element.value):
-            report("non-finite-number", element.key[:120], *place, "error")
+            report.at("non-finite-number", element.key[:120], element, "error")
         value = json_text(element.value)
-        yield Entry(
-            *place, element.key[:MAX_KEY_CHARACTERS], None if value is None else landed_text(value), json_number(element.value)
-        )
+        key = element.key[:MAX_KEY_CHARACTERS]
+        yield Entry(*element[:3], key, None if value is None else landed_text(value), json_number(element.value))
 
 
 def json_pairs(data: bytes, report: Report, *, depth: int = 1, start: tuple[int, int] = (0, 1)) -> Iterator[Element]:
@@ -146,7 +144,7 @@ def json_pairs(data: bytes, report: Report, *, depth: int = 1, start: tuple[int,
     seen: set[str] = set()
     for element in walk.elements(walk.object("", depth)):
         if element.key in seen:
-            report("duplicate-json-key", str(element.key)[:120], element.offset, element.length, element.line_number)
+            report.at("duplicate-json-key", str(element.key)[:120], element)
         seen.add(str(element.key))
         yield element
 

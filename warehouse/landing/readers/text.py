@@ -10,8 +10,8 @@ import math
 import mmap
 import re
 from collections import Counter
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,27 @@ _NOT_TEXT = re.compile("[\ud800-\udfff]")
 Data = bytes | mmap.mmap
 
 
+class Located(Protocol):
+    """What has a place in a file: offset and length in bytes, and a line number from 1 where the file has lines."""
+
+    @property
+    def offset(self) -> int: ...
+
+    @property
+    def length(self) -> int: ...
+
+    @property
+    def line_number(self) -> int | None: ...
+
+
+class Place(NamedTuple):
+    """A place by itself."""
+
+    offset: int
+    length: int
+    line_number: int | None = None
+
+
 class Entry(NamedTuple):
     """One key and value, and the exact bytes that state them."""
 
@@ -50,6 +71,14 @@ class Line(NamedTuple):
     number: int
     offset: int
     data: bytes
+
+    @property
+    def length(self) -> int:
+        return len(self.data)
+
+    @property
+    def line_number(self) -> int:
+        return self.number
 
 
 class Piece(NamedTuple):
@@ -92,8 +121,12 @@ class Report:
         """Whether an issue of this code was reported of the file."""
         return any(found == code for found, _ in self._counts)
 
-    def at(self, code: str, message: str, line: Line, severity: str = "warning") -> None:
-        self(code, message, line.offset, len(line.data), line.number, severity)
+    def at(self, code: str, message: str, place: Located, severity: str = "warning") -> None:
+        self(code, message, place.offset, place.length, place.line_number, severity)
+
+    def flag(self, place: Located, severity: str = "error") -> Callable[[str, str], None]:
+        """What files an issue at a place, given its code and message: for a `Record`."""
+        return lambda code, message: self.at(code, message, place, severity)
 
 
 def lines(data: Data, report: Report, *, start: tuple[int, int] = (0, 1)) -> Iterator[Line]:
@@ -182,6 +215,17 @@ def number_in(text: str) -> float | None:
         return None
     number = float(text)
     return number if math.isfinite(number) else None
+
+
+def whole(number: float | None) -> int | None:
+    """The number as an integer, where it is one that a double holds exactly."""
+    return int(number) if number is not None and number.is_integer() and abs(number) < 2**53 else None
+
+
+def exact_number(number: float) -> int | float:
+    """The number as a document states it: 16, not 16.0."""
+    integer = whole(number)
+    return number if integer is None else integer
 
 
 def is_non_finite(text: str) -> bool:

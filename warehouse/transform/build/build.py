@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import signature_stamps
 from warehouse.evidence.store import EvidenceStore
@@ -114,14 +115,15 @@ def _files_now(project: Project, current: Build | None) -> tuple[FileSet, ...]:
 
 
 def _evidence_fingerprint(project: Project, store: EvidenceStore) -> str:
-    """A digest of which evidence, signatures and decisions on runs there are, of what parses the first and the keys that check
-    the second, cheap to take: nothing heavy is imported and no evidence is read."""
+    """A digest of the evidence, of the signatures and of the decisions that are in force, together with the code that parses
+    evidence and the keys that check signatures. It is cheap: no heavy import, and no evidence is read. A mere note is not a
+    decision, and does not make a build stale."""
     from importlib.metadata import version
 
     versions = {"wh": __version__, "form": FORM, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
     signing = [signature_stamps(store.objects), dict(project.trusted_keys)]
-    decisions = Ledger(store.objects).decision_keys()
-    return domain_digest("wh/evidence/3", [_digests(project, "ingest", ".py"), store.digests(), signing, decisions, versions])
+    decisions = [decision.event.sha256 for decision in standing(Ledger(store.objects).decisions()).all()]
+    return domain_digest("wh/evidence/4", [_digests(project, "ingest", ".py"), store.digests(), signing, decisions, versions])
 
 
 def _texts_fingerprint(project: Project, evidence: str) -> str:
@@ -161,7 +163,6 @@ def _gather(
 def _landing(
     project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress
 ) -> "LandingTables":
-    from warehouse.evidence.ledger.run_decisions import standing
     from warehouse.evidence.signing.keys import public_keys
     from warehouse.landing.parse.refresh import refresh
     from warehouse.landing.registry import find_ingestors
@@ -241,6 +242,7 @@ def _bring_up_to_date(
     import duckdb
 
     from warehouse.transform.build.catalog import write_catalog
+    from warehouse.transform.build.other_clients import serve_other_clients
     from warehouse.transform.build.session import Session
     from warehouse.transform.build.state import read_passed, read_states, record_passed, tests_to_run
     from warehouse.transform.incremental.detail_rows import bundles_present
@@ -279,6 +281,7 @@ def _bring_up_to_date(
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)
         write_catalog(con, material, models, tests)
+        serve_other_clients(con, material.checked)
         con.execute("commit")
         until = material.tier.stands_until(bundles_present(con, material.tier)) if material.tier else None
         con.execute("checkpoint")

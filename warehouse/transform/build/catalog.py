@@ -23,10 +23,11 @@ _TABLES: Mapping[str, Mapping[str, Any]] = {
     "build": dict.fromkeys(("build_digest", "wh_version", "engine", "settings", "warm_horizon"), "VARCHAR") | {"warm_days": "BIGINT"},
     "model": {
         **dict.fromkeys(
-            ("name", "schema_name", "materialized", "digest", "place", "description", "sql"), "VARCHAR"
+            ("name", "schema_name", "materialized", "role", "digest", "place", "description", "sql"), "VARCHAR"
         ),
         "grain": ["VARCHAR"], "reads": ["VARCHAR"], "specification": "VARCHAR",
     },
+    "model_column": dict.fromkeys(("schema_name", "table_name", "column_name", "unit", "description"), "VARCHAR"),
     "landing_column": {"table_name": "VARCHAR", "position": "BIGINT", "column_name": "VARCHAR", "type": "VARCHAR"},
     # Tables whose rows leave past the horizon, unless something needs them (`warm_tier`); `state.away` has the runs that left.
     "detail_table": {"name": "VARCHAR", "needed_by": ["VARCHAR"], "read_by": ["VARCHAR"]},
@@ -57,6 +58,10 @@ def write_catalog(
             material.tier.horizon.isoformat() if material.tier else None, material.tier.days if material.tier else None,
         )],
         "model": [_model(name, material) for name in material.checked.graph.order],
+        "model_column": [
+            (material.checked.models[name].schema, material.checked.models[name].name, column.name, column.unit, " ".join(column.description.split()))
+            for name in material.checked.graph.order for column in material.checked.described_columns[name].values()
+        ],
         "detail_table": [(table.qualified, list(table.needed_by), list(table.read_by)) for table in tables],
         "landing_column": [
             (table.name, place, *item) for table in landing for place, item in enumerate(table.types.items())
@@ -81,7 +86,7 @@ def _model(name: str, material: Material) -> tuple[Any, ...]:
     model = checked.models[name]
     whole = canonical_json(specification(name, checked, made)).decode() if model.schema == "rollup" else None
     return (
-        model.name, model.schema, model.materialized, made[name].digest, model.place, model.description, model.text,
+        model.name, model.schema, model.materialized, model.role, made[name].digest, model.place, model.description, model.text,
         list(model.grain), checked.reads(name), whole,
     )
 

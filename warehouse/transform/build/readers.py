@@ -15,7 +15,7 @@ from warehouse.transform.build.state import TableState
 from warehouse.transform.incremental.changed_keys import FILE_COLUMN
 from warehouse.transform.incremental.incremental import Leaf, delta_name
 from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, OrderedRows, analyze, order_of, rewrite
-from warehouse.transform.inputs.landing_tables import LANDING_ORDER, landing_rows, open_landing_table
+from warehouse.transform.inputs.landing_tables import FILE_ORDER, landing_order, landing_rows, open_landing_table
 from warehouse.transform.inputs.sources import check_as_engine_finds, engine_path, open_remote
 from warehouse.transform.sql.duck import execute, quote, quoted, text_literal
 
@@ -97,9 +97,9 @@ class Readers:
         any rows left out) and tables that were patched."""
         found: dict[str, OrderedRows] = {}
         for table in self._checked.graph.landing[name] & set(by_key):
-            files = self._material.landing.tables[table].files
-            if files:
-                found[table] = OrderedRows(self._landing_rows(files), LANDING_ORDER, LANDING_ORDER[-1:])
+            landing = self._material.landing.tables[table]
+            if landing.files:
+                found[table] = OrderedRows(self._landing_rows(landing.files), landing_order(landing.types), (FILE_ORDER,))
         for table in self._checked.graph.models[name] & set(by_key):
             if table in states and states[table].layout == PATCHED:
                 model = self._checked.models[table]

@@ -15,11 +15,11 @@ from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
 from warehouse.transform.build.emptiness import Emptiness
 from warehouse.transform.build.material import Material
+from warehouse.transform.build.other_clients import bare_name, create_view
 from warehouse.transform.build.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
 from warehouse.transform.build.readers import Readers
 from warehouse.transform.build.rollup_table import write_rollup
 from warehouse.transform.build.state import TableState, create_state_table, has_passed, view_content
-from warehouse.transform.build.stored_view import create_view
 from warehouse.transform.build.tables_made import TablesMade
 from warehouse.transform.check.project_check import create_schemas
 from warehouse.transform.incremental import detail_rows, incremental
@@ -35,9 +35,6 @@ from warehouse.transform.sql.engine_faults import translated_elsewhere
 
 if TYPE_CHECKING:
     import duckdb
-
-
-# Writes one query spec's table: (session, model, envelope). Given by the layer above, which knows number ids.
 
 
 @dataclass(frozen=True)
@@ -277,6 +274,8 @@ class Session:
         """Drop what a model made before, under the name and of the kind that it had then."""
         state = self._now.get(name)
         if state:
+            if bare := bare_name(state.qualified):  # its name is free again, for a table of main too
+                self._con.execute(f"drop view if exists {quoted(bare)}")
             self._con.execute(f"drop {state.kind} if exists {quoted(state.qualified)}")
             if state.files:
                 incremental.forget_keys(self._con, state.qualified)

@@ -76,7 +76,7 @@ def logics(checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, L
         model, document = checked.models[name], dict(made[name].document)
         if model.schema != "rollup":  # a rollup carries its query_spec_digest, which covers everything under it
             del document["parents"]
-        if model.materialized == "view":  # its text in the build names them with their schemas (`stored_view`)
+        if model.materialized == "view":  # its text in the build names them with their schemas (`other_clients`)
             document["reads"] = sorted(checked.models[parent].qualified for parent in checked.graph.models[name])
         if model.retention_tier:  # no part of what the model is: its rows here, which are not all
             document["retention_tier"] = model.retention_tier

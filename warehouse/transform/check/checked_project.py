@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.project.data_tests import DataTest
+from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.project.graph import Graph, with_views
-from warehouse.transform.project.model import Model
+from warehouse.transform.project.model import Column, Model
 from warehouse.transform.sql.aggregates import sees_layout
 
 
@@ -37,6 +38,20 @@ class CheckedProject:
         """The qualified names of the models that a model reads, and its landing tables."""
         models = sorted(self.models[parent].qualified for parent in self.graph.models[name])
         return models + sorted(self.graph.landing[name])
+
+    @cached_property
+    def described_columns(self) -> Mapping[str, Mapping[str, Column]]:
+        """The bound columns of every model, each with what the model's header states of it; where that states nothing, with what the
+        contract of the feed states that the model joins."""
+        return {name: self._described(self.models[name], types) for name, types in self.columns.items()}
+
+    def _described(self, model: Model, types: Mapping[str, str]) -> dict[str, Column]:
+        feed = self.models.get(f"{FEED_SCHEMA}.{model.feeds}")
+        joined = {column: replace(stated, tests=()) for column, stated in feed.columns.items()} if feed else {}
+        stated = {**joined, **model.columns}
+        return {
+            column: replace(stated[column], type=kind) if column in stated else Column(column, kind, "") for column, kind in types.items()
+        }
 
     def with_views(self, name: str) -> set[str]:
         """A model and every view that it reads, directly or through another."""

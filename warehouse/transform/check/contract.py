@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, did_you_mean
-from warehouse.transform.project.model import BUNDLE_COLUMN, RESERVED_COLUMNS, RUN_COLUMN, Model
+from warehouse.transform.project.model import BUNDLE_COLUMN, RESERVED_COLUMNS, ROLES, RUN_COLUMN, Model
 from warehouse.transform.sql.text import fault_at, output_column
 
 if TYPE_CHECKING:
@@ -85,6 +85,10 @@ def contract_faults(model: Model, found: Types, promised: Types) -> Iterator[War
                 "WH207", f"the rows of a retention tier are told by {name}, a varchar; the SQL has none", "retention_tier",
                 hint=f"select {name}, or take the tier out",
             )
+    for name in ROLES[model.role] if model.role else ():
+        if found.get(name) != "VARCHAR":
+            message = f"role {model.role} needs the column {name} as varchar; the SQL has {found.get(name, 'none')}"
+            yield model.header_fault("WH207", message, "role", hint=f"select {name}::varchar as {name}, or take the role out")
     for part in ("grain", "key"):
         for name in getattr(model, part):
             if name not in found:

@@ -11,14 +11,12 @@ from typing import Any
 
 from warehouse.digest import domain_digest
 from warehouse.transform.check.checked_project import CheckedProject
-from warehouse.transform.project.model import Column, Model
+from warehouse.transform.project.model import RUNS, Column, Model, model_of_role
 from warehouse.transform.sql.duck import PINNED_SETTINGS, engine_version
 from warehouse.transform.sql.text import CANONICAL_FORM
 
 MODEL_DOMAIN = "wh/model/1"
 QUERY_SPEC_DOMAIN = "wh/query-spec/1"
-# The table that says of each run what it is of: every publication quotes it, so every query spec holds how it is made.
-RUN_TABLE = "benchmark_run_fact"
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,8 @@ def engine_leaf() -> dict[str, Any]:
 def envelopes(checked: CheckedProject, leaves: Mapping[str, Mapping[str, Any]]) -> dict[str, Envelope]:
     """One envelope a model, feed and query, keyed as the graph is. `leaves` are those of `landing_leaf` by table."""
     made: dict[str, Envelope] = {}
+    # Every publication quotes what the table of runs says of its runs, so every query spec holds how that is made.
+    runs = model_of_role(checked.models.values(), RUNS)
     # Nothing reads a rollup but other rollups, and these come in order.
     for name in sorted(checked.graph.order, key=lambda name: checked.models[name].schema == "rollup"):
         model = checked.models[name]
@@ -60,8 +60,8 @@ def envelopes(checked: CheckedProject, leaves: Mapping[str, Mapping[str, Any]]) 
         if model.schema == "rollup":
             document["engine"] = engine_leaf()
             document["claim"] = dict(model.claim)
-            if RUN_TABLE in made and RUN_TABLE not in _under(name, checked):
-                document["runs"] = {"name": checked.models[RUN_TABLE].qualified, "digest": made[RUN_TABLE].digest}
+            if runs and runs.name not in _under(name, checked):
+                document["runs"] = {"name": runs.qualified, "digest": made[runs.name].digest}
         made[name] = Envelope(document_digest(document), document)
     return made
 
@@ -80,8 +80,9 @@ def specification(name: str, checked: CheckedProject, made: Mapping[str, Envelop
     """The whole envelope of a query spec, as `specs/<query_spec_digest>.json` keeps it: the query's own document, and that
     of every model under it, and of the table of runs, by its digest. Nothing is in it that no digest covers."""
     held = _under(name, checked)
-    if "runs" in made[name].document:
-        held |= {RUN_TABLE} | _under(RUN_TABLE, checked)
+    runs = model_of_role(checked.models.values(), RUNS)
+    if runs and "runs" in made[name].document:
+        held |= {runs.name} | _under(runs.name, checked)
     under = {made[parent].digest: made[parent].document for parent in sorted(held, key=checked.place_of)}
     return {"query_spec_digest": made[name].digest, "document": made[name].document, "models": under}
 
@@ -121,4 +122,5 @@ def recorded_model(document: Mapping[str, Any]) -> Model:
             for column, kind, unit in contract["columns"]
         },
         claim=document.get("claim", {}),
+        role=contract.get("role"),
     )

@@ -6,7 +6,7 @@ analyst's own line and column, and what a model yields is compared with what its
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,7 +126,7 @@ def _inspect(
     create_schemas(con)
     if not may_read_files:
         con.execute("set enable_external_access = false")
-    faults += _name_faults(con, models, queries, landing, memory)
+    faults += [*_name_faults(con, models, queries, landing, memory), *_role_faults(models.values())]
     everything |= {name: query for name, query in queries.items() if name not in everything}
     contracts, found = contract_types(con, everything)
     faults += found
@@ -176,6 +176,15 @@ def create_schemas(con: "duckdb.DuckDBPyConnection") -> None:
     for schema in SCHEMAS:
         con.execute(f"create schema if not exists {schema}")
     con.execute(f"set search_path = '{SEARCH_PATH}'")
+
+
+def _role_faults(models: Iterable[Model]) -> Iterator[WarehouseError]:
+    """A WH201 for every model that has a role that another one has."""
+    first: dict[str, Model] = {}
+    for model in models:
+        if model.role and first.setdefault(model.role, model) is not model:
+            message = f"role {model.role} is that of {first[model.role].place} too"
+            yield model.header_fault("WH201", message, "role", hint="one table has a role: take it out of the other, or replace that file")
 
 
 def _name_faults(

@@ -13,11 +13,19 @@ from functools import cached_property
 from typing import Any
 
 from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.export.published import Publication
 from warehouse.transform.project.data_tests import data_tests
 from warehouse.transform.project.graph import Graph
 from warehouse.transform.project.model import Column, Model
 
 LANDING = "landing"  # shown as the schema of landing tables, which have none of their own
+# The columns of every landing table that lead back to the bytes: description and unit.
+_LANDING_COLUMNS: Mapping[str, tuple[str, str | None]] = {
+    "artifact_manifest_digest": ("The evidence bundle that the row was read from", None),
+    "raw_path": ("The file in the bundle", None),
+    "raw_offset": ("Where in the file it stands, from the file's first byte", "bytes"),
+    "raw_length": ("How long it is there", "bytes"),
+}
 # (table, column) to the columns it is made of: source table, source column, and `value` or `condition`. Tables are
 # named as `Table.name`.
 ColumnLineage = Mapping[tuple[str, str], Sequence[tuple[str, str, str]]]
@@ -106,14 +114,25 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """A few rows of a table as the last build holds them."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
 class ProjectDescription:
-    """A checked project under its name. `landing` gives every landing table's columns and their types."""
+    """A checked project under its name. `landing` gives every landing table's columns and their types; `samples` has rows of tables by
+    name; of `publications` the last one comes first."""
 
     name: str
     checked: CheckedProject
     landing: Mapping[str, Mapping[str, str]]
     lineage: ColumnLineage = field(default_factory=dict)
     last_build: BuildOutcome | None = None
+    samples: Mapping[str, Sample] = field(default_factory=dict)
+    publications: tuple[Publication, ...] = ()
 
     @cached_property
     def tables(self) -> Mapping[str, Table]:
@@ -130,12 +149,12 @@ class ProjectDescription:
             for source in sources:
                 readers.setdefault(source, []).append(reader)
         landing = (
-            Table(name, LANDING, {column: Column(column, kind, "") for column, kind in columns.items()})
+            Table(name, LANDING, {column: Column(column, kind, *_LANDING_COLUMNS.get(column, ("", None))) for column, kind in columns.items()})
             for name, columns in sorted(self.landing.items())
         )
         modelled = (
             Table(
-                models[name].qualified, models[name].schema, _columns(models[name], self.checked.columns[name]),
+                models[name].qualified, models[name].schema, self.checked.described_columns[name],
                 reads[models[name].qualified], model=models[name],
             )
             for name in graph.order
@@ -159,13 +178,6 @@ class ProjectDescription:
 def nothing_known(name: str) -> ProjectDescription:
     """A project of which no more than its name is known."""
     return ProjectDescription(name, CheckedProject({}, Graph((), {}, {}, {}, {}), {}), {})
-
-
-def _columns(model: Model, bound: Mapping[str, str]) -> dict[str, Column]:
-    return {
-        name: replace(model.columns[name], type=kind) if name in model.columns else Column(name, kind, "")
-        for name, kind in bound.items()
-    }
 
 
 def _promises(model: Model) -> Iterator[Promise]:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.project import Project
 from warehouse.transform.finished.builds import Build, find_current
 
-if TYPE_CHECKING:
-    import duckdb
-
 PUBLIC_SCHEMAS = ("main", "mart", "rollup")  # of others are the steps in between
-_ADDED = ("query_spec_digest", "number_ids")  # by a build, to a rollup
 
 
 @dataclass(frozen=True)
@@ -94,31 +88,16 @@ def _described(build: Build, summary: TableSummary) -> TableDescription:
     con = open_build(build.path)
     try:
         key = [summary.schema, summary.table]
-        grain, text, place = con.execute("select grain, sql, place from catalog.model where schema_name = ? and name = ?", key).fetchall()[0]
-        stated = _stated(text, place)
-        return TableDescription(summary, tuple(grain), tuple(_column(name, kind, stated) for name, kind in _typed(con, key)))
+        grain = con.execute("select grain from catalog.model where schema_name = ? and name = ?", key).fetchall()[0][0]
+        # Without what a build adds to a rollup.
+        columns = con.execute(
+            "select c.column_name, c.data_type, d.unit, d.description from duckdb_columns() as c"
+            " join catalog.model_column as d using (schema_name, table_name, column_name)"
+            " where c.schema_name = ? and c.table_name = ? order by c.column_index", key,
+        )
+        return TableDescription(summary, tuple(grain), tuple(ColumnSummary(*column) for column in columns.fetchall()))
     finally:
         con.close()
-
-
-def _typed(con: "duckdb.DuckDBPyConnection", key: Sequence[str]) -> list[tuple[str, str]]:
-    columns = con.execute(
-        "select column_name, data_type from duckdb_columns() where schema_name = ? and table_name = ? order by column_index", key
-    )
-    return [(name, kind) for name, kind in columns.fetchall() if not (key[0] == "rollup" and name in _ADDED)]
-
-
-def _stated(text: str, place: str) -> Mapping[str, Any]:
-    from warehouse.transform.project.header import read_header
-
-    columns = read_header(text, place).values.get("columns")
-    return columns if isinstance(columns, dict) else {}
-
-
-def _column(name: str, kind: str, stated: Mapping[str, Any]) -> ColumnSummary:
-    about = stated.get(name)
-    values = about if isinstance(about, dict) else {}
-    return ColumnSummary(name, kind, values.get("unit"), " ".join(str(values.get("description") or "").split()))
 
 
 def _written(project: Project) -> list[TableDescription]:

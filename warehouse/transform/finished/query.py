@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from warehouse.errors import WarehouseError, printable
 from warehouse.sql_limits import SqlLimits, out_of_memory, out_of_spill, timed_out, too_many_rows
 from warehouse.transform.finished.builds import check_no_log
+from warehouse.transform.finished.result_metadata import described_schema
 from warehouse.transform.sql.duck import SEARCH_PATH, connect, text_literal
 from warehouse.transform.sql.engine_faults import translated
 from warehouse.transform.sql.read_only import check_reads
@@ -55,6 +56,8 @@ def run_query(path: Path, sql: str, limits: SqlLimits = SqlLimits()) -> "Iterato
 
     con = open_build(path)
     try:
+        # As in any client: a build has every bare name in main, and SHOW TABLES lists each once.
+        con.execute("set search_path = 'main'")
         with TemporaryDirectory(prefix="wh-sql-") as spill:
             _confine(con, limits, spill)
             check_reads(con, sql)
@@ -89,21 +92,22 @@ def _limit_reached(error: Exception, limits: SqlLimits) -> WarehouseError | None
     return out_of_memory(limits) if "Out of Memory" in said or "bad_alloc" in said else None
 
 
-def write_result(result: "duckdb.DuckDBPyConnection", form: str, stream: TextIO, limits: SqlLimits) -> None:
-    """Write a session's result as `csv`, `json` (an array of objects), `parquet` or `arrow` (IPC stream). Control characters are
-    escaped in what goes to a terminal. Raises WH215 when there are more rows than it may have."""
+def write_result(result: "duckdb.DuckDBPyConnection", sql: str, form: str, stream: TextIO, limits: SqlLimits) -> None:
+    """Write the result of a session's query as `csv`, `json` (an array of objects), `parquet` or `arrow` (IPC stream), the last two with
+    `result_metadata`. Control characters are escaped in what goes to a terminal. Raises WH215 when there are more rows than it may
+    have."""
     match form:
         case "csv":
             _write_csv(result, stream, limits)
         case "json":
             _write_json(result, stream, limits)
         case "parquet":
-            _write_parquet(result, stream, limits)
+            _write_parquet(result, sql, stream, limits)
         case "arrow":
             import pyarrow as pa
 
             reader = _arrow_reader(result)
-            with pa.ipc.new_stream(stream.buffer, reader.schema) as writer:
+            with pa.ipc.new_stream(stream.buffer, described_schema(result, sql, reader.schema)) as writer:
                 for batch in _within(reader, limits):
                     writer.write_batch(batch)
         case _:
@@ -127,12 +131,14 @@ def read_cells(result: "duckdb.DuckDBPyConnection", most: int) -> Cells:
     return Cells(names, rows, len(found) > most)
 
 
-def read_arrow(result: "duckdb.DuckDBPyConnection", limits: SqlLimits) -> "pa.Table":
-    """All of a session's result. Raises WH215 when it has more rows than it may."""
+def read_arrow(result: "duckdb.DuckDBPyConnection", sql: str, limits: SqlLimits) -> "pa.Table":
+    """All of the result of a session's query, with `result_metadata`. Raises WH215 when it has more rows than it may."""
+    import pyarrow as pa
+
     table = _arrow_reader(result).read_all()
     if limits.rows is not None and table.num_rows > limits.rows:
         raise too_many_rows(limits)
-    return table
+    return pa.Table.from_arrays(table.columns, schema=described_schema(result, sql, table.schema))
 
 
 def _within(reader: "pa.RecordBatchReader", limits: SqlLimits) -> "Iterator[pa.RecordBatch]":
@@ -146,13 +152,13 @@ def _within(reader: "pa.RecordBatchReader", limits: SqlLimits) -> "Iterator[pa.R
             left -= batch.num_rows
 
 
-def _write_parquet(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits) -> None:
+def _write_parquet(result: "duckdb.DuckDBPyConnection", sql: str, stream: TextIO, limits: SqlLimits) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     reader = _arrow_reader(result)
     try:
-        with pq.ParquetWriter(stream.buffer, reader.schema) as writer:
+        with pq.ParquetWriter(stream.buffer, described_schema(result, sql, reader.schema)) as writer:
             for batch in _within(reader, limits):
                 writer.write_batch(batch)
     except pa.ArrowNotImplementedError as error:
@@ -182,18 +188,19 @@ def _rows(result: "duckdb.DuckDBPyConnection", limits: SqlLimits) -> Iterator[tu
 def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits) -> None:
     import csv
 
-    cell = _terminal_cell if stream.isatty() else _csv_cell
+    cell = _terminal_cell if stream.isatty() else plain_cell
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([cell(column[0]) for column in result.description])
     writer.writerows([cell(value) for value in row] for row in _rows(result, limits))
 
 
 def _terminal_cell(value: Any) -> Any:
-    text = _csv_cell(value)
+    text = plain_cell(value)
     return printable(text) if isinstance(text, str) else text
 
 
-def _csv_cell(cell: Any) -> Any:
+def plain_cell(cell: Any) -> Any:
+    """A value as text; a float, and None, as it is."""
     if isinstance(cell, dict | list | tuple):
         return json.dumps(json_value(cell), ensure_ascii=False)
     return cell if isinstance(cell, float) else _text(cell)

@@ -15,8 +15,8 @@ from functools import cached_property
 from warehouse.digest import memo_digest
 from warehouse.project import Retention
 from warehouse.transform.check.checked_project import CheckedProject
-from warehouse.transform.check.digests import RUN_TABLE
 from warehouse.transform.project.data_tests import DataTest
+from warehouse.transform.project.model import RUNS
 
 # Tests of a table that hold of some of its rows when they hold of all.
 _TESTS_OF_ANY_ROWS = ("not_null", "unique", "accepted_values", "range", "relationships")
@@ -92,7 +92,7 @@ def detail_tables(checked: CheckedProject) -> dict[str, DetailTable]:
     for name in reversed(names):  # whoever reads it is known then
         others = [reader for reader in readers[name] if not _follows(name, reader, checked, found)]
         needed_by = [checked.models[reader].qualified for reader in others]
-        needed_by += ["every publication"] * (name == RUN_TABLE)
+        needed_by += ["every publication"] * (checked.models[name].role == RUNS)
         needed_by += [f"test {test.name}" for test in checked.tests if _needs_all(test, name, checked)]
         read_by = tuple(found[reader].qualified for reader in readers[name] if reader in found)
         found[name] = DetailTable(name, checked.models[name].qualified, tuple(needed_by), read_by)

@@ -6,7 +6,7 @@ In which batches evidence was parsed depends on when it arrived; what a query se
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-LANDING_ORDER = ("artifact_manifest_digest", "file_row_number")
+FILE_ORDER = "file_row_number"  # the column by which rows of one landing file are in order
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _GLOB = re.compile(r"[*?\[]")
 _LIST = re.compile(r"list<\w+: (.+)>")
@@ -35,6 +35,10 @@ _TIMESTAMP = re.compile(r"timestamp\[(\w+), tz=(.+)\]")
 _LINEAGE = (
     ("artifact_manifest_digest", "string", "VARCHAR"), ("raw_path", "string", "VARCHAR"),
     ("raw_offset", "int64", "BIGINT"), ("raw_length", "int64", "BIGINT"),
+)
+_EVENT = (
+    ("decided_at", "timestamp[us, tz=UTC]", "TIMESTAMP WITH TIME ZONE"), ("decided_by", "string", "VARCHAR"),
+    ("event_key", "string", "VARCHAR"), ("event_sha256", "string", "VARCHAR"),
 )
 _ENGINE_TABLES = {
     "evidence_bundle": (
@@ -60,18 +64,16 @@ _ENGINE_TABLES = {
         ("line_number", "int64", "BIGINT"), ("run_id", "string", "VARCHAR"), *_LINEAGE,
     ),
     "evidence_signing": (
-        ("signing_state", "string", "VARCHAR"), ("key_id", "string", "VARCHAR"), ("key_name", "string", "VARCHAR"),
-        ("reason", "string", "VARCHAR"), *_LINEAGE,
+        ("artifact_manifest_digest", "string", "VARCHAR"), ("signing_state", "string", "VARCHAR"), ("key_id", "string", "VARCHAR"),
+        ("key_name", "string", "VARCHAR"), ("reason", "string", "VARCHAR"),
     ),
     "run_decision": (
         ("run_id", "string", "VARCHAR"), ("state", "string", "VARCHAR"), ("reason", "string", "VARCHAR"),
-        ("superseded_by", "string", "VARCHAR"), ("decided_at", "timestamp[us, tz=UTC]", "TIMESTAMP WITH TIME ZONE"),
-        ("decided_by", "string", "VARCHAR"), *_LINEAGE,
+        ("superseded_by", "string", "VARCHAR"), *_EVENT,
     ),
     "run_settlement": (
         ("run_id", "string", "VARCHAR"), ("bundle_digest", "string", "VARCHAR"), ("is_evidence", "bool", "BOOLEAN"),
-        ("reason", "string", "VARCHAR"), ("decided_at", "timestamp[us, tz=UTC]", "TIMESTAMP WITH TIME ZONE"),
-        ("decided_by", "string", "VARCHAR"), *_LINEAGE,
+        ("reason", "string", "VARCHAR"), *_EVENT,
     ),
 }
 
@@ -249,13 +251,19 @@ def open_landing_table(
     else:
         # A table, not a view: the optimizer may drop a view's order under an aggregate that it takes for insensitive.
         con.execute(
-            f"create or replace temp table {quote(table)} as select * exclude ({LANDING_ORDER[-1]}) from ({landing_rows(files)})"
-            f" order by {', '.join(LANDING_ORDER)}"
+            f"create or replace temp table {quote(table)} as select * exclude ({FILE_ORDER}) from ({landing_rows(files)})"
+            f" order by {', '.join(landing_order(types))}"
         )
 
 
+def landing_order(columns: Iterable[str]) -> tuple[str, ...]:
+    """The columns, of those that `landing_rows` gives, by which the rows of a landing table are in order: bundle by bundle; those that are
+    of no bundle, such as decisions, are all in one file."""
+    return ("artifact_manifest_digest", FILE_ORDER) if "artifact_manifest_digest" in columns else (FILE_ORDER,)
+
+
 def landing_rows(files: Sequence[LandingFile], *more: str) -> str:
-    """SQL for the rows of landing files, in no order, with the columns of `LANDING_ORDER` and any `more`."""
+    """SQL for the rows of landing files, in no order, with `FILE_ORDER` and any `more` columns."""
     paths = ", ".join(path_literal(str(file.path)) for file in files)
     return f"select {', '.join(['*', *more])} from read_parquet([{paths}], file_row_number = true)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,9 @@ from warehouse.transform.sql.text import canonical, fault_at, first_token, outpu
 
 RUN_COLUMN, BUNDLE_COLUMN = "run_id", "artifact_manifest_digest"  # of what a row of a table of the warm tier is
 RESERVED_COLUMNS = ("query_spec_digest", "number_ids")  # of a rollup: the warehouse adds them
+RUNS, RUN_FILES = "runs", "run_files"
+# What a model may be to the engine, which knows no table of any project by name, and the text columns that it needs for that.
+ROLES: Mapping[str, tuple[str, ...]] = {RUNS: (RUN_COLUMN,), RUN_FILES: (RUN_COLUMN, BUNDLE_COLUMN)}
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Column:
 @dataclass(frozen=True)
 class Model:
     """A model as written. `place` is the file as messages show it; `key` is what an incremental model is brought up to
-    date by, empty for every other; `retention_tier` the tier whose age its rows have in the database (`WARM_TIER`), if any."""
+    date by, empty for every other; `retention_tier` the tier whose age its rows have in the database (`WARM_TIER`), if any; `role` one of
+    `ROLES`, if any."""
 
     name: str
     schema: str
@@ -51,6 +55,7 @@ class Model:
     tags: tuple[str, ...] = ()
     claim: Mapping[str, Any] = field(default_factory=dict)
     retention_tier: str | None = None
+    role: str | None = None
 
     @property
     def qualified(self) -> str:
@@ -81,7 +86,13 @@ class Model:
             "grain": list(self.grain),
             "columns": [[column.name, column.type, column.unit] for column in self.columns.values()],
             **({"tolerances": tolerances} if tolerances else {}),
+            **({"role": self.role} if self.role else {}),
         }
+
+
+def model_of_role(models: Iterable[Model], role: str) -> Model | None:
+    """The model that plays a role; None where none does."""
+    return next((model for model in models if model.role == role), None)
 
 
 def model_names(models: Mapping[str, Model]) -> dict[str, str]:

@@ -17,14 +17,14 @@ from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printa
 from warehouse.project import Project, parts_below
 from warehouse.transform.project.header import Header, read_header
 from warehouse.transform.project.header_tests import column_tests, table_tests
-from warehouse.transform.project.model import RUN_COLUMN, Column, Model
+from warehouse.transform.project.model import ROLES, RUN_COLUMN, Column, Model
 from warehouse.transform.sql.text import fault_at, first_token
 
 MATERIALISATIONS = ("table", "view", "incremental")
 # A model's folder gives its schema.
 _SCHEMAS = {"staging": "staging", "reference": "staging", "dims": "main", "facts": "main", "marts": "mart"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-HEADER_KEYS = {"description", "materialized", "key", "grain", "feeds", "collects", "columns", "tests", "tags", "claim", "retention_tier"}
+HEADER_KEYS = {"description", "materialized", "key", "grain", "feeds", "collects", "columns", "tests", "tags", "claim", "retention_tier", "role"}
 WARM_TIER = "warm"
 _COLUMN_KEYS = {"type", "unit", "description", "tests", "feed", "tolerance"}
 
@@ -121,6 +121,7 @@ def read_model(path: Path, schema: str, place: str) -> Model:
         tags=tuple(header.names("tags")),
         claim=_claim(header),
         retention_tier=_retention_tier(header),
+        role=_role(header),
     )
 
 
@@ -156,6 +157,8 @@ def _read_query(path: Path, schema: str, place: str) -> Model:
     if spec.retention_tier:
         hint = "state it in the tables that it reads"
         raise spec.header_fault("WH201", "a rollup has no detail that could leave", "retention_tier", hint=hint)
+    if spec.role:
+        raise spec.header_fault("WH201", "only a model in models/ has a role", "role", hint="state it in the table that the query reads")
     return spec
 
 
@@ -206,6 +209,14 @@ def _retention_tier(header: Header) -> str | None:
     if header.value("materialized") == "incremental" and list(header.names("key")) != [RUN_COLUMN]:
         hint = f"key: [{RUN_COLUMN}], or take the tier out"
         raise header.fault("the rows of the warm tier leave run by run: the key is another", "key", hint=hint)
+    return value
+
+
+def _role(header: Header) -> str | None:
+    value = header.text("role")
+    if value is not None and value not in ROLES:
+        hint = did_you_mean(value, ROLES) or f"roles are: {', '.join(ROLES)}"
+        raise header.fault(f"role {value!r} is not known", "role", hint=hint)
     return value
 
 

@@ -32,7 +32,8 @@ PINNED_SETTINGS: Mapping[str, Any] = {
 # Of a new database. A table takes several blocks however few its rows: of the engine's own 256 KiB, a thousand small
 # tables make 263 MB, of these 66 MB; large tables take the same room (benchmarks/README.md).
 _BLOCK_BYTES = 65536
-SEARCH_PATH = "main,staging,mart,rollup,source"
+# `main` last: a build has a view there for every bare name (`other_clients`), and the tables themselves come first.
+SEARCH_PATH = "staging,mart,rollup,source,main"
 
 
 def connect(

@@ -134,7 +134,7 @@ def keep_failures(folder: Path, results: Sequence[TestResult]) -> None:
             )
         for result in failing:
             con.register("kept_rows", result.kept)
-            con.execute(f"create table {quote(result.name)} as select * from kept_rows")
+            con.execute(f"create table main.{quote(result.name)} as select * from kept_rows")
             con.unregister("kept_rows")
         con.execute("commit")
     finally:

@@ -21,7 +21,3 @@ marts; for a replay every row that stood against another would be needed, of run
 Whether a run would have been in this very row is told by the grain's columns, computed from the run's rows just before the
 clause: as far as each is handed on as it is through the blocks above, and computed from one row in the block itself.
 """
-
-from warehouse.claims.trace.excluded.exclusion import Elsewhere, Excluded, Exclusion, excluded_by
-
-__all__ = ["Elsewhere", "Excluded", "Exclusion", "excluded_by"]

@@ -17,7 +17,7 @@ from warehouse.claims.trace.excluded.clauses import Clause, block_clause
 from warehouse.claims.trace.excluded.grain_sources import Names, names_in_blocks, row_expression
 from warehouse.claims.trace.excluded.readings import Hop, Reading, is_recursive_with
 from warehouse.claims.trace.excluded.stages import OWN_RUNS, Stage, Witnessed, stages_of
-from warehouse.claims.trace.provenance import annotate
+from warehouse.claims.trace.provenance.annotator import annotate
 from warehouse.claims.trace.provenance.syntax.writing import written
 from warehouse.errors import WarehouseError
 from warehouse.transform.sql.duck import quote, quoted

@@ -1,6 +1,6 @@
 """Provenance by rewriting: SQL in, the same SQL with the evidence of every row and cell beside it out.
 
-`annotate` is the whole surface. It fails closed (WH306), never runs SQL on the user's data, never changes a row.
+`annotator.annotate` is the whole surface. It fails closed (WH306), never runs SQL on the user's data, never changes a row.
 
 The rows behind an output row (its why-set), for each occurrence of a base table:
 
@@ -16,10 +16,3 @@ The rows behind an output row (its why-set), for each occurrence of a base table
 The cells behind a value are those of its arguments, of the rows that an aggregate considered after FILTER and NULLs,
 of the branch that CASE and COALESCE took; a key that a grouping set leaves out has none (see `cells`).
 """
-
-from warehouse.claims.trace.provenance.annotator import annotate
-from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
-from warehouse.claims.trace.provenance.syntax.refusals import REASONS, Refusal
-from warehouse.claims.trace.provenance.values import Annotated, Mark, Occurrence, cells_read
-
-__all__ = ["REASONS", "TRACE_SETTINGS", "Annotated", "Mark", "Occurrence", "Refusal", "annotate", "cells_read"]

@@ -72,8 +72,28 @@ def neighbourhood(
     return list(found)
 
 
-def connected_part(reads: Mapping[str, Sequence[str]], read_by: Mapping[str, Sequence[str]], limit: int) -> list[str]:
+def contracted(reads: Mapping[str, Sequence[str]], shown: Sequence[str]) -> dict[str, list[str]]:
+    """What each of the `shown` tables reads among them, directly or through tables that are not shown."""
+    found: dict[str, list[str]] = {}
+    shown_set = frozenset(shown)
+    for name in shown:
+        seen = dict.fromkeys(reads[name])
+        pending = list(seen)
+        for parent in pending:
+            if parent not in shown_set:
+                above = [each for each in reads[parent] if each not in seen]
+                seen |= dict.fromkeys(above)
+                pending += above
+        found[name] = [parent for parent in seen if parent in shown_set]
+    return found
+
+
+def connected_part(reads: Mapping[str, Sequence[str]], limit: int) -> list[str]:
     """Up to `limit` tables that hang together around those with most neighbours."""
+    read_by: dict[str, list[str]] = {name: [] for name in reads}
+    for name, parents in reads.items():
+        for parent in parents:
+            read_by[parent].append(name)
     found: dict[str, None] = {}
     for start in sorted(reads, key=lambda name: (-len(reads[name]) - len(read_by[name]), name)):
         pending = deque([start])
@@ -204,6 +224,7 @@ def _reduce_crossings(rows: list[list[_Place]], links: _Links) -> None:
             own = {place: index for index, place in enumerate(row)}
             wanted = {
                 place: _mean([position[other] for other in linked.get(place, ()) if other in position], index)
+                if links.left.get(place) or links.right.get(place) else float("inf")  # what hangs on nothing comes last
                 for place, index in own.items()
             }
             row.sort(key=lambda place: (wanted[place], own[place]))
@@ -221,14 +242,12 @@ def _middles(rows: Sequence[Sequence[_Place]], links: _Links) -> dict[_Place, fl
         middles |= dict(zip(row, _offsets(row), strict=True))
     for sweep in range(_SWEEPS):
         for row in reversed(rows) if sweep % 2 else rows:
-            wanted = [
-                _mean(
-                    [middles[other] for linked in (links.left, links.right) for other in linked.get(place, ())],
-                    middles[place],
-                )
-                for place in row
-            ]
-            middles |= dict(zip(row, _spread(wanted, _offsets(row)), strict=True))
+            offsets, wanted = _offsets(row), list[float]()
+            for place, offset in zip(row, offsets, strict=True):
+                near = [middles[other] for linked in (links.left, links.right) for other in linked.get(place, ())]
+                # What hangs on nothing stands close to what is above it.
+                wanted.append(_mean(near, wanted[-1] - offsets[len(wanted) - 1] + offset if wanted else offset))
+            middles |= dict(zip(row, _spread(wanted, offsets), strict=True))
     top = min(middles.values(), default=0.0) - _BOX_HEIGHT / 2 - _MARGIN
     return {place: middle - top for place, middle in middles.items()}
 

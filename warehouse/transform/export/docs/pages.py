@@ -1,4 +1,5 @@
-"""The pages of the documentation site, as text: one for each table, the overview, the graph and the search index.
+"""The pages of the documentation site, as text: the overview, the graph, one for each table, publication and published row, and what
+search looks through.
 
 Every value of the project is data and comes out escaped. A page's size is bounded by its own table, not by the project,
 so that thousands of tables make thousands of small pages.
@@ -10,13 +11,16 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from warehouse.transform.export.description import LANDING, ProjectDescription, Table
 from warehouse.transform.export.docs.column_tree import column_tree, columns_made_of
-from warehouse.transform.export.docs.graph_drawing import Drawing, connected_part, draw, neighbourhood
+from warehouse.transform.export.docs.graph_drawing import Drawing, connected_part, contracted, draw, neighbourhood
+from warehouse.transform.export.docs.published_pages import digits, overview, publication_page, replaced, row_page, short, shown_value
 from warehouse.transform.export.docs.sql_markup import sql_markup
+from warehouse.transform.export.published import Publication
+from warehouse.transform.export.tables import PUBLIC_SCHEMAS
 from warehouse.transform.project.model import Model
 from warehouse.version import __version__
 
@@ -36,7 +40,7 @@ _SCHEMAS = {
 # Beyond so many tables a sidebar on every page would make the site grow with their square.
 _LONGEST_SIDEBAR = 250
 _LARGEST_GRAPH = 250
-_LARGEST_NEIGHBOURHOOD = 30
+_LARGEST_NEIGHBOURHOOD = 24
 
 
 def asset_files() -> Iterator[tuple[str, str]]:
@@ -53,21 +57,25 @@ def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
     reads = {table.name: table.reads for table in tables.values()}
     read_by = {table.name: table.read_by for table in tables.values()}
 
-    def drawing(names: Iterable[str]) -> Drawing:
+    def page(template: str, depth: int, title: str, **values: Any) -> str:
+        return environment.get_template(template).render(root="../" * depth, title=title, **values)
+
+    def drawing(names: Iterable[str], reads: Mapping[str, Sequence[str]] = reads) -> Drawing:
         return draw({name: labels[name] for name in names}, reads)
 
-    yield "index.html", environment.get_template("index.html").render(root="", title="Overview")
-    graph = drawing(connected_part(reads, read_by, _LARGEST_GRAPH))
-    yield "graph.html", environment.get_template("graph.html").render(root="", title="Graph", drawing=graph)
-    template = environment.get_template("table.html")
+    yield "index.html", page("index.html", 0, "Overview")
+    public = [name for name, table in tables.items() if table.schema in PUBLIC_SCHEMAS] or list(tables)
+    among = contracted(reads, public)
+    yield "graph.html", page("graph.html", 0, "Graph", drawing=drawing(connected_part(among, _LARGEST_GRAPH), among))
     made_of = columns_made_of(description.lineage)
     for table in tables.values():
         near = neighbourhood(table.name, reads, read_by, _LARGEST_NEIGHBOURHOOD)
-        yield f"tables/{page_name(table.name)}", template.render(
-            root="../",
-            title=table.name,
+        yield f"tables/{page_name(table.name)}", page(
+            "table.html", 1, table.name,
             table=table,
             outcome=description.outcomes.get(table.name),
+            sample=description.samples.get(table.name),
+            publications=[each for each in description.publications if table.name == f"rollup.{each.query}"],
             drawing=drawing(near),
             is_neighbourhood_cut=len(near) == _LARGEST_NEIGHBOURHOOD,
             trees={column: column_tree(description.lineage, table.name, column) for column in table.columns},
@@ -75,8 +83,16 @@ def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
             promises=[(test, description.promise_outcomes.get(test.name)) for test in table.promises],
             sql=sql_markup(_sql(table.model), _links(table, tables)) if table.model else None,
         )
+    yield "published.html", page("published.html", 0, "Published numbers")
+    for publication in description.publications:
+        shown = overview(publication)
+        yield publication_page(publication), page("publication.html", 1, shown.title, publication=publication, shown=shown)
+        for place, row in enumerate(publication.rows):
+            title = shown.row_titles[place]
+            yield row_page(publication, place), page("row.html", 2, title, publication=publication, row=row, place=place)
     in_order = [table for group in _groups(tables.values()).values() for table in group]
     yield "assets/search-index.js", search_index(in_order)
+    yield "assets/number-index.js", number_index(description.publications)
 
 
 def page_name(table: str) -> str:
@@ -85,20 +101,40 @@ def page_name(table: str) -> str:
 
 
 def search_index(tables: Sequence[Table]) -> str:
-    """A script that holds what search looks through: a page opened from disk may not fetch a file, but may run one."""
+    """A script that holds what search and the graph look through: a page opened from disk may not fetch a file, but may run one."""
+    places = {table.name: place for place, table in enumerate(tables)}
     document = {
-        "tables": [[table.name, table.kind, f"tables/{page_name(table.name)}", table.description] for table in tables],
+        "tables": [
+            [
+                table.name, table.kind, f"tables/{page_name(table.name)}", table.description, table.schema,
+                [places[name] for name in table.reads],
+            ]
+            for table in tables
+        ],
         "columns": [
             [index, column.name, column.type, column.unit or "", column.description]
             for index, table in enumerate(tables)
             for column in table.columns.values()
         ],
     }
-    return f"const SEARCH_INDEX = {json.dumps(document, separators=(',', ':'))};\n"
+    return _script("SEARCH_INDEX", document)
+
+
+def number_index(publications: Iterable[Publication]) -> str:
+    """A script with the published numbers, which search runs when it is asked for one."""
+    return _script("NUMBER_INDEX", [
+        [number.number_id, f"{publication.query}.{number.column}", shown_value(number.value), number.unit or "", row_page(publication, place)]
+        for publication in publications for place, row in enumerate(publication.rows) for number in row.numbers if number.is_measure
+    ])
+
+
+def _script(name: str, document: Any) -> str:
+    return f"const {name} = {json.dumps(document, separators=(',', ':'))};\n"
 
 
 def _environment(description: ProjectDescription) -> "jinja2.Environment":
     import jinja2
+    from markupsafe import Markup, escape
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDER / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
@@ -109,8 +145,12 @@ def _environment(description: ProjectDescription) -> "jinja2.Environment":
     environment.globals.update(
         project=description,
         groups=groups,
-        lists_all_tables=len(tables) <= _LONGEST_SIDEBAR,
+        lists_tables=lambda schema: schema in groups and len(groups[schema]) <= _LONGEST_SIDEBAR,
         schemas=_SCHEMAS,
+        public=PUBLIC_SCHEMAS,
+        publication_page=publication_page,
+        row_page=row_page,
+        replaced=replaced(description.publications),
         page={name: f"tables/{page_name(name)}" for name in tables}.get,
         anchor=lambda column: f"column-{quote(column)}",
         schemas_of=lambda drawing: sorted({tables[box.name].schema for box in drawing.boxes}, key=list(groups).index),
@@ -120,6 +160,11 @@ def _environment(description: ProjectDescription) -> "jinja2.Environment":
         count=lambda number: f"{number:,}",
         seconds=lambda value: f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s",
         as_json=lambda value: json.dumps(value, ensure_ascii=False, default=str),
+        value=shown_value,
+        short=short,
+        digits=digits,
+        breakable=lambda name: Markup("_<wbr>").join(escape(part) for part in name.split("_")),
+        moment=lambda text: text[:16].replace("T", " ") + " UTC",
     )
     return environment
 

@@ -29,9 +29,9 @@ def write_site(folder: Path, project: ProjectDescription) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         written.add(path)
-    for path in folder.glob("tables/*.html"):
+    for path in [*folder.glob("tables/*.html"), *folder.glob("published/**/*.html")]:
         if path not in written:
-            path.unlink()  # of a table that is no more
+            path.unlink()  # of a table or a publication that is no more
     return folder / "index.html"
 
 

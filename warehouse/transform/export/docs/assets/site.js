@@ -1,4 +1,4 @@
-// Search and the graph's zoom. Everything else on the site works without this file. It asks nothing of any host.
+// Search, a graph's zoom, and links that open what is folded. Everything else works without this file. It asks nothing of any host.
 "use strict";
 
 const SHOWN_RESULTS = 30;
@@ -36,7 +36,25 @@ function rank(entry, words) {
   return place * 2 + (entry.isTable ? 0 : 1);
 }
 
+// The published numbers are a script of their own, which is run when somebody asks for one.
+let numbers = null;
+function loadNumbers(then) {
+  if (numbers) return;
+  numbers = [];
+  const script = document.createElement("script");
+  script.src = `${root}assets/number-index.js`;
+  script.onload = () => {
+    numbers = NUMBER_INDEX.map(([id, cell, value, unit, page]) => (
+      { name: id, what: cell, description: `${value} ${unit}`, address: `${page}#${id}`, isTable: false }
+    ));
+    then();
+  };
+  document.head.appendChild(script);
+}
+
 function find(all, query) {
+  const asked = query.trim().toLowerCase();
+  if (/^n-[a-z2-7]*$/.test(asked)) return (numbers || []).filter((number) => number.name.startsWith(asked));
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return [];
   return all
@@ -80,6 +98,7 @@ function startSearch() {
   }
 
   function show() {
+    if (/^\s*n-/i.test(input.value)) loadNumbers(show);
     const found = find(all, input.value);
     results.replaceChildren(...found.slice(0, SHOWN_RESULTS).map(line));
     if (found.length !== results.children.length || !found.length) {
@@ -125,7 +144,7 @@ function startSearch() {
 function startGraph(graph) {
   const frame = graph.querySelector(".graph-window");
   const drawing = frame.querySelector("svg");
-  const { width, height } = drawing.viewBox.baseVal;
+  const width = () => drawing.viewBox.baseVal.width;
   let scale = 1;
 
   // Keeps the middle of what is seen in the middle.
@@ -134,13 +153,13 @@ function startGraph(graph) {
     scale = Math.min(3, Math.max(0.1, to));
     const x = (frame.scrollLeft + frame.clientWidth / 2) / before;
     const y = (frame.scrollTop + frame.clientHeight / 2) / before;
-    drawing.setAttribute("width", width * scale);
-    drawing.setAttribute("height", height * scale);
+    drawing.setAttribute("width", width() * scale);
+    drawing.setAttribute("height", drawing.viewBox.baseVal.height * scale);
     frame.scrollLeft = x * scale - frame.clientWidth / 2;
     frame.scrollTop = y * scale - frame.clientHeight / 2;
   }
 
-  const fitting = () => Math.min(1, frame.clientWidth / width);
+  const fitting = () => Math.min(1, (frame.clientWidth - 2) / width());
   const steps = { in: () => scale * 1.25, out: () => scale / 1.25, fit: fitting };
   graph.querySelector(".graph-tools").hidden = false;
   graph.querySelectorAll("[data-zoom]").forEach((button) => {
@@ -165,8 +184,7 @@ function startGraph(graph) {
   window.addEventListener("pointerup", () => { grip = null; frame.classList.remove("dragging"); });
 
   // The table under the pointer, all it rests on and all that rests on it.
-  const arrows = [...drawing.querySelectorAll(".arrow")];
-  function along(start, from, to) {
+  function along(arrows, start, from, to) {
     const found = new Set([start]);
     for (const name of found) {
       for (const arrow of arrows) {
@@ -176,8 +194,9 @@ function startGraph(graph) {
     return found;
   }
   function pick(name) {
-    const above = along(name, "to", "from");
-    const below = along(name, "from", "to");
+    const arrows = [...drawing.querySelectorAll(".arrow")];
+    const above = along(arrows, name, "to", "from");
+    const below = along(arrows, name, "from", "to");
     for (const arrow of arrows) {
       const { from, to } = arrow.dataset;
       arrow.classList.toggle("near", (above.has(from) && above.has(to)) || (below.has(from) && below.has(to)));
@@ -187,21 +206,39 @@ function startGraph(graph) {
     }
     drawing.classList.add("picking");
   }
-  for (const box of drawing.querySelectorAll(".box")) {
-    for (const kind of ["pointerenter", "focus"]) box.addEventListener(kind, () => pick(box.dataset.table));
-    for (const kind of ["pointerleave", "blur"]) box.addEventListener(kind, () => drawing.classList.remove("picking"));
+  for (const kind of ["pointerover", "focusin"]) {
+    drawing.addEventListener(kind, (event) => {
+      const box = event.target.closest(".box");
+      if (box) pick(box.dataset.table); else drawing.classList.remove("picking");
+    });
   }
+  for (const kind of ["pointerleave", "focusout"]) drawing.addEventListener(kind, () => drawing.classList.remove("picking"));
 
   // Small drawings fit; a large one stays legible, with its own table in the middle.
-  zoom(Math.max(fitting(), 0.7));
-  const here = drawing.querySelector(".box.here rect");
-  if (here) {
-    const box = here.getBBox();
-    frame.scrollLeft = (box.x + box.width / 2) * scale - frame.clientWidth / 2;
-    frame.scrollTop = (box.y + box.height / 2) * scale - frame.clientHeight / 2;
+  function show() {
+    zoom(Math.max(fitting(), 0.7));
+    const here = drawing.querySelector(".box.here rect");
+    if (here) {
+      const box = here.getBBox();
+      frame.scrollLeft = (box.x + box.width / 2) * scale - frame.clientWidth / 2;
+      frame.scrollTop = (box.y + box.height / 2) * scale - frame.clientHeight / 2;
+    }
   }
+  drawing.addEventListener("redrawn", show);
+  show();
+}
+
+// A link to something folded opens it.
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  for (let each = target; each; each = each.parentElement) if (each.matches("details")) each.open = true;
+  target.querySelector(":scope > details")?.setAttribute("open", "");
+  target.scrollIntoView();
 }
 
 startSearch();
 document.querySelectorAll(".graph").forEach(startGraph);
 document.querySelector("nav .here")?.scrollIntoView({ block: "nearest" });
+window.addEventListener("hashchange", openTarget);
+openTarget();

@@ -1,0 +1,99 @@
+"""How often intervals of nominal 95 % contain the truth, in samples drawn with a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+from figure import Figure
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from warehouse.statistics.comparisons import paired_ratio_interval, ratio_interval
+from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.statistics.levels import typical_quantile_interval
+from warehouse.statistics.means import mean_interval, median_interval
+from warehouse.statistics.quantiles import quantile_interval
+
+Draw = Callable[[Generator, int], NDArray[np.float64]]
+_LOW, _HIGH = 0.93, 0.97
+# A distribution of runs, its mean and its median.
+DISTRIBUTIONS: dict[str, tuple[Draw, float, float]] = {
+    "normal, spread 5 %": (lambda chance, n: chance.normal(100, 5, n), 100, 100),
+    "normal, spread 20 %": (lambda chance, n: chance.normal(100, 20, n), 100, 100),
+    "log-normal, spread 5 %": (lambda chance, n: chance.lognormal(0, 0.05, n), np.exp(0.05**2 / 2), 1),
+    "log-normal, spread 0.5": (lambda chance, n: chance.lognormal(0, 0.5, n), np.exp(0.5**2 / 2), 1),
+    "log-normal, spread 1": (lambda chance, n: chance.lognormal(0, 1, n), np.exp(1 / 2), 1),
+}
+
+
+def share_covered(intervals: Iterable[Interval | NotSupported], truth: float) -> float:
+    return float(np.mean([isinstance(one, Interval) and one.low <= truth <= one.high for one in intervals]))
+
+
+def figures(trials: int) -> Iterator[Figure]:
+    yield from of_runs(trials)
+    yield from within_a_run(trials)
+    yield from over_levels(trials // 4)
+    yield from of_comparisons(trials)
+
+
+def of_runs(trials: int) -> Iterator[Figure]:
+    for name, (draw, mean, median) in DISTRIBUTIONS.items():
+        for n in (3, 5, 10, 30):
+            chance = np.random.default_rng(n)
+            covered = share_covered((mean_interval(draw(chance, n)) for _ in range(trials)), mean)
+            yield Figure("coverage", f"mean of {n} runs, {name}", covered, _LOW, _HIGH)
+            covered = share_covered((median_interval(draw(chance, n)) for _ in range(trials)), median)
+            yield Figure("coverage", f"median of {n} runs, {name}", covered, _LOW, _HIGH)
+        chance = np.random.default_rng(60)
+        covered = share_covered((mean_interval(draw(chance, 60)) for _ in range(trials // 10)), mean)
+        yield Figure("coverage", f"mean of 60 runs, BCa, {name}", covered)
+
+
+def within_a_run(trials: int) -> Iterator[Figure]:
+    chance = np.random.default_rng(500)
+    shapes: dict[str, tuple[Draw, float]] = {
+        "log-normal": (lambda chance, n: chance.lognormal(0, 0.6, n), float(np.exp(0.6 * norm.ppf(0.99)))),
+        "Pareto": (lambda chance, n: 1 + chance.pareto(3, n), 0.01 ** (-1 / 3)),
+    }
+    for name, (draw, truth) in shapes.items():
+        covered = share_covered((quantile_interval(draw(chance, 500), 0.99) for _ in range(trials)), truth)
+        yield Figure("coverage", f"p99 within a run of 500 requests, {name}", covered, 0.95)
+    refused = isinstance(quantile_interval(chance.random(367), 0.99), NotSupported)
+    yield Figure("coverage", "p99 of 367 requests: refused", float(refused), 1.0)
+
+
+def over_levels(trials: int) -> Iterator[Figure]:
+    """Requests of log-normal latency; runs that differ by 10 %, in sessions of their own that differ by 5 % or not at all."""
+    typical = float(np.exp(0.5 * norm.ppf(0.99)))
+    for between in (0.0, 0.05):
+        for n in (3, 5, 10):
+            chance = np.random.default_rng(n)
+            runs = np.repeat(np.arange(n), 500).tolist()
+            samples = [_requests(chance, n, between) for _ in range(trials)]
+            covered = share_covered((typical_quantile_interval(sample, runs, 0.99, sessions=runs) for sample in samples), typical)
+            yield Figure("coverage", f"p99 of a typical run, {n} runs that differ by 10 %, sessions by {between:.0%}", covered, _LOW)
+            pooled = share_covered((quantile_interval(sample, 0.99) for sample in samples), typical)
+            yield Figure("coverage", "  the same from pooled requests (what not to do)", pooled)
+    for sizes in ((1, 1), (3, 2), (2, 2, 1), (4, 3, 3), (2, 2, 2, 2, 2)):
+        chance = np.random.default_rng(sum(sizes))
+        sessions = np.repeat(np.arange(len(sizes)), sizes)
+        logs = (0.05 * chance.normal(size=len(sizes))[sessions] + 0.1 * chance.normal(size=len(sessions)) for _ in range(trials))
+        covered = share_covered((median_interval(np.exp(one), sessions=sessions.tolist()) for one in logs), 1)
+        yield Figure("coverage", f"median of {len(sessions)} runs in {len(sizes)} sessions {sizes}", covered, _LOW)
+
+
+def _requests(chance: Generator, runs: int, between_sessions: float) -> NDArray[np.float64]:
+    levels = 0.1 * chance.normal(size=(runs, 1)) + between_sessions * chance.normal(size=(runs, 1))
+    return np.asarray(np.exp(0.5 * chance.normal(size=(runs, 500)) + levels))
+
+
+def of_comparisons(trials: int) -> Iterator[Figure]:
+    for n in (3, 4, 5, 10, 30):
+        chance = np.random.default_rng(n)
+        samples = [(chance.lognormal(0, 0.05, n), 1.1 * chance.lognormal(0, 0.05, n)) for _ in range(trials)]
+        yield Figure("coverage", f"ratio of {n} runs to {n}", share_covered((ratio_interval(*sample) for sample in samples), 1.1), _LOW)
+        paired = ((base, base * head) for base, head in samples)
+        yield Figure("coverage", f"ratio of {n} pairs", share_covered((paired_ratio_interval(*pair) for pair in paired), 1.1), _LOW)

@@ -1,0 +1,35 @@
+"""Turns a recording into landing rows: each run, its indicator and its host, beside what all runs share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle
+from warehouse.landing.rows import RowBuffer
+
+from .bundles import RECORDING
+from .description import shared_columns
+from .indicator import read_indicator
+from .runs import add_host_samples, add_run
+from .workload import workload_documents
+
+
+def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Add all rows of a bundle; yields batches that are full."""
+    shared = shared_columns(bundle, buffer)
+    runs = sorted({path.partition("/")[0] for path in bundle.manifest.by_path if "/" in path})
+    # A damaged description names nobody: then the bundle itself stands for the recording.
+    recording = shared["recording_id"] or bundle.digest[:16]
+    run_ids = {run: f"recorded_run/{recording}/{run}" for run in runs}
+    indicators = {run: read_indicator(bundle, f"{run}/stdout.txt", run_ids[run], buffer) for run in runs}
+    documents = workload_documents(indicators, shared)
+    statuses = []
+    for run, indicator in indicators.items():
+        statuses.append(add_run(bundle, run, run_ids[run], shared, indicator, documents[run], buffer))
+        add_host_samples(bundle, run, run_ids[run], buffer)
+        yield from buffer.full()
+    asked_for = shared["repeats"]
+    if isinstance(asked_for, int) and len(runs) < asked_for and "interrupted" not in statuses:
+        buffer.issue("runs-missing", f"{asked_for} runs were asked for, {len(runs)} are here", RECORDING)

@@ -1,0 +1,1 @@
+select 'r1' as run_id

@@ -1,0 +1,5 @@
+/*
+grain: [run_id]
+role: runs
+*/
+select run_id, 1 as times from run

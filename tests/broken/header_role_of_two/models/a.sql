@@ -1,0 +1,4 @@
+/*
+role: runs
+*/
+select 'r1' as run_id

@@ -1,0 +1,4 @@
+/*
+role: runs
+*/
+select 'r2' as run_id

@@ -1,0 +1,4 @@
+/*
+role: run
+*/
+select 'r1' as run_id

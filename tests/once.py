@@ -1,0 +1,40 @@
+"""What is made once in a run of the tests, by the first worker that needs it: the standard project, a publication, the S3 server."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+_FOLDER = "WH_TESTS_MADE_ONCE"
+
+
+def begin() -> None:
+    """Make the folder of this run. The workers find it by their environment."""
+    os.environ[_FOLDER] = tempfile.mkdtemp(prefix="wh-tests-")
+
+
+def end() -> None:
+    shutil.rmtree(os.environ.pop(_FOLDER), ignore_errors=True)
+
+
+def once(name: str, make: Callable[[Path], object]) -> Path:
+    """The folder `name`, which `make` fills. A test that changes it must copy it."""
+    folder = made(name)
+    done = folder.with_suffix(".done")
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # left by a worker that failed
+            folder.mkdir()
+            make(folder)
+            done.touch()
+    return folder
+
+
+def made(name: str) -> Path:
+    """Where `once` makes it."""
+    return Path(os.environ[_FOLDER]) / name

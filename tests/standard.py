@@ -1,0 +1,26 @@
+"""The standard project, checked and built: where many tests begin."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from once import once
+
+from warehouse.claims.publish.publishable import publishability
+from warehouse.project import Project, read_project
+from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
+from warehouse.transform.check.project_check import check_project
+
+
+def standard_project(root: Path) -> Project:
+    """A project in `root` with the standard models built, and no evidence."""
+    shutil.copytree(once("standard", _make), root, symlinks=True, dirs_exist_ok=True)
+    return read_project(root)
+
+
+def _make(folder: Path) -> None:
+    project = init_project(folder)
+    build(project)
+    publishability(project, check_project(project).sound())  # remembers which queries can be traced

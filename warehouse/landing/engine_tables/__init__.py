@@ -1,1 +1,0 @@
-"""Landing tables that the engine fills itself, from signatures and from decisions in the ledger."""

@@ -1,0 +1,33 @@
+"""An ingestor that is a folder of modules: what it is called and fills stands in its `__init__`, its work in two modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle, BundleDraft, Tree, Unclaimed
+from warehouse.landing.rows import RowBuffer
+
+
+@dataclass(frozen=True)
+class Family:
+    """An ingestor (`contract.Ingestor`). `package` is its folder's `__name__`: there `cut(tree)` of the module `bundles` yields drafts, and
+    `landed(bundle, buffer)` of the module `parse` adds rows and yields full batches. Both are imported when they are first called."""
+
+    package: str
+    name: str
+    version: int
+    formats: tuple[str, ...]
+    tables: Mapping[str, pa.Schema]
+
+    def bundles(self, tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
+        found: Iterator[BundleDraft | Unclaimed] = import_module(f"{self.package}.bundles").cut(tree)
+        return found
+
+    def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
+        buffer = RowBuffer(self.tables, bundle.digest)
+        yield from import_module(f"{self.package}.parse").landed(bundle, buffer)
+        yield from buffer.rest()

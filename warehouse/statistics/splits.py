@@ -1,0 +1,118 @@
+"""The best split of a window of a series into before and after, and how surprising it is for a series without a change.
+
+The statistic, for each window:
+
+1. The values are winsorised at 3.5 spreads around the median, so that a spike counts as one far value however far it is. The spread
+   comes from the quartiles, which half a window of other values does not move.
+2. Every split with enough points on both sides is tried; the best one has the largest difference between the two means (maximum
+   likelihood; Hawkins, *Testing a sequence of observations for a shift in location*, JASA 72, 1977).
+3. Points of a real series resemble their neighbours. The variance of both means is multiplied by what the autocorrelation of the
+   residuals adds to it, for a first-order autoregression: by the first autocorrelation, or by the sum of the first eight (Newey and
+   West, Econometrica 55, 1987) where that is more, as in white noise on a slow wander. Estimates are corrected for their bias
+   (Kendall, *Note on bias in the estimation of autocorrelation*, Biometrika 41, 1954). Beyond 0.7 they are taken for structure:
+   noise that wanders so far is a change of level to whoever depends on it.
+4. A split is no step where a straight line through the window leaves smaller residuals: the series drifts.
+5. Student's t of the split becomes the normal deviate that is as rare (Wallace, *Bounds on normal approximations to Student's and the
+   chi-square distributions*, Annals of Mathematical Statistics 30, 1959). The degrees of freedom are fewer than the points, since they
+   resemble each other, and since how much they do is estimated (Satterthwaite, Biometrics Bulletin 2, 1946).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.statistics.observations import Floats
+
+WINDOW = 128
+LEAST_BEFORE, LEAST_AFTER = 8, 3
+
+_CLIP = 3.5
+_NORMAL_QUARTILES = 1.349  # between the quartiles of a normal distribution, in standard deviations
+_LAGS = 8
+_KENDALL = 4.0  # the bias of a first autocorrelation is -(1 + 4 rho) / n where two means are removed
+_MOST_CORRELATED = 0.7
+_NOTHING = 1e-9  # a sum of squares to divide by, where a split leaves none
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Splits:
+    """For each window: the normal deviate of its best split, or of a straight line where that fits better (`is_drift`); how many points
+    come after the split; and how far the last value lies from the median, in spreads."""
+
+    deviate: Floats
+    is_drift: NDArray[np.bool_]
+    after: Ints
+    last: Floats
+
+
+def best_splits(values: Floats, starts: Ints, ends: Ints) -> Splits:
+    """The best split of each window `values[start:end]`. A window has from 11 to 128 values."""
+    lengths = ends - starts
+    sizes, place, row = lengths[:, None].astype(np.float64), np.arange(int(lengths.max()))[None, :], np.arange(len(lengths))
+    is_inside = place < lengths[:, None]
+    windows = values[np.minimum(starts[:, None] + place, len(values) - 1)]
+    centre, spread = _centre_and_spread(windows, is_inside, lengths)
+    last = (values[ends - 1] - centre) / spread
+    windows = np.clip((windows - centre[:, None]) / spread[:, None], -_CLIP, _CLIP) * is_inside
+
+    sums, before = np.cumsum(windows, axis=1), place + 1.0
+    total = sums[:, -1]
+    is_split = (before >= LEAST_BEFORE) & (sizes - before >= LEAST_AFTER)
+    between = (sums - before * (total / lengths)[:, None]) ** 2 * np.where(is_split, sizes / (before * np.where(is_split, sizes - before, 1.0)), 0.0)
+    split = between.argmax(axis=1)
+    n_before, n_after = split + 1, lengths - split - 1
+    gained = between[row, split]
+    squares = np.einsum("ij,ij->i", windows, windows) - total**2 / lengths
+
+    # The straight line through the window, by least squares.
+    trend = before - (sizes + 1) / 2
+    line = np.einsum("ij,ij->i", windows, trend * is_inside) ** 2 / (sizes[:, 0] * (sizes[:, 0] ** 2 - 1) / 12)
+
+    mean_before, mean_after = sums[row, split] / n_before, (total - sums[row, split]) / n_after
+    residuals = (windows - np.where(place <= split[:, None], mean_before[:, None], mean_after[:, None])) * is_inside
+    correlations = np.stack([np.einsum("ij,ij->i", residuals[:, lag:], residuals[:, :-lag]) for lag in range(1, _LAGS + 1)]) / np.maximum(
+        squares - gained, _NOTHING
+    )
+    explained = np.maximum(gained, line)
+    deviate = _deviate(explained / np.maximum(squares - explained, _NOTHING), correlations, lengths, n_before, n_after)
+    return Splits(deviate, line >= gained, n_after, last)
+
+
+def _centre_and_spread(windows: Floats, is_inside: NDArray[np.bool_], lengths: Ints) -> tuple[Floats, Floats]:
+    ordered = np.sort(np.where(is_inside, windows, np.inf), axis=1)
+    row = np.arange(len(lengths))
+
+    def quantile(share: float) -> Floats:
+        rank = (lengths - 1) * share
+        below = rank.astype(np.int64)
+        low, high = ordered[row, below], ordered[row, np.minimum(below + 1, lengths - 1)]
+        return np.asarray(low + (rank - below) * (high - low))
+
+    centre, spread = quantile(0.5), (quantile(0.75) - quantile(0.25)) / _NORMAL_QUARTILES
+    for flat in np.flatnonzero(spread <= 0):  # half of the values are equal
+        spread[flat] = windows[flat, : lengths[flat]].std() or 1.0
+    return centre, spread
+
+
+def _deviate(gain: Floats, correlations: Floats, lengths: Ints, n_before: Ints, n_after: Ints) -> Floats:
+    unbiased = correlations + (1 + _KENDALL * np.maximum(correlations[0], 0)) / lengths
+    # Of the sum over lags, as the first-order autoregression whose mean has that variance.
+    summed = np.maximum(2 * np.tensordot(1 - np.arange(1, _LAGS + 1) / (_LAGS + 1), unbiased, axes=1), 0)
+    rho = np.clip(np.maximum(unbiased[0], summed / (2 + summed)), 0, _MOST_CORRELATED)
+    most = (1 + rho) / (1 - rho)
+
+    def of_mean(n: Ints) -> Floats:
+        """The variance of a mean of n neighbours, for points of variance one."""
+        return np.asarray((most - 2 * rho * (1 - rho**n) / (n * (1 - rho) ** 2)) / n)
+
+    inflation = (of_mean(n_before) + of_mean(n_after)) / (1 / n_before + 1 / n_after)
+    # The variance is estimated twice over: its size from so many independent points, and what the autocorrelation adds to it from an
+    # estimate whose own variance is (1 - rho^2) / n. A relative variance of 2 / f is that of a chi-square with f degrees of freedom.
+    freedom = 1 / (most / (lengths - 2) + 2 / ((1 - rho**2) * lengths))
+    t_squared = gain * (lengths - 2) / inflation
+    return np.asarray(np.sqrt(freedom * np.log1p(t_squared / freedom)) * (8 * freedom + 1) / (8 * freedom + 3))

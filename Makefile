@@ -9,13 +9,14 @@
 # make bench-store     how quickly evidence goes into a store, beside what it must cost
 # make bench-lineage   what it costs to trace a number, beside the query that gives it
 # make bench-growth    what each command costs with 1,000, 5,000 and 20,000 runs in the warehouse
+# make bench-statistics  coverage of the intervals, false alarms and power of the change detector, beside others' rules
 # make lock    resolve the dependencies anew
 
 PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth lock clean
+.PHONY: demo test test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -51,6 +52,9 @@ bench-store: .venv/installed-test
 
 bench-growth: .venv/installed-test
 	$(BIN)/python benchmarks/growth/run.py
+
+bench-statistics: .venv/installed-test
+	$(BIN)/python benchmarks/statistics/run.py
 
 .cache/benchmark-venvs/made: benchmarks/transform/environments.sh
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)

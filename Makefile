@@ -10,6 +10,7 @@
 # make bench-store     how fast evidence is stored, compared with the least that it must cost
 # make bench-lineage   what tracing a number costs, compared with its query
 # make bench-growth    what each command costs with 1,000, 5,000 and 20,000 runs
+# make bench-statistics   coverage of the intervals, false alarms and power of the change detector, compared with other rules
 # make wheel   dist/perf_warehouse-VERSION-py3-none-any.whl
 # make lock    resolves the dependencies again
 
@@ -17,7 +18,7 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth wheel lock clean
+.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics wheel lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -58,6 +59,9 @@ bench-store: .venv/installed-test
 
 bench-growth: .venv/installed-test
 	$(BIN)/python benchmarks/growth/run.py
+
+bench-statistics: .venv/installed-test
+	$(BIN)/python benchmarks/statistics/run.py
 
 .cache/benchmark-venvs/made: benchmarks/transform/environments.sh
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)

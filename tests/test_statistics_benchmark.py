@@ -23,6 +23,8 @@ def test_scores_are_those_of_the_definition() -> None:
     precision, recall, f1 = labelled.score(series, [23, 24, 90])
     assert (precision, recall) == (pytest.approx(2 / 4), pytest.approx((1 + 2 / 3) / 2))
     assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
+    windows = labelled.Labelled("w", "g", np.zeros(100), [[(10, 40)]], has_windows=True)
+    assert labelled.score(windows, [12, 30, 90])[:2] == (pytest.approx(2 / 3), 1.0)  # the second in the window counts for nothing
     assert labelled.score(labelled.Labelled("b", "g", np.zeros(9), [[]]), []) == (1, 1, 1)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from warehouse.statistics.changes import CONFIRMED, SUSPECTED, Advance, Change, SeriesState, advance, false_alarm_rate
-from warehouse.statistics.splits import LEAST_AFTER, LEAST_BEFORE, WINDOW, best_splits
+from warehouse.statistics.splits import LEAST_AFTER, LEAST_BEFORE, SHORT_WINDOW, WINDOW, best_splits, splits_of
 
 Floats = NDArray[np.float64]
 LINEAR = SeriesState(scale="difference")
@@ -79,15 +79,24 @@ def test_the_best_split_is_that_of_a_plain_reference() -> None:
     values[40] = 60
     starts = chance.integers(0, 150, 60)
     ends = starts + chance.integers(11, WINDOW + 1, 60)
-    found = best_splits(values, starts, ends)
+    found = splits_of(values, starts, ends)
     for row, (start, end) in enumerate(zip(starts, ends, strict=True)):
         deviate, after, is_drift = reference(values[start:end])
-        assert (found.after[row], found.is_drift[row]) == (after, is_drift)
+        assert (found.after[row], found.before[row], found.is_drift[row]) == (after, end - start - after, is_drift)
         assert found.deviate[row] == pytest.approx(deviate, rel=0.02, abs=0.01)
 
 
+def test_a_change_beside_another_one_is_seen_in_the_short_window() -> None:
+    values = np.concatenate([noise(60), noise(30, 1) + 6, noise(20, 2)])
+    ends = np.array([len(values)])
+    whole, near = (splits_of(values, ends - size, ends) for size in (110, SHORT_WINDOW))
+    assert near.step[0] > whole.step[0]
+    assert best_splits(values, 0, ends).after[0] == near.after[0] == 20
+    assert best_splits(values, 0, ends).before[0] == SHORT_WINDOW - 20
+
+
 def test_a_window_of_equal_values_has_no_split() -> None:
-    found = best_splits(np.full(20, 5.0), np.array([0]), np.array([20]))
+    found = best_splits(np.full(20, 5.0), 0, np.array([20]))
     assert found.deviate[0] == 0 and found.last[0] == 0
 
 

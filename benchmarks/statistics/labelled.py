@@ -1,8 +1,9 @@
 """Series in which people have marked the changes, and one scorer for all rules.
 
-A detection is right if it lies within a label: five points around a marked change (as TCPDBench has it: van den Burg and Williams,
-arXiv 2003.06222), or a marked window. Several annotators are joined for precision and averaged for recall. The beginning of a
-series counts as found by everybody, so that a series without changes can be scored.
+A detection is right if it lies within a label: five points around a marked change, as TCPDBench has it (van den Burg and Williams,
+arXiv 2003.06222), or a marked window. A second detection at the same change is wrong; one in the same window counts for nothing, as
+NAB has it. Several annotators are joined for precision and averaged for recall. The beginning of a series counts as found by
+everybody, so that a series without changes can be scored.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Labelled:
     group: str
     values: NDArray[np.float64]
     annotators: Sequence[Sequence[Label]]
+    has_windows: bool = False
 
 
 def read(folder: Path) -> Iterator[Labelled]:
@@ -49,7 +51,7 @@ def read(folder: Path) -> Iterator[Labelled]:
         if not kept.all():  # labels are moved to where their points are
             place = np.cumsum(kept) - 1
             marks = [[(int(place[max(first, 0)]), int(place[min(last, len(place) - 1)])) for first, last in of_one] for of_one in marks]
-        yield Labelled(document["name"], group, values[kept], marks)
+        yield Labelled(document["name"], group, values[kept], marks, "window_indices" in document)
 
 
 def _around(point: int) -> Label:
@@ -60,7 +62,9 @@ def score(series: Labelled, found: Sequence[int]) -> tuple[float, float, float]:
     """Precision, recall and F1."""
     begin = (0, 0)
     everything = [begin, *sorted({label for marks in series.annotators for label in marks})]
-    precision = _hits(everything, [0, *found]) / (1 + len(found))
+    hits = _hits(everything, [0, *found])
+    repeated = sum(any(first <= point <= last for first, last in everything) for point in [0, *found]) - hits if series.has_windows else 0
+    precision = hits / (1 + len(found) - repeated)
     recall = float(np.mean([_hits([begin, *marks], [0, *found]) / (1 + len(marks)) for marks in series.annotators]))
     return precision, recall, 2 * precision * recall / (precision + recall)
 

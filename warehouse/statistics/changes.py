@@ -121,7 +121,7 @@ def advance(state: SeriesState, values: ArrayLike, sessions: Sequence[str] | Non
     while (first := max(judged, start + LEAST_BEFORE + LEAST_AFTER - 1)) < end:
         seen = np.arange(first, min(end, first + _AT_ONCE))
         splits = held.splits(start, seen)
-        change = next((found for row in _ripe(splits) if (found := held.change(start, int(seen[row]), splits, row)).needs == 0), None)
+        change = next((found for row in _ripe(splits) if (found := held.change(int(seen[row]), splits, row)).needs == 0), None)
         judged = (change.seen_at if change else int(seen[-1])) + 1
         outliers += [int(point) for point in seen[(np.abs(splits.last) >= _OUTLIER) & (seen < judged)]]
         if change:
@@ -136,9 +136,9 @@ def advance(state: SeriesState, values: ArrayLike, sessions: Sequence[str] | Non
 
 def _ripe(splits: Splits) -> list[int]:
     """The rows in which a change may be settled."""
-    is_clear = (splits.deviate >= CONFIRMED) & (splits.after >= _CONFIRMED_AFTER)
-    is_old = (splits.deviate >= SUSPECTED) & (splits.after >= _PATIENCE)
-    return [int(row) for row in np.flatnonzero((is_clear | is_old) & ~splits.is_drift)]
+    is_clear = (splits.step >= CONFIRMED) & (splits.after >= _CONFIRMED_AFTER)
+    is_old = (splits.step >= SUSPECTED) & (splits.after >= _PATIENCE)
+    return [int(row) for row in np.flatnonzero(is_clear | is_old)]
 
 
 def _now(held: "_Held", start: int, is_after_change: bool) -> tuple[Status, Change | None]:
@@ -146,10 +146,10 @@ def _now(held: "_Held", start: int, is_after_change: bool) -> tuple[Status, Chan
     if held.end - start < LEAST_BEFORE + LEAST_AFTER:
         return "confirmed" if is_after_change else "insufficient", None
     splits = held.splits(start, np.array([held.end - 1]))
-    if splits.deviate[0] >= SUSPECTED and splits.is_drift[0]:
-        return "drifting", None
+    if splits.step[0] >= SUSPECTED:
+        return "suspected", held.change(held.end - 1, splits, 0)
     if splits.deviate[0] >= SUSPECTED:
-        return "suspected", held.change(start, held.end - 1, splits, 0)
+        return "drifting", None
     return "outlier" if abs(splits.last[0]) >= _OUTLIER else "stable", None
 
 
@@ -171,14 +171,13 @@ class _Held:
         return np.log(self.values) if self.scale == "ratio" else self.values
 
     def splits(self, start: int, seen: Ints) -> Splits:
-        """The best splits of the windows that end with each point of `seen`."""
-        ends = seen + 1
-        return best_splits(self.scaled, np.maximum(start, ends - WINDOW) - self.offset, ends - self.offset)
+        """The best splits of what is known with each point of `seen`."""
+        return best_splits(self.scaled, start - self.offset, seen + 1 - self.offset)
 
-    def change(self, start: int, seen_at: int, splits: Splits, row: int) -> Change:
-        first, last = max(start, seen_at + 1 - WINDOW) - self.offset, seen_at + 1 - self.offset
-        n_after, deviate = int(splits.after[row]), float(splits.deviate[row])
-        middle = last - n_after
+    def change(self, seen_at: int, splits: Splits, row: int) -> Change:
+        n_before, n_after, deviate = int(splits.before[row]), int(splits.after[row]), float(splits.deviate[row])
+        last = seen_at + 1 - self.offset
+        middle, first = last - n_after, last - n_after - n_before
         sessions_after = len(set(self.sessions[middle:last]))
         is_confirmed = (
             deviate >= CONFIRMED
@@ -192,12 +191,12 @@ class _Held:
             is_confirmed=is_confirmed,
             before=float(np.median(self.values[first:middle])),
             after=float(np.median(self.values[middle:last])),
-            points_before=middle - first,
+            points_before=n_before,
             points_after=n_after,
             sessions_after=sessions_after,
             deviate=deviate,
             p=float(-np.expm1(-(seen_at + 1) * false_alarm_rate(deviate))),
-            needs=0 if is_confirmed or n_after >= _PATIENCE else _needs(deviate, middle - first, n_after),
+            needs=0 if is_confirmed or n_after >= _PATIENCE else _needs(deviate, n_before, n_after),
         )
 
     def _sessions_differ(self, first: int, middle: int, last: int) -> bool:

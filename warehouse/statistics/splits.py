@@ -1,6 +1,6 @@
-"""The best split of a window of a series into before and after, and how surprising it is for a series without a change.
+"""The best split of a stretch of a series into before and after, and how surprising it is for a series without a change.
 
-The statistic, for each window:
+The statistic, for each window of points:
 
 1. The values are winsorised at 3.5 spreads around the median, so that a spike counts as one far value however far it is. The spread
    comes from the quartiles, which half a window of other values does not move.
@@ -19,14 +19,15 @@ The statistic, for each window:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warehouse.statistics.observations import Floats
 
-WINDOW = 128
+# A long window has the power, a short one sees a change beside another one, which in the long window hides both.
+SHORT_WINDOW, WINDOW = 48, 128
 LEAST_BEFORE, LEAST_AFTER = 8, 3
 
 _CLIP = 3.5
@@ -42,16 +43,31 @@ Ints = NDArray[np.int64]
 @dataclass(frozen=True)
 class Splits:
     """For each window: the normal deviate of its best split, or of a straight line where that fits better (`is_drift`); how many points
-    come after the split; and how far the last value lies from the median, in spreads."""
+    come before and after the split; and how far the last value lies from the median, in spreads."""
 
     deviate: Floats
     is_drift: NDArray[np.bool_]
+    before: Ints
     after: Ints
     last: Floats
 
+    @property
+    def step(self) -> Floats:
+        """The deviate of a step; 0 where there is none."""
+        return np.where(self.is_drift, 0.0, self.deviate)
 
-def best_splits(values: Floats, starts: Ints, ends: Ints) -> Splits:
-    """The best split of each window `values[start:end]`. A window has from 11 to 128 values."""
+
+def best_splits(values: Floats, start: int, ends: Ints) -> Splits:
+    """The best split before each end: of the last 128 values, or of the last 48 where that one is more surprising. `start` is the first
+    value to use; there are 11 values before each end at least."""
+    whole = splits_of(values, np.maximum(start, ends - WINDOW), ends)
+    near = splits_of(values, np.maximum(start, ends - SHORT_WINDOW), ends)
+    is_nearer = near.step > whole.deviate
+    return Splits(*(np.where(is_nearer, getattr(near, field.name), getattr(whole, field.name)) for field in fields(Splits)))
+
+
+def splits_of(values: Floats, starts: Ints, ends: Ints) -> Splits:
+    """The best split of each window `values[start:end]`."""
     lengths = ends - starts
     sizes, place, row = lengths[:, None].astype(np.float64), np.arange(int(lengths.max()))[None, :], np.arange(len(lengths))
     is_inside = place < lengths[:, None]
@@ -80,7 +96,7 @@ def best_splits(values: Floats, starts: Ints, ends: Ints) -> Splits:
     )
     explained = np.maximum(gained, line)
     deviate = _deviate(explained / np.maximum(squares - explained, _NOTHING), correlations, lengths, n_before, n_after)
-    return Splits(deviate, line >= gained, n_after, last)
+    return Splits(deviate, line >= gained, n_before, n_after, last)
 
 
 def _centre_and_spread(windows: Floats, is_inside: NDArray[np.bool_], lengths: Ints) -> tuple[Floats, Floats]:

@@ -1,20 +1,23 @@
-"""What numbers mean: intervals, comparisons and change points. Pure functions of numbers; nothing else of the project is used here.
+"""What numbers mean: intervals, comparisons, judgements, changes. Pure functions of numbers that use nothing else of the project.
 
-The units of replication are *session* (a host, a job allocation, a day), *run* and *request*. Requests are no replicates of a run,
-and runs of one session are no replicates of sessions: every interval states the levels whose variation it covers.
-A question that the observations cannot answer gets `NotSupported`, with how many are needed; never a number.
+The units of replication are *session* (a host, a job allocation, a day), *run* and *request*. Requests are no replicates of a run, and
+the runs of one session are no replicates of sessions: every interval states in `n` the levels whose variation it covers. A question
+that the observations cannot answer gets `NotSupported`, which says how many are needed, and never a number.
 
 | module | answers |
 |---|---|
-| `interval` | `Interval`, `NotSupported`: what the other modules return |
-| `means` | `mean_interval`, `median_interval`: over runs, or over sessions of runs |
-| `quantiles` | `quantile_interval`: within one run. `quantile_bound`, `fewest_for_interval`, `fewest_for_bound` |
-| `levels` | `typical_quantile_interval`: a percentile over runs and sessions. `variance_components` |
+| `interval` | `Interval`, `NotSupported`: what the others return |
+| `means` | `mean_interval`, `median_interval`, `geometric_interval`: over runs, or over sessions of runs where these are given |
+| `quantiles` | within one run: `quantile_interval`, `quantile_bound`; `fewest_for_interval`, `fewest_for_bound` |
+| `levels` | `typical_quantile_interval`: a percentile over runs or sessions. `variance_components` |
 | `summaries` | `olympic_mean`, `total_rate`, `geometric_mean`, `variation`, `robust_spread` |
-| `comparisons` | `shift_interval`, `ratio_interval`: head against base, also paired. `smallest_p`, `least_detectable_ratio` |
-| `effects` | `judge`: an interval against a practical threshold |
-| `scans` | `benjamini_hochberg`, `benjamini_yekutieli`: many tests at once |
+| `comparisons` | head against base: `ratio_interval`, `shift_interval`, `paired_ratio_interval`, `paired_shift_interval` |
+| | what the sizes allow: `smallest_p`, `smallest_paired_p`, `least_detectable_ratio` |
+| `effects` | `judge`: the interval of a ratio against a practical threshold |
+| `scans` | many tests at once: `benjamini_hochberg`, `benjamini_yekutieli` |
+| `changes` | `advance`: takes the next points of a series and says whether its level changed; `SeriesState` is what it keeps |
 
-Values are sequences or arrays of finite floats; NaN is refused with ValueError, since dropping a value is the caller's decision.
-scipy takes a third of a second to import, so the command line imports these modules where it needs them.
+Values are sequences or arrays of finite floats. NaN is refused with ValueError: to leave a value out is the caller's decision, and is
+counted there. What is random is seeded by the values, so the same values give the same answer again.
+Importing these modules loads scipy, so a command imports them only where it needs them.
 """

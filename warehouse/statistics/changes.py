@@ -64,10 +64,11 @@ class SeriesState:
 @dataclass(frozen=True)
 class Change:
     """A change of level between two points. `index` is the first point after it and `seen_at` the last point that was known, both counted
-    from the first point of the series. `before` and `after` are the medians of `points_before` and `points_after`. `deviate` is how
-    surprising the split is, in standard deviations of a normal distribution; `p` the chance that a series of so many points without a
-    change has such a split anywhere. `needs` more points are needed to settle it. A suspicion that 64 points have not settled is given
-    up: it stays a suspicion, and needs 0."""
+    from the first point of the series. `before` and `after` are the medians of the `points_before` and `points_after` on either side of
+    it. `deviate` is how surprising the split is, in standard deviations of a normal distribution; `p` the chance that a series of so
+    many points without a change has such a split anywhere. `needs` more points are needed to settle it. A suspicion that 64 points
+    have not settled is given up: it stays a suspicion, and needs 0. The size of the change, with an interval, is a question for
+    `comparisons.ratio_interval` of the points on both sides."""
 
     index: int
     seen_at: int

@@ -125,12 +125,10 @@ def serving_evidence() -> Path:
 
 @pytest.fixture(autouse=True)
 def no_project_is_named() -> Iterator[None]:
-    """`wh --project DIR`, run in this process, names its project in the environment: the next test's shall not be it."""
-    before = os.environ.pop("WH_PROJECT", None)
+    """`wh --project DIR`, run in this process, names its project in the environment. A fixture of a module may have run it, too."""
+    os.environ.pop("WH_PROJECT", None)
     yield
     os.environ.pop("WH_PROJECT", None)
-    if before is not None:
-        os.environ["WH_PROJECT"] = before
 
 
 @pytest.fixture

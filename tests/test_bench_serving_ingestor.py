@@ -442,6 +442,14 @@ class TestOtherFormats:
         sample.write(tmp_path / "tree/a.jsonl", record)
         assert one_run(landed(INGESTOR, tmp_path / "tree", tmp_path / "store"))["accelerator_count"] == 8
 
+    @pytest.mark.parametrize("size", [0, -8, 8.5, "auto", "8 GPUs", 1 << 62])
+    def test_a_size_that_is_no_positive_whole_number_leaves_the_accelerators_unknown(self, tmp_path: Path, size: object) -> None:
+        record = sample.vllm_record(sample.requests(3), False, tensor_parallel_size=size, data_parallel_size=4)
+        sample.write(tmp_path / "tree/r.json", record)
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        assert one_run(rows)["accelerator_count"] is None and (one_run(rows)["tensor_parallel"] or 1) > 0
+        assert codes(rows).keys() & {"not-a-size", "not-a-number"} or size == "auto"
+
     @pytest.mark.parametrize("indent", [None, 2])
     @pytest.mark.parametrize("key", ["results", "all runs", 'a "[{'])
     def test_a_list_that_is_the_only_value_of_an_object(self, tmp_path: Path, key: str, indent: int | None) -> None:

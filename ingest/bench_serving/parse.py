@@ -27,7 +27,7 @@ from .formats import RATE_WORDS, format_of, states_count, states_number
 from .names import told_by
 from .records import Pair, Record, records
 from .requests import ARRAYS, Detail, detail_of, statistics
-from .run import accelerators_told, identity_of, run_columns, run_id
+from .run import accelerators_told, identity_of, impossible_sizes, run_columns, run_id
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _ENTRY, _RUN, _REQUEST = "bench_serving_entry", "bench_serving_run", "bench_serving_request"
@@ -83,6 +83,9 @@ def _result(bundle: Bundle, buffer: RowBuffer, raw_path: str, sha256: str) -> _B
         apart = count_disagreement(accelerators_told(by_key, told), sizes)
         if apart and columns["accelerator_count"] is None:
             report.at("accelerator-count-disagrees", apart, record)
+        for size in impossible_sizes(by_key):
+            if size.number is not None:  # what is no number at all is reported as that
+                report.at("not-a-size", f"{size.key} is {shown(size.value)}: a parallel size is a positive whole number", size, "error")
         for entry, message, severity in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
             report.at("aggregate-disagrees", message, entry, severity)
         buffer.add(_RUN, raw_path, record.offset, record.length, run_id=name, format=kind, is_whole=record.is_whole, **columns)

@@ -31,6 +31,7 @@ _HOUR = r"(?:[01]\d|2[0-3])"
 _ISO_8601 = re.compile(
     rf"(?:\d{{4}}-\d\d-\d\d[T ]{_HOUR}:\d\d(?::\d\d(?:\.\d+)?)?|\d{{8}}T{_HOUR}\d{{4}})(?:Z|[+-]\d\d(?::?\d\d)?)?", re.ASCII
 )
+_MOST_ACCELERATORS = 1 << 31
 _SERVERS = frozenset({"vllm", "sglang", "tgi", "lmdeploy", "tensorrt-llm", "trt", "mii", "scalellm"})
 
 
@@ -124,8 +125,7 @@ def _load(kind: str, stated: Stated, console: Stated, told: Told, places: set[st
 def _deployment(stated: Stated, console: Stated, told: Told, places: set[str]) -> dict[str, Any]:
     sizes = {}
     for name, short in (("tensor", "tp"), ("data", "dp"), ("pipeline", "pp"), ("expert", "ep")):
-        # Beside SGLang's and InferenceX's own: what a sweep, or a person by --metadata, put into vLLM's record.
-        keys = (f"{name}_parallel_size", f"{short}_size", short)
+        keys = _size_keys(name, short)
         sizes[f"{name}_parallel"] = _first(
             places, record=whole(stated, f"server_info/{short}_size", *keys),
             console=whole(console, *(f"{who}/{key}" for who in ("server", "engine") for key in keys)),
@@ -139,6 +139,9 @@ def _deployment(stated: Stated, console: Stated, told: Told, places: set[str]) -
     used = accelerators_used(multiplied, accelerators_told(stated, told))
     if any(size in told.contradictory and sizes[size] is None for size in ("tensor_parallel", "data_parallel", "pipeline_parallel")):
         used = None  # a size that names state twice is not the servers' default
+    if impossible_sizes(stated) or impossible_sizes(console):
+        used = None
+        sizes |= {name: None for name in ("tensor_parallel", "data_parallel", "pipeline_parallel") if (sizes[name] or 1) < 1}
     split = [whole(stated, "num_prefill_gpu"), whole(stated, "num_decode_gpu")]
     if None not in split:
         used = sum(filter(None, split)) or told.accelerator_count
@@ -160,6 +163,20 @@ def _deployment(stated: Stated, console: Stated, told: Told, places: set[str]) -
             places, record=_precision(stated, "server_info/dtype", "dtype"), console=_precision(console, "server/dtype", "engine/dtype"),
         ),
     }
+
+
+def _size_keys(name: str, short: str) -> tuple[str, ...]:
+    """Beside SGLang's and InferenceX's own: what a sweep, or a person by --metadata, puts into vLLM's record."""
+    return f"{name}_parallel_size", f"{short}_size", short
+
+
+def impossible_sizes(stated: Stated) -> list[Entry]:
+    """The stated sizes that multiply to the number of accelerators, of those that are no positive whole number. Each of them leaves that
+    number unknown: the servers' default, 1, is for a size that is not stated."""
+    kinds = (("tensor", "tp"), ("data", "dp"), ("pipeline", "pp"))
+    own = [key for name, short in kinds for key in (f"server_info/{short}_size", *_size_keys(name, short))]
+    keys = [*own, "pcp_size", *(f"{who}/{key}" for who in ("server", "engine") for key in own)]
+    return [stated[key] for key in keys if text(stated, key) is not None and not 0 < (whole(stated, key) or 0) < _MOST_ACCELERATORS]
 
 
 def _system(stated: Stated) -> tuple[str | None, str | None]:

@@ -61,14 +61,14 @@ def false_alarms(series: int) -> Iterator[Figure]:
         for _ in range(series):
             values = draw(chance, _POINTS)
             flagged += bool(changes(advance(SeriesState(), values)))
-            # A reader who looks after every tenth point sees suspicions that the next points took back.
+            # Who looks after every twentieth point also sees suspicions that the next points took back.
             state, seen = SeriesState(), False
-            for start in range(0, _POINTS, 10):
-                found = advance(state, values[start : start + 10])
+            for start in range(0, _POINTS, 20):
+                found = advance(state, values[start : start + 20])
                 state, seen = found.state, seen or bool(changes(found))
             ever += seen
         yield Figure("flat series of 200 points", f"{name}: share with a change at the end", flagged / series, high=0.05)
-        yield Figure("flat series of 200 points", f"{name}: share with a change at any of 20 looks", ever / series, high=0.05)
+        yield Figure("flat series of 200 points", f"{name}: share with a change at any of ten looks", ever / series, high=0.05)
 
 
 def power(series: int) -> Iterator[Figure]:

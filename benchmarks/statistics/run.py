@@ -52,9 +52,9 @@ def on_labelled(folder: Path) -> Iterator[Figure]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trials", type=int, default=10_000, help="samples for each coverage")
-    parser.add_argument("--series", type=int, default=1000, help="series for each share")
-    parser.add_argument("--scan", type=int, default=10_000, help="series for what is expected in a scan of 2,000")
+    parser.add_argument("--trials", type=int, default=8000, help="samples for each coverage")
+    parser.add_argument("--series", type=int, default=600, help="series for each share")
+    parser.add_argument("--scan", type=int, default=6000, help="series for what is expected in a scan of 2,000")
     parser.add_argument("--labelled", type=Path, default=SERIES, help="folder of labelled series")
     parser.add_argument("--only", choices=("coverage", "detection", "labelled"))
     parser.add_argument("--json", action="store_true")

@@ -43,7 +43,7 @@ _CONFIRMED_AFTER = 5
 _SESSIONS_AFTER = 2
 _SESSION_P = 0.001
 _PATIENCE = 64  # points after which a suspicion is given up, so that what came before it is still in the window
-_AT_ONCE = 256
+_AT_ONCE = 128
 
 Status = Literal["insufficient", "stable", "drifting", "outlier", "suspected", "confirmed"]
 

@@ -74,26 +74,26 @@ def splits_of(values: Floats, starts: Ints, ends: Ints) -> Splits:
     windows = values[np.minimum(starts[:, None] + place, len(values) - 1)]
     centre, spread = _centre_and_spread(windows, is_inside, lengths)
     last = (values[ends - 1] - centre) / spread
-    windows = np.clip((windows - centre[:, None]) / spread[:, None], -_CLIP, _CLIP) * is_inside
+    windows = np.clip((windows - centre[:, None]) / spread[:, None], -_CLIP, _CLIP)
+    windows *= is_inside
 
     sums, before = np.cumsum(windows, axis=1), place + 1.0
     total = sums[:, -1]
-    is_split = (before >= LEAST_BEFORE) & (sizes - before >= LEAST_AFTER)
-    between = (sums - before * (total / lengths)[:, None]) ** 2 * np.where(is_split, sizes / (before * np.where(is_split, sizes - before, 1.0)), 0.0)
+    between = sums - before * (total / lengths)[:, None]
+    between *= between
+    between *= sizes / (before * np.maximum(sizes - before, 1.0)) * ((before >= LEAST_BEFORE) & (sizes - before >= LEAST_AFTER))
     split = between.argmax(axis=1)
     n_before, n_after = split + 1, lengths - split - 1
     gained = between[row, split]
     squares = np.einsum("ij,ij->i", windows, windows) - total**2 / lengths
-
-    # The straight line through the window, by least squares.
-    trend = before - (sizes + 1) / 2
-    line = np.einsum("ij,ij->i", windows, trend * is_inside) ** 2 / (sizes[:, 0] * (sizes[:, 0] ** 2 - 1) / 12)
+    # The straight line through the window, by least squares: values outside are zero.
+    line = np.einsum("ij,ij->i", windows, before - (sizes + 1) / 2) ** 2 / (lengths * (lengths**2 - 1.0) / 12)
 
     mean_before, mean_after = sums[row, split] / n_before, (total - sums[row, split]) / n_after
-    residuals = (windows - np.where(place <= split[:, None], mean_before[:, None], mean_after[:, None])) * is_inside
-    correlations = np.stack([np.einsum("ij,ij->i", residuals[:, lag:], residuals[:, :-lag]) for lag in range(1, _LAGS + 1)]) / np.maximum(
-        squares - gained, _NOTHING
-    )
+    residuals = windows - np.where(place <= split[:, None], mean_before[:, None], mean_after[:, None])
+    residuals *= is_inside
+    products = np.stack([np.einsum("ij,ij->i", residuals[:, lag:], residuals[:, :-lag]) for lag in range(1, _LAGS + 1)])
+    correlations = products / np.maximum(squares - gained, _NOTHING)
     explained = np.maximum(gained, line)
     deviate = _deviate(explained / np.maximum(squares - explained, _NOTHING), correlations, lengths, n_before, n_after)
     return Splits(deviate, line >= gained, n_before, n_after, last)

@@ -7,7 +7,6 @@ Pooling the runs of sessions that happen to agree would give narrower intervals,
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -117,7 +116,7 @@ def _bca_mean(values: Floats, tail: float) -> tuple[float, float]:
     spread = float((deviations**2).sum())
     if spread == 0:
         return float(mean), float(mean)
-    random = np.random.RandomState(np.frombuffer(hashlib.sha256(ordered.tobytes()).digest(), dtype=np.uint32))
+    random = np.random.RandomState(np.frombuffer(ordered.tobytes(), dtype=np.uint32))
     rows = max(1, _AT_ONCE // n)
     drawn = [
         ordered[random.randint(0, n, (min(rows, _RESAMPLES - start), n))].mean(axis=1) for start in range(0, _RESAMPLES, rows)

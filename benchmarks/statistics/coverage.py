@@ -8,7 +8,7 @@ import numpy as np
 from figure import Figure
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import f_oneway, norm
 
 from warehouse.statistics.comparisons import paired_ratio_interval, ratio_interval
 from warehouse.statistics.interval import Interval, NotSupported
@@ -83,6 +83,17 @@ def over_levels(trials: int) -> Iterator[Figure]:
         logs = (0.05 * chance.normal(size=len(sizes))[sessions] + 0.1 * chance.normal(size=len(sessions)) for _ in range(trials))
         covered = share_covered((median_interval(np.exp(one), sessions=sessions.tolist()) for one in logs), 1)
         yield Figure("coverage", f"median of {len(sessions)} runs in {len(sizes)} sessions {sizes}", covered, _LOW)
+    chance = np.random.default_rng(55)
+    sides = (chance.normal(size=(2, 1)) + chance.normal(size=(2, 5)) for _ in range(trials))
+    pooled = share_covered((_pooled_where_alike(two) for two in sides), 0)
+    yield Figure("coverage", "  two sessions of 5, pooled where they do not differ (what not to do)", pooled)
+
+
+def _pooled_where_alike(sessions: NDArray[np.float64]) -> Interval | NotSupported:
+    """The usual advice: runs are pooled where an F test at 25 % finds no difference between sessions (Bancroft, 1964)."""
+    if f_oneway(*sessions).pvalue > 0.25:
+        return mean_interval(sessions.ravel(), scale="difference")
+    return mean_interval(sessions.mean(axis=1), scale="difference")
 
 
 def _requests(chance: Generator, runs: int, between_sessions: float) -> NDArray[np.float64]:

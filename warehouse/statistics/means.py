@@ -2,7 +2,7 @@
 
 With sessions given, the sessions' own means or medians are the observations, and the interval covers sessions as well: Kalibera and
 Jones, *Rigorous benchmarking in reasonable time* (ISMM 2013), whose interval has as many degrees of freedom as the top level has.
-Pooling the runs of sessions that happen to agree would give narrower intervals, which cover as little as 86 % (benchmarks/statistics).
+Pooling the runs of sessions that happen to agree would give narrower intervals, which cover as little as 85 % (benchmarks/statistics).
 """
 
 from __future__ import annotations

@@ -131,12 +131,13 @@ def test_a_file_that_grows_while_it_is_read_is_left_out(links_files: bool, tmp_p
     folder.mkdir()
     source.touch()
     os.truncate(source, 1 << 27)  # to read it takes the time of many writes
+    # The writer sleeps between writes: the scheduler runs a sleeper as soon as it wakes, so it writes during the copy.
     code = "import sys, time\nwith open(sys.argv[1], 'ab', 0) as f:\n while True: f.write(b'x'); time.sleep(0.001)"
     with subprocess.Popen([sys.executable, "-c", code, str(source)]) as writer:
         try:
             while source.stat().st_size == 1 << 27:
                 assert writer.poll() is None
-                time.sleep(0.001)
+                time.sleep(0.001)  # leaves the core to the writer
             [result] = Incoming(folder, links_files=links_files).copy([source])
         finally:
             writer.kill()

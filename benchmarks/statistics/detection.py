@@ -93,7 +93,7 @@ def scans(series: int) -> Iterator[Figure]:
     flat = {name: _scan(draw, series, 0)[1] for name, draw in FLAT.items()}
     for name, wrong in flat.items():
         yield Figure(group, f"{name}: confirmed changes where nothing changed", wrong * 2000 / series)
-    yield Figure(group, "the mean of these", float(np.mean(list(flat.values()))) * 2000 / series, high=0.1)
+    yield Figure(group, "mean over the kinds of noise", float(np.mean(list(flat.values()))) * 2000 / series, high=0.1)
     right, wrong = _scan(FLAT["Gaussian"], series, series // 100)
     yield Figure(group, "1 % changed: false share of the confirmed", wrong / max(1, right + wrong), high=0.05)
     yield Figure(group, "1 % changed: share of them confirmed", right / (series // 100))

@@ -171,8 +171,8 @@ def _size_keys(name: str, short: str) -> tuple[str, ...]:
 
 
 def impossible_sizes(stated: Stated) -> list[Entry]:
-    """The stated sizes that multiply to the number of accelerators, of those that are no positive whole number. Each of them leaves that
-    number unknown: the servers' default, 1, is for a size that is not stated."""
+    """The stated parallel sizes that are not positive whole numbers. With such a size the number of accelerators is unknown: the servers'
+    default, 1, applies only to a size that is not stated."""
     kinds = (("tensor", "tp"), ("data", "dp"), ("pipeline", "pp"))
     own = [key for name, short in kinds for key in (f"server_info/{short}_size", *_size_keys(name, short))]
     keys = [*own, "pcp_size", *(f"{who}/{key}" for who in ("server", "engine") for key in own)]

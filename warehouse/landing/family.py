@@ -1,4 +1,4 @@
-"""An ingestor that is a folder of modules: what it is called and fills stands in its `__init__`, its work in two modules."""
+"""An ingestor that is a folder of modules: its `__init__` has the name and the tables, two other modules do the work."""
 
 from __future__ import annotations
 

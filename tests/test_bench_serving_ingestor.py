@@ -337,27 +337,28 @@ class TestVllm:
         assert run["workload_point"] == "isl1000/osl500"
 
     @pytest.mark.parametrize(
-        ("gpu", "sizes", "count", "is_issue"),
+        ("gpu", "sizes", "count", "severity"),
         [
-            ("8xH100", (1, None, None), None, False),  # eight replicas, or one that leaves seven idle
-            ("8xH100", (1, 1, 1), None, True),
-            ("8xH100", (4, 1, 2), 8, False),
-            ("8 x NVIDIA H100", (2, 2, 1), None, True),
-            ("NVIDIA H100 x8", (4, 1, 1), None, True),
-            ("H100x8", (None, None, None), 8, False),
-            ("H100 PCIe x16", (1, 1, 1), 1, False),  # lanes
-            ("MI300X", (1, 1, 1), 1, False),
+            ("8xH100", (1, None, None), None, "note"),  # eight replicas, or one that leaves seven idle
+            ("8xH100", (3, None, None), None, "warning"),
+            ("8xH100", (1, 1, 1), None, "warning"),
+            ("8xH100", (4, 1, 2), 8, None),
+            ("8 x NVIDIA H100", (2, 2, 1), None, "warning"),
+            ("NVIDIA H100 x8", (4, 1, 1), None, "warning"),
+            ("H100x8", (None, None, None), 8, None),
+            ("H100 PCIe x16", (1, 1, 1), 1, None),  # lanes
+            ("MI300X", (1, 1, 1), 1, None),
         ],
     )
     def test_a_number_of_accelerators_that_the_sizes_contradict(
-        self, tmp_path: Path, gpu: str, sizes: tuple[int | None, ...], count: int | None, is_issue: bool
+        self, tmp_path: Path, gpu: str, sizes: tuple[int | None, ...], count: int | None, severity: str | None
     ) -> None:
         names = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
         stated = {name: size for name, size in zip(names, sizes, strict=True) if size}
         sample.write(tmp_path / "tree/a.json", sample.vllm_record(REQUESTS, False, gpu=gpu, **stated))
         rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
         assert one_run(rows)["accelerator_count"] == count
-        assert ("accelerator-count-disagrees" in codes(rows)) == is_issue
+        assert [(row["code"], row["severity"]) for row in rows[ISSUE_TABLE]] == ([("accelerator-count-disagrees", severity)] if severity else [])
 
     def test_records_of_before_the_first_release_with_a_server(self, tmp_path: Path) -> None:
         old = {
@@ -485,7 +486,7 @@ class TestDisagreement:
         sample.write(tmp_path / "tree/a.json", sample.vllm_record(REQUESTS, **changes))
         rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
         # What the record's own statistics contradict is an issue besides.
-        assert codes(rows).keys() <= {"aggregate-disagrees", "unaccounted-requests", "percentiles-out-of-order"}
+        assert codes(rows).keys() <= {"aggregate-disagrees", "unaccounted-requests", "percentiles-out-of-order", "rate-disagrees"}
         return [row["message"] for row in rows[ISSUE_TABLE] if row["code"] == "aggregate-disagrees"]
 
     def test_what_agrees_is_silent(self, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from warehouse.landing.consistency import rounding
 from warehouse.landing.readers.text import Entry
 from warehouse.landing.severity import disagreement
 
@@ -39,7 +40,7 @@ def disagreements(
         if (found := _STATED.fullmatch(key)) and entry.number is not None:
             values = ttfts if found[2] == "ttft" else detail.gaps_ms
             value = computed[key] if key in computed else _percentile(found[1], values)
-            if value is not None and abs(value - entry.number) > _rounding(entry.value or "") + 1e-6 * abs(value):
+            if value is not None and abs(value - entry.number) > rounding(entry.value or "") + 1e-6 * abs(value):
                 severity, apart = disagreement(entry.number, value)
                 yield entry, f"{key} is stated as {entry.value}, its requests give {value!r}: {apart}", severity
 
@@ -51,8 +52,8 @@ def disagreements_per_accelerator(stated: Mapping[str, Entry], accelerators: int
         each, whole = stated.get(key), stated.get(of_system)
         if not accelerators or each is None or whole is None or each.number is None or whole.number is None:
             continue
-        rounding = _rounding(each.value or "") * accelerators + _rounding(whole.value or "")
-        if abs(each.number * accelerators - whole.number) > rounding + 1e-6 * abs(whole.number):
+        tolerance = rounding(each.value or "") * accelerators + rounding(whole.value or "")
+        if abs(each.number * accelerators - whole.number) > tolerance + 1e-6 * abs(whole.number):
             severity, apart = disagreement(each.number * accelerators, whole.number)
             message = f"{key} is stated as {each.value}, but {of_system} as {whole.value}, of {accelerators} accelerators: {apart}"
             yield each, message, severity
@@ -63,9 +64,3 @@ def _percentile(name: str, values: pa.Array) -> float | None:
     if len(values) == values.null_count:
         return None
     return float(pc.quantile(values, q=float(name[1:]) / 100, interpolation="linear")[0].as_py())
-
-
-def _rounding(written: str) -> float:
-    """Half a unit of the last digit written."""
-    decimals = re.search(r"\.(\d+)$", written)
-    return 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.5 if re.fullmatch(r"-?\d+", written) else 0.0

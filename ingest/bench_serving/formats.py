@@ -18,6 +18,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from warehouse.landing.readers.entries import Kind
+
 from .records import first_keys, list_within
 
 HEAD_BYTES = 16_384
@@ -30,9 +32,15 @@ _CLIENT_KEYS = frozenset({
 _STT_KEYS = frozenset({"audio_duration_s", "num_requests", "results"})
 _SECONDS_KEY = re.compile(r"(?:mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|intvty)")
 _ENOUGH_CLIENT_KEYS = 5
+# A latency whose unit its key ends in: the client's `_ms`, or what a fork writes. InferenceX's keys have none, and are in seconds.
+_UNITS = {"ms": 1.0, "msec": 1.0, "us": 1e-3, "usec": 1e-3, "ns": 1e-6, "s": 1e3, "sec": 1e3, "secs": 1e3, "seconds": 1e3}  # in ms
+_LATENCY_KEY = re.compile(rf"((?:mean|median|std|min|max|p[0-9.]+)_(?:ttft|tpot|itl|e2e))(?:l|_latency)?_({'|'.join(_UNITS)})")
+_LOOKS_LIKE_LATENCY = re.compile(r"(?!\w*full_response)(?:\w+_)?(?:ttft|tpot|itl|e2el?|e2e_latency)(?:_\w+)?")
+_LOOKS_LIKE_RATE = re.compile(r"(?:request|input|output|total|total_token)_throughput_\w+")  # the clients' have no unit: per second
 # What all versions of these tools write as a number, or null. Others may add keys of any type (`--metadata`).
 _NUMBER_KEY = re.compile(
-    r"(?:mean|median|std|min|max|p[0-9.]+)_(?:ttft|tpot|itl|e2el|e2e_latency|intvty)(?:_ms)?"
+    r"(?:mean|median|std|min|max|p[0-9.]+)_(?:ttft|tpot|itl|e2el?|e2e_latency)"
+    rf"(?:_(?:{'|'.join(_UNITS)}))?|(?:mean|median|std|min|max|p[0-9.]+)_intvty"
     r"|(?:(?:request|input|output|total|total_token)_)?(?:in)?(?:throughput|goodput):?(?:_retokenized)?"
     r"|(?:(?:input|output)_)?tput_per_gpu|total_(?:input|output)(?:_tokens|_text_tokens|_vision_tokens)?(?:_retokenized)?"
     r"|(?:random_)?(?:input|output)_len|sharegpt_output_len|isl|osl|random_range_ratio|num_prompts|request_rate|burstiness"
@@ -45,6 +53,7 @@ _NUMBER_KEY = re.compile(
     r"|results/processing_time/\w+_s|rtfx"
     r"|request_metrics/(?:latency/\w+/(?:mean|std|p[0-9.]+)|throughput/(?:\w+/tokens_per_second|duration_seconds))"
 )
+_DURATION_KEY = re.compile(r"duration|duration_seconds|results/total_time_s|request_metrics/throughput/duration_seconds|audio_duration_s")
 _COUNT_KEY = re.compile(
     r"completed|good_completed|failed|num_prompts|num_requests|results/(?:total|success|failed)|num_requests_(?:total|successful)"
     r"|total_(?:input|output)(?:_tokens|_text_tokens|_vision_tokens)?(?:_retokenized)?"
@@ -67,9 +76,24 @@ def states_number(key: str) -> bool:
     return _NUMBER_KEY.fullmatch(key) is not None
 
 
-def states_count(key: str) -> bool:
-    """Whether a record's key counts requests or tokens."""
-    return _COUNT_KEY.fullmatch(key) is not None
+def kind_of(key: str) -> Kind | None:
+    """What a record's key states, where not every number can be it. `concurrency` is SGLang's mean of requests in flight, too."""
+    if _COUNT_KEY.fullmatch(key):
+        return Kind.COUNT
+    if _DURATION_KEY.fullmatch(key):
+        return Kind.DURATION
+    return {"max_concurrency": Kind.CONCURRENCY, "conc": Kind.CONCURRENCY, "request_rate": Kind.REQUEST_RATE}.get(key)
+
+
+def latency_of(key: str) -> tuple[str, float] | None:
+    """(the latency's statistic, such as `p99_ttft`, and its unit in milliseconds) of a record's key that states one and its unit."""
+    found = _LATENCY_KEY.fullmatch(key)
+    return (found[1], _UNITS[found[2]]) if found else None
+
+
+def is_unknown_metric(key: str) -> bool:
+    """Whether a key looks like a latency or rate, and is none that this ingestor reads: its unit or statistic is not known."""
+    return not states_number(key) and bool(_LOOKS_LIKE_LATENCY.fullmatch(key) or _LOOKS_LIKE_RATE.fullmatch(key))
 
 
 def format_of(keys: Collection[str]) -> str | None:

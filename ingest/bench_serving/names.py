@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from typing import Any, NamedTuple
 
-from .accelerators import accelerator_text, accelerators_in, numbers_in, separated
+from warehouse.landing.accelerators import accelerator_text, accelerators_in, numbers_in, separated
 
 _START, _END = r"(?<![a-z0-9])", r"(?![a-z0-9])"
 _INTEGER = r"[ =]?(\d{1,12})"

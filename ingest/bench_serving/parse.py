@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_statistics
+from warehouse.landing.consistency import check_rate, check_statistics, check_sum
 from warehouse.landing.contract import Bundle
-from warehouse.landing.deployments import count_disagreement
 from warehouse.landing.readers.entries import check_total, element_entry, land_entries, land_entry, possible
 from warehouse.landing.readers.json_text import Element, Json, json_number, json_pairs, json_text
 from warehouse.landing.readers.records import ABSENT, shown
@@ -23,11 +22,12 @@ from warehouse.landing.rows import RowBuffer
 from .agreement import disagreements, disagreements_per_accelerator
 from .bundles import CONSOLE, RECORDS, RESULT
 from .console import console_entries
-from .formats import RATE_WORDS, format_of, states_count, states_number
+from .formats import RATE_WORDS, format_of, is_unknown_metric, kind_of, states_number
+from .latencies import without_contradictions
 from .names import told_by
 from .records import Pair, Record, records
 from .requests import ARRAYS, Detail, detail_of, statistics
-from .run import accelerators_told, identity_of, impossible_sizes, run_columns, run_id
+from .run import concurrency_doubt, identity_of, run_columns, run_id
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _ENTRY, _RUN, _REQUEST = "bench_serving_entry", "bench_serving_run", "bench_serving_request"
@@ -36,6 +36,18 @@ _TOTALS = {
     "num_prompts": ("completed", "failed"), "results/total": ("results/success", "results/failed"),
     "num_requests_total": ("num_requests_successful",),
 }
+# Each rate, what it counts and the duration, by the producers' own calculation: `calculate_metrics` of vLLM's, SGLang's and InferenceX's
+# clients. Failed requests are in no count.
+_TOKENS = ("total_input_tokens", "total_output_tokens")
+_RATES = (
+    ("request_throughput", ("completed",), "duration"), ("input_throughput", _TOKENS[:1], "duration"),
+    ("output_throughput", _TOKENS[1:], "duration"), ("total_token_throughput", _TOKENS, "duration"),
+    ("total_throughput", _TOKENS, "duration"), ("results/throughput_rps", ("results/success",), "results/total_time_s"),
+)
+_SUMS = (
+    ("total_throughput", ("input_throughput", "output_throughput")), ("total_token_throughput", ("input_throughput", "output_throughput")),
+    ("total_tput_tps", ("input_tput_tps", "output_tput_tps")),
+)
 _DEPTH = 6  # of the objects in a record
 _MAX_ARRAY_BYTES = 4096  # of an array that lands as text: those of a value for each request are longer
 _MAX_VALUE_BYTES = 4 << 20  # of a value that is no array: the server's state is some kilobytes
@@ -70,22 +82,29 @@ def _result(bundle: Bundle, buffer: RowBuffer, raw_path: str, sha256: str) -> _B
             continue
         name = run_id(kind, raw_path, identity_of(by_key, sha256), names[name])
         report = Report(buffer, raw_path, name)
+        stated = without_contradictions(stated, report)
+        by_key = {entry.key: entry for entry in stated}
         for source, path, entries in (("result", raw_path, stated), ("console", console_path, console)):
             land_entries(buffer, _ENTRY, path, name, source, entries)
         told = told_by(raw_path)
-        columns = run_columns(kind, by_key, {entry.key: entry for entry in console}, told)
+        columns, deployment = run_columns(kind, by_key, {entry.key: entry for entry in console}, told)
         if columns["ended_at_text"] and "ended_at" not in columns:
             report.at("not-a-time", f"date: {shown(by_key['date'].value)}", by_key["date"], "error")
         for total, parts in _TOTALS.items():
             check_total(by_key, total, parts, report, are_all=len(parts) > 1)  # the rest of one part failed
         check_statistics(by_key, report)
-        sizes = [columns[f"{size}_parallel"] for size in ("tensor", "pipeline", "data")]
-        apart = count_disagreement(accelerators_told(by_key, told), sizes)
-        if apart and columns["accelerator_count"] is None:
-            report.at("accelerator-count-disagrees", apart, record)
-        for size in impossible_sizes(by_key):
-            if size.number is not None:  # what is no number at all is reported as that
-                report.at("not-a-size", f"{size.key} is {shown(size.value)}: a parallel size is a positive whole number", size, "error")
+        for rate, counted, duration in _RATES:
+            check_rate(by_key, rate, counted, duration, report)
+        for whole, rates in _SUMS:
+            check_sum(by_key, whole, rates, report)
+        doubts = [*deployment.doubts, concurrency_doubt(kind, by_key)]
+        for doubt in filter(None, doubts):
+            # What is no number at all is reported as that.
+            if doubt.code != "not-a-size" or doubt.entry is None or doubt.entry.number is not None or not states_number(doubt.entry.key):
+                report.at(doubt.code, doubt.message, doubt.entry or record, doubt.severity)
+        printed = Report(buffer, console_path, name)
+        for doubt in deployment.console_doubts:
+            printed.at(doubt.code, doubt.message, doubt.entry or record, doubt.severity)
         for entry, message, severity in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
             report.at("aggregate-disagrees", message, entry, severity)
         buffer.add(_RUN, raw_path, record.offset, record.length, run_id=name, format=kind, is_whole=record.is_whole, **columns)
@@ -164,7 +183,9 @@ def _scalar(element: Element, report: Report) -> Iterator[Entry]:
     is_missing = is_scalar and text.casefold() in ABSENT
     if states_number(key) and json_number(value) is None and not (is_missing or is_non_finite(text)):
         report.at("not-a-number", f"{key[:80]}: {shown(value)}", element, "error")
-    yield possible(element_entry(element, report), report, counts=states_count(key))
+    if is_unknown_metric(key) and json_number(value) is not None:
+        report.at("unknown-metric", f"{key[:120]} looks like a latency or a rate; its statistic or unit is unknown, so no column holds it", element)
+    yield possible(element_entry(element, report), report, kind_of(key))
 
 
 def _add_statistics(

@@ -8,17 +8,19 @@ from typing import Any
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.deployments import (
+    SIZES,
     accelerator_of,
-    accelerators_stated,
-    accelerators_used,
+    accelerator_stated,
+    accelerators_in_use,
     configuration,
-    count_disagreement,
+    size_in,
+    sizes_stated,
     split_deployment,
+    stated_text,
 )
 from warehouse.landing.readers.entries import document
-from warehouse.landing.readers.json_text import json_text
-from warehouse.landing.readers.records import ABSENT
-from warehouse.landing.readers.text import Report
+from warehouse.landing.readers.json_text import json_number, json_text
+from warehouse.landing.readers.text import Entry, Report
 from warehouse.landing.rows import Row
 
 from .inferencex import elements_of
@@ -33,37 +35,30 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
         return None
     offset, length, record = found
 
-    def text(key: str) -> str | None:
-        value = record.get(key)
-        return None if isinstance(value, (dict, list)) else json_text(value)
+    stated = {
+        key: Entry(offset, length, None, key, json_text(value), json_number(value))
+        for key, value in record.items() if not isinstance(value, (dict, list))
+    }
 
     def known(key: str) -> str | None:
-        value = text(key)
-        return None if value is None or value.strip().casefold() in ABSENT else value
+        return stated_text(stated, key)
 
     def size(key: str) -> int | None:
-        value = record.get(key)
-        return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31 else None
+        return size_in(stated[key].number) if key in stated else None
 
-    split = (size("num_prefill_gpu"), size("num_decode_gpu"))
-    system = known("hw")
-    count = accelerators_stated(system or "")
-    if None not in split:
-        used = sum(filter(None, split)) or None
-    else:
-        used = accelerators_used((size("tp"), size("pp"), size("pcp_size")), count)
-        if used is None and (message := count_disagreement(count, (size("tp"), size("pp"), size("dp")))):
-            report("accelerator-count-disagrees", message, offset, length)
+    sizes = sizes_stated(stated, "")
+    entry, naming = accelerator_stated(stated)
+    in_use = accelerators_in_use(stated, sizes.known)
+    for doubt in filter(None, (*sizes.doubts.values(), naming, *in_use.doubts)):
+        report(doubt.code, doubt.message, offset, length, severity=doubt.severity)
+    system = entry.value if entry else None
     return Row(offset, length, {
         "system_name": system,
         "accelerator": accelerator_of(system) if system else None,
-        "accelerator_count": used,
-        "tensor_parallel": size("tp"),
-        "data_parallel": size("dp"),
-        "pipeline_parallel": size("pp"),
-        "expert_parallel": size("ep"),
+        "accelerator_count": None if sizes.are_in_doubt else in_use.accelerators,
+        **{f"{name}_parallel": sizes.known[name] for name in SIZES},
         "split_deployment": split_deployment(size),
-        **configuration(text),
+        **configuration(lambda key: stated[key].value if key in stated else None),
         "framework": (known("framework") or "").casefold() or None,
         "image": known("image"),
         "precision": known("precision"),

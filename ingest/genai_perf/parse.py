@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_statistics
+from warehouse.landing.consistency import check_rate, check_statistics
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.entries import check_computed, check_total, document, element_entry, land_entries, numeric, possible
+from warehouse.landing.readers.entries import Kind, check_computed, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean, percentile
 from warehouse.landing.readers.text import Data, Entry, Report, whole
@@ -28,15 +28,22 @@ from .records import record_rows
 from .server_metrics import csv_rows, json_rows, scrape_rows
 from .slices import slice_rows
 from .units import COUNTED, MILLISECONDS, is_known
-from .workload import workload_document
+from .workload import load_kind, workload_document
 
 _DEPTH = 7
 _AIPERF_KEYS = frozenset({"aiperf_version", "was_cancelled", "error_summary"})
 _RECORDS = "records/"  # AIPerf 0.1 nests its statistics, which stand at the top before and after
-_REQUESTS = re.compile(rf"(?:{_RECORDS})?(?:error_)?request_count/avg")
+_COUNTS = re.compile(rf"(?:{_RECORDS})?(?:(?:error_)?request_count|total_(?:isl|osl))/avg")
+_DURATION = re.compile(rf"(?:{_RECORDS})?benchmark_duration/avg")
 _NUMBERS = re.compile(rf"(?:{_RECORDS})?\w+/(?:avg|min|max|std|sum|count|p\d+(?:\.\d+)?)")
 # What was asked for; 0, or none, where the run went on for some time instead.
 _ASKED_FOR = ("input_config/request_count", "input_config/loadgen/request_count")
+# AIPerf's derived metrics (its metrics reference), each over the benchmark's duration, which genai-perf does not state.
+_RATES = (
+    ("request_throughput/avg", ("request_count/avg",)), ("output_token_throughput/avg", ("total_osl/avg",)),
+    ("total_token_throughput/avg", ("total_isl/avg", "total_osl/avg")),
+)
+_SECONDS = frozenset({"s", "sec", "seconds"})
 _PERCENTILES = (25, 50, 75, 90, 95, 99)
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -108,13 +115,16 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
     found: Iterator[Entry] = csv_entries(data, report)
     if role == "summary":
         found = (_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
-    found = (possible(entry, report, counts=bool(_REQUESTS.fullmatch(entry.key))) for entry in found)
+    found = (possible(entry, report, _kind(entry.key)) for entry in found)
     stated = land_entries(buffer, "genai_perf_entry", paths[role], run, "summary", found)
     entries = {key.removeprefix(_RECORDS): entry for key, entry in stated.items()}
     for total in _ASKED_FOR:
         if total in entries and entries[total].number:  # no published number is made of it
             check_total(entries, total, ("request_count/avg", "error_request_count/avg"), report, "warning")
     check_statistics(entries, report)
+    unit = entries.get("benchmark_duration/unit")
+    for rate, counted in _RATES if unit and unit.value in _SECONDS else ():
+        check_rate(entries, rate, counted, "benchmark_duration/avg", report)
     for key, entry in entries.items():
         name, _, statistic = key.rpartition("/")
         if statistic == "unit" and not is_known(name, entry.value):
@@ -122,6 +132,14 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
         elif statistic == "avg" and f"{name}/unit" not in entries and not (role == "csv" and COUNTED.fullmatch(name)):
             report.at("unknown-unit", f"{name} states none", entry, "error")
     return entries
+
+
+def _kind(key: str) -> Kind | None:
+    if _COUNTS.fullmatch(key):
+        return Kind.COUNT
+    if _DURATION.fullmatch(key):
+        return Kind.DURATION
+    return load_kind(key)
 
 
 def _entry(element: Element, report: Report) -> Entry:

@@ -14,11 +14,13 @@ from typing import Any
 
 import msgspec
 
+from warehouse.landing.readers.entries import Kind, is_possible
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Flag, Record, shown
 from warehouse.landing.readers.text import Data, Place, Report
 from warehouse.landing.rows import Row
 
+_LOADS = {"concurrency": Kind.CONCURRENCY, "request_rate": Kind.REQUEST_RATE}
 _TIMES, _OUTPUTS = "response_timestamps", "response_outputs"
 
 
@@ -60,6 +62,9 @@ def _requests(stream: JsonStream, report: Report, experiments: list[Experiment])
             if isinstance(found, dict):
                 record = Record(found, flag)
                 experiment.mode, experiment.value = record.text("mode"), record.number("value")
+                if experiment.mode in _LOADS and experiment.value is not None and not is_possible(_LOADS[experiment.mode], experiment.value):
+                    flag(f"impossible-{_LOADS[experiment.mode]}", f"value: {shown(record.values['value'])}")
+                    experiment.value = None
             else:
                 flag("not-an-object", f"experiment: {shown(found)}")
         elif pair.key == "requests" and stream.kind() == "[":

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from warehouse.landing.readers.entries import Kind, possible
 from warehouse.landing.readers.json_text import is_lost_number, json_number, json_text
 from warehouse.landing.readers.records import ABSENT
-from warehouse.landing.readers.text import Entry, Report, exact_number, is_non_finite
+from warehouse.landing.readers.text import Entry, Report, exact_number, is_non_finite, number_in
 
 # Document key: where genai-perf, its later versions and AIPerf state it. The seed, hosts and folders are not in it. AIPerf
 # since 0.10 lists phases and datasets: `phase/` and `dataset/` are what the one that is measured states.
@@ -43,6 +44,7 @@ _STATED = {
     "datasets": ("datasets",),
 }
 _CONFIG = "input_config/"
+_LOADS = {"concurrency": Kind.CONCURRENCY, "request_rate": Kind.REQUEST_RATE}
 _MAX_LEVELS = 4  # of a phase or a dataset
 _NUMBERS = frozenset({
     "isl", "isl_stddev", "osl", "osl_stddev", "concurrency", "request_rate", "num_prompts", "request_count",
@@ -60,14 +62,20 @@ def workload_document(tool: str, entries: Mapping[str, Entry], report: Report) -
         if name in _NUMBERS and entry.number is not None:
             document[name] = exact_number(entry.number)
         elif name in _NUMBERS:
-            value = entry.value or ""
-            if value.strip().casefold() not in ABSENT and not is_non_finite(value):
+            value = (entry.value or "").strip()
+            if number_in(value) is None and value.casefold() not in ABSENT and not is_non_finite(value):
                 report.at("not-a-number", f"{name}: {value[:120]}", entry, "error")
         else:
             document[name] = _names(entry.value or "") if name == "model" else entry.value
     prefix = f"{_CONFIG}extra_inputs/"
     extra = {key.removeprefix(prefix): entry.value for key, entry in entries.items() if key.startswith(prefix)}
     return document | ({"extra_inputs": extra} if extra else {})
+
+
+def load_kind(key: str) -> Kind | None:
+    """What a key of a configuration states of the load."""
+    name = key.removeprefix(_CONFIG) if key.startswith(_CONFIG) else None
+    return next((kind for load, kind in _LOADS.items() if name in _STATED[load]), None)
 
 
 def _with_what_is_measured(entries: Mapping[str, Entry], report: Report) -> dict[str, Entry]:
@@ -84,7 +92,8 @@ def _with_what_is_measured(entries: Mapping[str, Entry], report: Report) -> dict
                 key = _CONFIG + path
                 if is_lost_number(value):
                     report.at("non-finite-number", key[:120], stated, "error")
-                found[key] = stated._replace(key=key, value=json_text(value), number=json_number(value))
+                entry = stated._replace(key=key, value=json_text(value), number=json_number(value))
+                found[key] = possible(entry, report, load_kind(key))
     return found
 
 

@@ -49,7 +49,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="guidellm", version=7, tables=TABLES,
+    package=__name__, name="guidellm", version=8, tables=TABLES,
     formats=(
         "GuideLLM benchmarks.json of 0.2 and 0.3 (args in each benchmark)",
         "GuideLLM benchmarks.json, report version 1 (0.4 to 0.6) and 2 (0.7 and later)",

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from warehouse.landing.consistency import check_statistics
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.entries import MAX_DOCUMENT_BYTES, check_computed, check_total, element_entry, land_entries, numeric, possible
+from warehouse.landing.readers.entries import MAX_DOCUMENT_BYTES, Kind, check_computed, check_total, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean
@@ -34,6 +34,8 @@ _MOMENTS = frozenset({"start_time", "end_time"})
 _NUMBERS = re.compile(
     r"metrics/\w+/(?:successful|errored|incomplete|total)/(?:mean|median|mode|variance|std_dev|min|max|count|total_sum|percentiles/p\d+)"
 )
+_LOAD = re.compile(r"(?:config|args)/strategy/\w+")
+_LOADS = {"rate": Kind.REQUEST_RATE, "streams": Kind.CONCURRENCY, "max_concurrency": Kind.CONCURRENCY}
 _NOT_LANDED = frozenset({"requests", "request_samples"})
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
@@ -131,7 +133,8 @@ def _entry(element: Element, report: Report) -> Entry:
     is_count, is_moment = bool(_TOTALS.fullmatch(entry.key)), entry.key in _MOMENTS
     if is_count or is_moment or _NUMBERS.fullmatch(entry.key):
         entry = numeric(entry, report)
-    return possible(entry, report, counts=is_count, tells_time=is_moment)
+    kind = Kind.COUNT if is_count else Kind.MOMENT if is_moment else _LOADS.get(entry.key.rpartition("/")[2]) if _LOAD.fullmatch(entry.key) else None
+    return possible(entry, report, kind)
 
 
 def _check(report: Report, entries: Mapping[str, Entry], detail: Detail) -> None:

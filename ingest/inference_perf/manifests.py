@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from warehouse.landing.readers.records import Flag, Record, shown
-from warehouse.landing.readers.text import is_non_finite, landed_text
+from warehouse.landing.deployments import size_of
+from warehouse.landing.readers.json_text import json_number
+from warehouse.landing.readers.records import Flag, Record
+from warehouse.landing.readers.text import landed_text
 
 _ACCELERATOR_SELECTORS = (
     "cloud.google.com/gke-accelerator", "nvidia.com/gpu.product", "amd.com/gpu.product-name",
@@ -84,10 +86,8 @@ def _replicas(document: dict[str, Any], flag: Flag) -> int | None:
 
 
 def _count(name: str, stated: Any, flag: Flag) -> int | None:
-    if isinstance(stated, str) and is_non_finite(stated):
-        flag("non-finite-number", f"{name}: {shown(stated)}")
-        return None
-    return Record({name: stated}, flag).count(name)
+    """How many; 0 is a number too: none are asked for, or a workload is scaled down."""
+    return 0 if json_number(stated) == 0 else size_of(Record({name: stated}, flag), name)
 
 
 def _arguments(container: dict[str, Any]) -> list[str]:

@@ -6,14 +6,14 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_statistics
+from warehouse.landing.consistency import check_agrees, check_rate, check_statistics, check_sum
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.entries import check_total, document, element_entry, land_entries, numeric, possible
+from warehouse.landing.readers.entries import Kind, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.text import Entry, Place, Report
 from warehouse.landing.readers.yaml_text import yaml_documents, yaml_pairs
@@ -24,7 +24,10 @@ from .manifests import servers
 from .requests import request_rows
 
 _DEPTH = 8
-_COUNTS = frozenset({"load_summary/count", "load_summary/concurrency", "successes/count", "failures/count"})
+_KINDS = {
+    **dict.fromkeys(("load_summary/count", "successes/count", "failures/count"), Kind.COUNT), "load_summary/concurrency": Kind.CONCURRENCY,
+    "load_summary/requested_rate": Kind.REQUEST_RATE, "benchmark_time_seconds": Kind.DURATION,
+}
 _NUMBERS = ("load_summary/", "successes/", "failures/", "benchmark_time_seconds")  # of these reports state numbers, or null
 # What of the configuration is the workload's; hosts, keys and places of storage are not.
 _WORKLOAD_KEYS = (
@@ -89,17 +92,30 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
     entries = land_entries(parse.buffer, "inference_perf_entry", raw_path, parse.run, role, found, point=point)
     check_total(entries, "load_summary/count", ("successes/count", "failures/count"), report)
     check_statistics(entries, report)
+    if role == "lifecycle":
+        _check_throughput(entries, report)
     if role == "config":
         parse.config |= entries
     elif role == "lifecycle" and point is not None and point != "summary":
         parse.points[point] = _Point(raw_path, int(point.removeprefix("stage_")) if named else None, entries)
 
 
+def _check_throughput(entries: Mapping[str, Entry], report: Report) -> None:
+    """The rates of a lifecycle report are sums over its successful requests, by one duration."""
+    rates = "successes/throughput"
+    requests, tokens = entries.get(f"{rates}/requests_per_sec"), entries.get("successes/output_len/mean")
+    output = entries.get(f"{rates}/output_tokens_per_sec")
+    if output and requests and tokens and requests.number is not None and tokens.number is not None:
+        check_agrees(output, requests.number * tokens.number, f"{requests.key} * {tokens.key}", report)
+    check_sum(entries, f"{rates}/total_tokens_per_sec", (f"{rates}/input_tokens_per_sec", f"{rates}/output_tokens_per_sec"), report)
+    check_rate(entries, f"{rates}/requests_per_sec", ("successes/count",), "benchmark_time_seconds", report)
+
+
 def _entry(element: Element, report: Report) -> Entry:
     entry = element_entry(element, report)
     if entry.key.startswith(_NUMBERS):
         entry = numeric(entry, report)
-    return possible(entry, report, counts=entry.key in _COUNTS)
+    return possible(entry, report, _KINDS.get(entry.key))
 
 
 def _manifest(parse: _Parse, raw_path: str) -> None:

@@ -44,6 +44,6 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="llm_d_report", version=8, tables=TABLES,
+    package=__name__, name="llm_d_report", version=9, tables=TABLES,
     formats=("llm-d benchmark report 0.1 (YAML or JSON)", "llm-d benchmark report 0.2 and 0.2.1 (YAML or JSON)"),
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warehouse.landing.deployments import count_disagreement
-from warehouse.landing.readers.json_text import Element, json_text
+from warehouse.landing.deployments import count_disagreement, size_of
+from warehouse.landing.readers.json_text import Element, json_number, json_text
 from warehouse.landing.readers.records import Flag, Record, shown
-from warehouse.landing.readers.text import Report, clean, is_non_finite, landed_text
+from warehouse.landing.readers.text import Report, clean, landed_text
 
 
 def engines(found: Mapping[str, Element], report: Report) -> Iterator[tuple[Element, dict[str, Any]]]:
@@ -34,10 +34,9 @@ def _of_stack(stack: Element, flag: Flag) -> Iterator[tuple[Element, dict[str, A
                 "tool": standard.text("tool"),
                 "tool_version": standard.text("tool_version"),
                 "model": standard.within("model").text("name"),
-                "replicas": _count(standard, "replicas"),
                 "arguments": _arguments(Record(component, flag).within("native").values.get("args")),
                 "quantization": standard.within("model").text("quantization"),
-                **_accelerator(accelerator),
+                **_accelerator(accelerator, standard),
             }
 
 
@@ -53,27 +52,29 @@ def _of_host(accelerators: Element, found: Mapping[str, Element], flag: Flag) ->
             "tool": Record(tool, flag).text("name"),
             "tool_version": Record(tool, flag).text("version"),
             "model": Record({"model": model.value if model else None}, flag).text("model"),
-            "replicas": 1,
             "arguments": _arguments(tool.get("args")),
             "quantization": Record({"name": quantization.value if quantization else None}, flag).text("name"),
-            **_accelerator(Record(item, flag)),
+            **_accelerator(Record(item, flag), Record({}, flag)),
         }
 
 
-def _accelerator(accelerator: Record) -> dict[str, Any]:
+def _accelerator(accelerator: Record, component: Record) -> dict[str, Any]:
+    """The accelerators of each replica, whose number is unknown if the sizes contradict it; a component is one replica unless it says otherwise."""
     parallelism = accelerator.within("parallelism")
-    count = _count(accelerator, "count")
-    tensor, pipeline, data = (_count(parallelism, size) for size in ("tp", "pp", "dp"))
-    if _count(parallelism, "workers") in (None, 1) and (message := count_disagreement(count, (tensor, pipeline, data))):
+    count = None if _is_zero(accelerator.values.get("count")) else size_of(accelerator, "count")
+    tensor, pipeline, data = (size_of(parallelism, size) for size in ("tp", "pp", "dp"))
+    if size_of(parallelism, "workers") in (None, 1) and (message := count_disagreement(count, (tensor, pipeline, data))):
         accelerator.flag("accelerator-count-disagrees", message)
+        count = None
     return {
         "accelerator": accelerator.text("model"),
         "accelerator_memory": accelerator.text("memory"),
         "accelerator_count": count,
+        "replicas": 1 if component.values.get("replicas") is None else size_of(component, "replicas"),
         "tensor_parallel": tensor,
         "pipeline_parallel": pipeline,
         "data_parallel": data,
-        "expert_parallel": _count(parallelism, "ep"),
+        "expert_parallel": size_of(parallelism, "ep"),
     }
 
 
@@ -105,10 +106,6 @@ def _objects(value: Any, flag: Flag) -> Iterator[dict[str, Any]]:
             flag("not-an-object", shown(item))
 
 
-def _count(record: Record, key: str) -> int | None:
-    """The integer a key states. YAML scalars are text: one that is no finite number is told, not taken for an absent one."""
-    value = record.values.get(key)
-    if isinstance(value, str) and is_non_finite(value):
-        record.flag("non-finite-number", f"{key}: {shown(value)}")
-        return None
-    return record.count(key)
+def _is_zero(count: Any) -> bool:
+    """What converters write that do not know the number."""
+    return json_number(count) == 0

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_statistics
+from warehouse.landing.consistency import check_statistics, check_sum
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.entries import check_total, document, element_entry, land_entries, numeric, possible
+from warehouse.landing.readers.entries import Kind, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_text
 from warehouse.landing.readers.text import Entry, Report
 from warehouse.landing.rows import RowBuffer, workload_columns
@@ -26,13 +26,15 @@ _UID = re.compile(r"[0-9A-Za-z-]{8,64}")
 _AGGREGATES = ("metrics", "results/request_performance/aggregate")  # of 0.1, and since
 _REQUESTS = ("total", "failures", "incomplete")
 _STATISTICS = re.compile(rf"(?:{'|'.join(_AGGREGATES)})/(latency|throughput)/([^/]+)/(\w+)")
-_COUNTS = re.compile(
-    rf"(?:{'|'.join(_AGGREGATES)})/requests/(?:{'|'.join(_REQUESTS)})"
-    r"|scenario/load/(?:standardized/concurrency|args/max_concurrency)"
-)
+_KINDS = {
+    Kind.COUNT: re.compile(rf"(?:{'|'.join(_AGGREGATES)})/requests/(?:{'|'.join(_REQUESTS)})"),
+    Kind.CONCURRENCY: re.compile("scenario/load/(?:standardized/concurrency|args/max_concurrency)"),
+    Kind.REQUEST_RATE: re.compile("scenario/load/(?:standardized/rate_qps|args/(?:qps_values|request_rate))"),
+    Kind.DURATION: re.compile("metrics/time/duration"),
+    Kind.MOMENT: re.compile("metrics/time/(?:start|stop)"),
+}
 _NUMBERS = re.compile(rf"(?:{'|'.join(_AGGREGATES)})/(?:latency|throughput)/[^/]+(?:/(?!units$)[^/]+)?")
 _LIMITS = frozenset({"scenario/load/standardized/concurrency", "scenario/load/args/max_concurrency"})  # infinite: there is none
-_MOMENTS = frozenset({"metrics/time/start", "metrics/time/stop"})
 # As models/reference/serving_unit.sql has them.
 _KNOWN_UNITS = {
     "latency": frozenset({"ms", "s", "ms/token", "s/token", "us", "ns"}),
@@ -65,17 +67,23 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     for aggregate in _AGGREGATES:
         total, *parts = (f"{aggregate}/requests/{name}" for name in _REQUESTS)
         check_total(entries, total, parts, report, are_all=False)  # those that succeeded are not stated
-    check_statistics(entries, report)
+    tool = _load_tool(entries)
+    unit = _request_latency_unit(entries, tool, report)
+    check_statistics(_in_their_units(entries, unit), report)
+    # A request rate is not compared with the duration: what that covers differs between the tools that are converted.
+    for aggregate, end in ((_AGGREGATES[0], "_tokens_per_sec"), (_AGGREGATES[1], "_token_rate/mean")):
+        total, *parts = (f"{aggregate}/throughput/{which}{end}" for which in ("total", "input", "output"))
+        check_sum(entries, total, parts, report)
     _check_units(entries, report)
     stack = list(engines(found, report))
     for index, (element, columns) in enumerate(stack):
         buffer.add("llm_d_report_engine", raw_path, element.offset, element.length, run_id=run, engine_index=index, **columns)
     workload = _workload(found, sorted({columns["model"] for _, columns in stack if columns["model"]}))
-    version, tool = entries.get("version"), _load_tool(entries)
+    version = entries.get("version")
     buffer.add(
         "llm_d_report_run", raw_path, 0, bundle.manifest.by_path[raw_path].bytes,
         run_id=run, report_version=version.value if version else None, workload_point=_point(entries),
-        load_tool=tool, request_latency_unit=_request_latency_unit(entries, tool, report),
+        load_tool=tool, request_latency_unit=unit,
         **workload_columns(workload),
     )
     yield from buffer.full()
@@ -97,10 +105,10 @@ def _entry(element: Element, report: Report) -> Entry:
     if element.key in _LIMITS and text in ("inf", "infinity"):
         return Entry(*element[:3], element.key, json_text(element.value), None)
     entry = element_entry(element, report)
-    is_count = bool(_COUNTS.fullmatch(entry.key))
-    if is_count or _NUMBERS.fullmatch(entry.key):
+    kind = next((kind for kind, keys in _KINDS.items() if keys.fullmatch(entry.key)), None)
+    if kind is not None or _NUMBERS.fullmatch(entry.key):
         entry = numeric(entry, report)
-    return possible(entry, report, counts=is_count, tells_time=entry.key in _MOMENTS)
+    return possible(entry, report, kind)
 
 
 def _check_units(entries: Mapping[str, Entry], report: Report) -> None:
@@ -137,6 +145,12 @@ def _request_latency_unit(entries: Mapping[str, Entry], tool: str | None, report
     message = f"request_latency of GuideLLM is {latency.mean.value} ms; {told}"
     report.at("unit-contradicted", message, latency.unit, "warning" if unit else "error")
     return unit
+
+
+def _in_their_units(entries: Mapping[str, Entry], unit: str | None) -> dict[str, Entry]:
+    """The entries with the unit that request_latency is in."""
+    stated = _means(entries, "request_latency").unit
+    return {**entries, **({stated.key: stated._replace(value=unit)} if stated else {})}
 
 
 class _Stated(NamedTuple):

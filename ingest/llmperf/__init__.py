@@ -36,7 +36,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="llmperf", version=9, tables=TABLES,
+    package=__name__, name="llmperf", version=10, tables=TABLES,
     formats=(
         "LLMPerf token benchmark: *_summary.json (version 2023-08-31) with *_individual_responses.json",
         "LLMPerf leaderboard: summary/NAME.json with individual/NAME.json",

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from warehouse.landing.consistency import check_statistics
+from warehouse.landing.consistency import check_agrees, check_statistics
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.entries import check_computed, check_total, document, element_entry, land_entries, numeric, possible
+from warehouse.landing.readers.entries import Kind, check_computed, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import json_pairs
 from warehouse.landing.readers.statistics import agrees, agrees_at_once, mean, percentile, standard_deviation
 from warehouse.landing.readers.text import Entry, Report, exact_number
@@ -30,6 +30,7 @@ _WORKLOAD_NUMBERS = (
 )
 _SAMPLING = "additional_sampling_params_"
 _COUNTS = ("results_num_requests_started", "results_number_errors", "results_num_completed_requests")
+_KINDS = {**dict.fromkeys(_COUNTS, Kind.COUNT), "num_concurrent_requests": Kind.CONCURRENCY, "timestamp": Kind.MOMENT}
 _SUMMED = {"mean": None, "stddev": 1}  # and the delta degrees of freedom
 _STATISTIC = re.compile(r"results_(.+)_(?:quantiles_(p\d+)|(mean|min|max|stddev))")
 
@@ -48,6 +49,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
         entries = {_name(key): entry for key, entry in found.items()}
         check_statistics(entries, report)
         check_total(entries, _COUNTS[0], (_COUNTS[2], _COUNTS[1]), report)
+        _check_throughput(entries, report)
     if RESPONSES in paths:
         detail = Detail()
         rows = request_rows(bundle.map(paths[RESPONSES]), Report(buffer, paths[RESPONSES], run), detail)
@@ -55,6 +57,15 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
         _check(entries, detail, Report(buffer, paths.get(SUMMARY, paths[RESPONSES]), run))
     lead = paths.get(SUMMARY) or paths[RESPONSES]
     buffer.add("llmperf_run", lead, 0, bundle.manifest.by_path[lead].bytes, run_id=run, **workload_columns(_workload(entries)))
+
+
+def _check_throughput(entries: Mapping[str, Entry], report: Report) -> None:
+    """By token_benchmark_ray.py both rates are of the requests without an error, over one duration, which the summary does not state."""
+    throughput = entries.get("results_mean_output_throughput_token_per_s")
+    per_minute, tokens = (entries.get(f"results_{name}") for name in ("num_completed_requests_per_min", "number_output_tokens_mean"))
+    if throughput and per_minute and tokens and per_minute.number is not None and tokens.number is not None:
+        of = f"{per_minute.key} / 60 * {tokens.key}"
+        check_agrees(throughput, per_minute.number / 60 * tokens.number, of, report)
 
 
 def _name(key: str) -> str:
@@ -69,8 +80,7 @@ def _summary_entries(data: bytes, report: Report) -> Iterator[Entry]:
         name = _name(entry.key)
         if _is_number(name):
             numeric(entry, report)
-        counts = name in _COUNTS or name == "num_concurrent_requests"
-        yield possible(entry, report, counts=counts, tells_time=name == "timestamp")
+        yield possible(entry, report, _KINDS.get(name))
 
 
 def _is_number(name: str) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from warehouse.landing.readers.text import Entry, Located, Report
@@ -25,6 +25,9 @@ _MEANS = ("mean", "avg")
 # In nanoseconds 11 days, in milliseconds 30,000 years; of tokens per second more than any machine makes.
 _LARGEST = 1e15
 _ROUNDING = 1e-3  # of the larger value: some statistics of a file may be rounded, and others not
+_FLOATS = 1e-6  # of the larger value: what orders of adding floats may differ by
+_FIRST_TOKEN = re.compile(r"time_to_first_token|ttft")
+_WHOLE_REQUEST = ("request_latency", "end_to_end_latency", "e2el", "e2e_latency")
 
 
 class Statistic(NamedTuple):
@@ -69,6 +72,41 @@ def check_statistics(entries: Mapping[str, Entry], report: Report) -> None:
             _check_output(entries, key, entry, report)
     for of, stated in groups.items():
         _check_order(of, stated, report)
+        if _FIRST_TOKEN.search(of):
+            _check_first_token(of, stated, {name: groups.get(name, {}) for name in _of_whole_request(of, entries)}, report)
+
+
+def check_rate(entries: Mapping[str, Entry], rate: str, counted: Sequence[str], duration: str, report: Report) -> None:
+    """Report a rate that is not the sum of what is `counted` over the duration, in seconds, beyond the rounding of both. All of them stand."""
+    parts, took = [entries.get(key) for key in counted], entries.get(duration)
+    numbers = [part.number for part in parts if part is not None and part.number is not None]
+    if rate not in entries or took is None or not took.number or len(numbers) < len(parts):
+        return
+    computed = sum(numbers) / took.number
+    tolerance = computed * min(1.0, rounding(took.value or "") / took.number)
+    check_agrees(entries[rate], computed, f"{' + '.join(counted)} over {duration}", report, tolerance)
+
+
+def check_sum(entries: Mapping[str, Entry], total: str, parts: Sequence[str], report: Report) -> None:
+    """Report a total that is not the sum of its parts, where all are stated."""
+    found = [entries[part] for part in parts if part in entries and entries[part].number is not None]
+    if total in entries and len(found) == len(parts):
+        tolerance = sum(rounding(part.value or "") for part in found)
+        check_agrees(entries[total], sum(part.number or 0 for part in found), " + ".join(parts), report, tolerance)
+
+
+def check_agrees(entry: Entry, computed: float, of: str, report: Report, tolerance: float = 0.0) -> None:
+    """Report a number that is not what other numbers of the same document give, beyond the rounding that it was written with."""
+    if entry.number is None or abs(entry.number - computed) <= rounding(entry.value or "") + tolerance + _FLOATS * abs(computed):
+        return
+    severity, apart = disagreement(entry.number, computed)
+    report.at("rate-disagrees", f"{entry.key} is {entry.value}, but {of} is {computed:.6g}: {apart}"[:300], entry, severity)
+
+
+def rounding(written: str) -> float:
+    """Half a unit of the last digit written."""
+    decimals = re.search(r"\.(\d+)$", written)
+    return 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.5 if re.fullmatch(r"-?\d+", written) else 0.0
 
 
 def _check_output(entries: Mapping[str, Entry], key: str, output: Entry, report: Report) -> None:
@@ -98,6 +136,29 @@ def _check_order(of: str, stated: Mapping[str, Entry], report: Report) -> None:
     elif highest >= 99 and _exceeds(mean, stated[largest]):
         severity = ERROR if highest == 100 else WARNING
         report.at("mean-contradicted", f"{mean.key} is {mean.value}, but {largest} is {stated[largest].value}"[:300], mean, severity)
+
+
+def _check_first_token(of: str, stated: Mapping[str, Entry], groups: Mapping[str, Mapping[str, Entry]], report: Report) -> None:
+    """A request ends after its first token: so do the least, the mean, the largest and each percentile of requests."""
+    for whole in groups.values():
+        for statistic in sorted(stated.keys() & whole.keys() - {"std", "stddev", "std_dev"}):
+            # 0: nothing was measured.
+            if whole[statistic].number and _exceeds(stated[statistic], whole[statistic]):
+                first, last = stated[statistic], whole[statistic]
+                message = f"{first.key} is {first.value}, but {last.key} is {last.value}: a request ends after its first token"
+                report.at("latency-contradicted", message[:300], first, ERROR)
+                return
+
+
+def _of_whole_request(of: str, entries: Mapping[str, Entry]) -> list[str]:
+    """The names of end-to-end latencies in the unit of a time to the first token."""
+    names = [_FIRST_TOKEN.sub(name, of) for name in _WHOLE_REQUEST]
+    return [name for name in names if _unit(name, entries) == _unit(of, entries)]
+
+
+def _unit(of: str, entries: Mapping[str, Entry]) -> str | None:
+    """The unit that stands beside a statistic; None where it is in the key."""
+    return next((entries[key].value for key in (f"{of}/unit", f"{of}/units") if key in entries), None)
 
 
 def _level(name: str) -> float | None:

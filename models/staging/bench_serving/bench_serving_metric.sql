@@ -1,10 +1,14 @@
 /*
 description: >
-  One row per run of vLLM's client or a fork: what its record states, in one unit. Keys end in `_ms`, but for InferenceX,
-  which states seconds without a suffix. What InferenceX's agentic records call itl is AIPerf's inter_token_latency, one value
+  One row per run of vLLM's client or a fork: what its record states, in one unit, which is the end of the key. The clients write `_ms`, and InferenceX
+  seconds without a suffix. What InferenceX's agentic records call itl is AIPerf's inter_token_latency, one value
   a request: no time between tokens, and not here; their tpot is the same. What a record does not state is taken from its requests, where it has them. A
   latency of zero is none: the clients write it where there was nothing to measure. Where failed requests are not counted,
-  they are those that were asked for and not completed: of datasets that always have as many requests as are asked for.
+  they are those that were asked for and not completed, if the stated dataset always has as many requests as are asked for: vLLM's
+  datasets.py makes exactly that many of random, random-mm, sonnet and burstgpt, InferenceX's client of random, and SGLang's bench_serving.py of random-ids. vLLM may
+  have fewer of sharegpt and of files (filters, --no-oversample) and of prefix_repetition (whole groups), as may
+  SGLang of random, which it takes from ShareGPT. Nor is it known of embeddings, which go in batches. InferenceX's agentic records without
+  request_accounting leave failed requests out of both counts, so that equal counts say nothing.
 grain: [run_id, artifact_manifest_digest]
 */
 with stated as (
@@ -37,14 +41,19 @@ number as (
         run_id,
         artifact_manifest_digest,
         source,
+        format,
         dataset,
         key,
-        regexp_extract(key, '^(mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|e2e|e2e_latency)(?:_ms)?$', 1) as statistic,
-        regexp_extract(key, '^(?:mean|median|std|p[0-9.]+)_(ttft|tpot|itl|e2e)(?:l|_latency)?(?:_ms)?$', 1) as metric,
+        regexp_extract(key, '^(mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2e)(?:l|_latency)?(?:_[a-z]+)?$', 1) as statistic,
+        regexp_extract(key, '^(?:mean|median|std|p[0-9.]+)_(ttft|tpot|itl|e2e)(?:l|_latency)?(?:_[a-z]+)?$', 1) as metric,
         value_number,
         case
-            when ends_with(key, '_ms') then value_number
+            when regexp_matches(key, '_(ms|msec)$') then value_number
+            when regexp_matches(key, '_(us|usec)$') then value_number / 1000
+            when regexp_matches(key, '_ns$') then value_number / 1000000
+            when regexp_matches(key, '_(s|sec|secs|seconds)$') then value_number * 1000
             when format = 'inferencex_agentic' and ends_with(key, '_itl') then null
+            when not regexp_matches(key, '_(ttft|tpot|itl|e2el?|e2e_latency)$') then null
             when starts_with(format, 'inferencex') or format = 'stt' then value_number * 1000
         end as value_ms
     from stated
@@ -55,6 +64,7 @@ measured as (
         run_id,
         artifact_manifest_digest,
         source,
+        format,
         dataset,
         key,
         metric,
@@ -75,8 +85,10 @@ select
         max(value_number) filter (where source = 'result' and key = 'request_accounting/records_total')
         - max(value_number) filter (where source = 'result' and key = 'request_accounting/records_profiled')
         - max(value_number) filter (where source = 'result' and key = 'request_accounting/records_warmup_dropped'),
-        max(value_number) filter (where source = 'result' and key = 'num_requests_total')
-        - max(value_number) filter (where source = 'result' and key = 'num_requests_successful'),
+        nullif(
+            max(value_number) filter (where source = 'result' and key = 'num_requests_total')
+            - max(value_number) filter (where source = 'result' and key = 'num_requests_successful'), 0
+        ),
         case
             when
                 max(value_number) filter (where key in ('num_prompts', 'client/num_prompts'))
@@ -85,9 +97,12 @@ select
             when
                 max(value_number) filter (where key in ('num_prompts', 'client/num_prompts'))
                 > max(value_number) filter (where source = 'result' and key = 'completed')
-                and coalesce(max(dataset), 'random') in (
-                    'random', 'random-ids', 'sharegpt', 'sonnet', 'burstgpt', 'prefix_repetition'
+                and (
+                    (max(format) = 'vllm' and max(dataset) in ('random', 'random-mm', 'sonnet', 'burstgpt'))
+                    or (max(format) = 'inferencex' and max(dataset) = 'random')
+                    or (max(format) = 'sglang' and max(dataset) = 'random-ids')
                 )
+                and count(*) filter (where source = 'result' and key = 'total_output_tokens') > 0
                 then
                     max(value_number) filter (where key in ('num_prompts', 'client/num_prompts'))
                     - max(value_number) filter (where source = 'result' and key = 'completed')

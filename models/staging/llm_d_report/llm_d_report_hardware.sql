@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per report that describes engines, their accelerators over all replicas. Models that differ are listed. A
-  count of 0 is what a converter writes that does not know it.
+  One row per report that describes engines, their accelerators over all replicas. Models that differ are listed. The number is
+  NULL if one of the engines states none, or an impossible one, or one that its parallel sizes contradict.
 grain: [run_id, artifact_manifest_digest]
 feeds: hardware_topology
 */
@@ -10,7 +10,7 @@ select
     artifact_manifest_digest,
     string_agg(distinct accelerator, ', ' order by accelerator) as gpu_model,
     case
-        when count(*) = count(nullif(accelerator_count, 0)) then sum(accelerator_count * coalesce(replicas, 1))::bigint
+        when count(*) = count(accelerator_count * replicas) then sum(accelerator_count * replicas)::bigint
     end as gpu_count,
     case when count(distinct accelerator_memory) = 1 then min(accelerator_memory) || ' GB' end as gpu_memory
 from llm_d_report_engine

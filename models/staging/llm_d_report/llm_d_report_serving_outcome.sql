@@ -46,7 +46,7 @@ spread as (
         run_id,
         artifact_manifest_digest,
         role,
-        coalesce(replicas, 1) as replicas,
+        replicas,
         concat_ws(
             ' ', 'TP' || tensor_parallel, 'DP' || data_parallel, 'PP' || pipeline_parallel, 'EP' || expert_parallel
         ) as sizes
@@ -58,6 +58,7 @@ deployment as (
         run_id,
         artifact_manifest_digest,
         case
+            when count(*) > count(replicas) then null
             when count(*) = 1 and min(replicas) = 1 then nullif(min(sizes), '')
             when min(sizes) <> '' then string_agg(concat_ws(' ', role, replicas || ' x ' || sizes), ', ' order by role desc, sizes)
         end as deployment_model

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from warehouse.landing.severity import ERROR, NOTE, disagreement
 
 _MOST_COUNTED = 2**53  # what a double holds exactly; nobody counts so far
 _LAST_MOMENT_S = 253_402_300_800  # the year 10000, of the Unix epoch
+_LONGEST_S = 1e9  # 30 years
 MAX_DOCUMENT_BYTES = 64 << 20  # of a document that is held whole; the largest in the wild are some hundred kilobytes
 
 ENTRY_FIELDS = (
@@ -60,16 +62,38 @@ def is_count(number: float) -> bool:
     return 0 <= number <= _MOST_COUNTED and number.is_integer()
 
 
-def possible(entry: Entry, report: Report, *, counts: bool = False, tells_time: bool = False) -> Entry:
-    """The entry of a key that counts something, is a moment in seconds of the Unix epoch, or by its name a latency or a rate.
-    Where it cannot be one, an issue is reported and the entry has no number; what is written stays in its value."""
+class Kind(StrEnum):
+    """What a key states, by its name in an issue's code."""
+
+    COUNT = "count"
+    MOMENT = "time"  # seconds of the Unix epoch
+    DURATION = "duration"  # seconds
+    CONCURRENCY = "concurrency"  # requests in flight that were asked for
+    REQUEST_RATE = "request-rate"  # that was asked for
+
+
+_IS_POSSIBLE: Mapping[Kind, Callable[[float], bool]] = {
+    Kind.COUNT: is_count,
+    Kind.MOMENT: lambda number: 0 <= number < _LAST_MOMENT_S,
+    Kind.DURATION: lambda number: 0 < number < _LONGEST_S,
+    Kind.CONCURRENCY: lambda number: number > 0 and is_count(number),
+    Kind.REQUEST_RATE: lambda number: number > 0,
+}
+
+
+def is_possible(kind: Kind, number: float) -> bool:
+    """Whether a number can be of a kind."""
+    return _IS_POSSIBLE[kind](number)
+
+
+def possible(entry: Entry, report: Report, kind: Kind | None = None) -> Entry:
+    """The entry of a key that states something of a kind, or by its name a latency or a rate. Where it cannot be one, an issue is
+    reported and the entry has no number; what is written stays in its value."""
     number = entry.number
     if number is None:
         return entry
-    if counts and not is_count(number):
-        code = "impossible-count"
-    elif tells_time and not 0 <= number < _LAST_MOMENT_S:
-        code = "impossible-time"
+    if kind is not None and not is_possible(kind, number):
+        code = f"impossible-{kind}"
     elif (found := impossible_measurement(entry.key, number)) is not None:
         code = found
     else:

@@ -1,4 +1,4 @@
-"""The accelerators that the name of a folder or file mentions: `runpod_h100sxm`, `tm-l40sx2_qwen`, `h100sxm-vs-b200`,
+"""The accelerators that a text such as the name of a folder or file mentions: `runpod_h100sxm`, `tm-l40sx2_qwen`, `h100sxm-vs-b200`,
 `H100-SXM-MIG-1g10gb`. Which product each is, the warehouse's rules tell (`staging.named_accelerator`).
 """
 
@@ -44,6 +44,12 @@ def accelerators_in(name: str) -> list[Accelerator]:
     """Those that a name mentions; one that only says less of another (`h100_h100sxm`) is not listed."""
     found = {_accelerator(match) for match in _ACCELERATOR.finditer(separated(name.casefold()))}
     return sorted((one for one in found if not any(_both(one, other) == other for other in found - {one})), key=str)
+
+
+def agree(some: Iterable[Accelerator], others: Iterable[Accelerator]) -> bool:
+    """Whether one of some accelerators may be one of the others: `H100` and `H100 SXM` may."""
+    others = list(others)
+    return any(_both(one, other) for one in some for other in others)
 
 
 def numbers_in(name: str) -> set[int]:

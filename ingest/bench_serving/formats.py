@@ -57,6 +57,7 @@ _DURATION_KEY = re.compile(r"duration|duration_seconds|results/total_time_s|requ
 _COUNT_KEY = re.compile(
     r"completed|good_completed|failed|num_prompts|num_requests|results/(?:total|success|failed)|num_requests_(?:total|successful)"
     r"|total_(?:input|output)(?:_tokens|_text_tokens|_vision_tokens)?(?:_retokenized)?"
+    r"|(?:random_)?(?:input|output)_len|sharegpt_output_len|isl|osl"
 )
 # Words that stand for a request rate: all at once, or as recorded.
 RATE_WORDS = frozenset({"inf", "infinity", "trace"})

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from warehouse.landing.consistency import check_rate, check_statistics, check_sum
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.entries import check_total, element_entry, land_entries, land_entry, possible
+from warehouse.landing.readers.entries import check_span, check_total, element_entry, land_entries, land_entry, possible
 from warehouse.landing.readers.json_text import Element, Json, json_number, json_pairs, json_text
 from warehouse.landing.readers.records import ABSENT, shown
 from warehouse.landing.readers.text import Data, Entry, Report, clean, is_non_finite, landed_text
@@ -93,6 +93,7 @@ def _result(bundle: Bundle, buffer: RowBuffer, raw_path: str, sha256: str) -> _B
         for total, parts in _TOTALS.items():
             check_total(by_key, total, parts, report, are_all=len(parts) > 1)  # the rest of one part failed
         check_statistics(by_key, report)
+        check_span(by_key, "benchmark_start_time_unix", "benchmark_end_time_unix", report)
         for rate, counted, duration in _RATES:
             check_rate(by_key, rate, counted, duration, report)
         for whole, rates in _SUMS:

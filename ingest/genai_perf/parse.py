@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_rate, check_statistics
+from warehouse.landing.consistency import check_rate, check_statistics, check_units
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.entries import Kind, check_computed, check_total, document, element_entry, land_entries, numeric, possible
+from warehouse.landing.readers.entries import Kind, check_computed, check_span, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean, percentile
 from warehouse.landing.readers.text import Data, Entry, Report, whole
@@ -27,7 +27,7 @@ from .raw_export import Experiment, request_rows
 from .records import record_rows
 from .server_metrics import csv_rows, json_rows, scrape_rows
 from .slices import slice_rows
-from .units import COUNTED, MILLISECONDS, is_known
+from .units import COUNTED, MILLISECONDS, RATES, is_known
 from .workload import load_kind, workload_document
 
 _DEPTH = 7
@@ -39,10 +39,10 @@ _NUMBERS = re.compile(rf"(?:{_RECORDS})?\w+/(?:avg|min|max|std|sum|count|p\d+(?:
 # What was asked for; 0, or none, where the run went on for some time instead.
 _ASKED_FOR = ("input_config/request_count", "input_config/loadgen/request_count")
 # AIPerf's derived metrics (its metrics reference), each over the benchmark's duration, which genai-perf does not state.
-_RATES = (
-    ("request_throughput/avg", ("request_count/avg",)), ("output_token_throughput/avg", ("total_osl/avg",)),
-    ("total_token_throughput/avg", ("total_isl/avg", "total_osl/avg")),
-)
+_RATES = {
+    "request_throughput": ("request_count/avg",), "output_token_throughput": ("total_osl/avg",),
+    "total_token_throughput": ("total_isl/avg", "total_osl/avg"),
+}
 _SECONDS = frozenset({"s", "sec", "seconds"})
 _PERCENTILES = (25, 50, 75, 90, 95, 99)
 
@@ -122,9 +122,12 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
         if total in entries and entries[total].number:  # no published number is made of it
             check_total(entries, total, ("request_count/avg", "error_request_count/avg"), report, "warning")
     check_statistics(entries, report)
-    unit = entries.get("benchmark_duration/unit")
-    for rate, counted in _RATES if unit and unit.value in _SECONDS else ():
-        check_rate(entries, rate, counted, "benchmark_duration/avg", report)
+    check_units(entries, (), report)
+    check_span(entries, "start_time", "end_time", report)
+    units = {name: entry.value for name in ("benchmark_duration", *_RATES) if (entry := entries.get(f"{name}/unit"))}
+    for rate, counted in _RATES.items() if units.get("benchmark_duration") in _SECONDS else ():
+        if units.get(rate) in RATES:
+            check_rate(entries, f"{rate}/avg", counted, "benchmark_duration/avg", report)
     for key, entry in entries.items():
         name, _, statistic = key.rpartition("/")
         if statistic == "unit" and not is_known(name, entry.value):

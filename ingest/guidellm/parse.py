@@ -13,9 +13,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_statistics
+from warehouse.landing.consistency import check_statistics, check_units
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.entries import MAX_DOCUMENT_BYTES, Kind, check_computed, check_total, element_entry, land_entries, numeric, possible
+from warehouse.landing.readers.entries import (
+    MAX_DOCUMENT_BYTES,
+    Kind,
+    check_computed,
+    check_span,
+    check_total,
+    element_entry,
+    land_entries,
+    numeric,
+    possible,
+)
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean
@@ -103,6 +113,8 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
         parts = [f"{totals}/{status}" for status in ("successful", "errored", "incomplete")]
         check_total(entries, f"{totals}/total", parts, parse.report)
     check_statistics(entries, parse.report)
+    check_units(entries, ("ms",), parse.report)
+    check_span(entries, "start_time", "end_time", parse.report)
     _check(parse.report, entries, detail)
     yield from parse.buffer.full()
 

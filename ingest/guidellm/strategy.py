@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from warehouse.landing.readers.text import Entry, Report, is_non_finite, whole
+from warehouse.landing.readers.text import Entry, Report, is_non_finite, number_in, whole
 
 _OPEN_LOOP = frozenset({"constant", "poisson", "async"})
 
@@ -27,7 +27,7 @@ def load_of(entries: Mapping[str, Entry], report: Report) -> Load:
         entry = entries.get(prefix + key)
         if entry is None or entry.number is not None:
             return entry and entry.number
-        if entry.value is not None and not is_non_finite(entry.value):  # which is told by whoever meets it
+        if entry.value is not None and number_in(entry.value) is None and not is_non_finite(entry.value):  # what is neither is told elsewhere
             report.at("not-a-number", f"{entry.key}: {entry.value[:80]}", entry, "error")
         return None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_agrees, check_rate, check_statistics, check_sum
+from warehouse.landing.consistency import check_agrees, check_rate, check_statistics, check_sum, check_units
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import Kind, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
@@ -92,6 +92,7 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
     entries = land_entries(parse.buffer, "inference_perf_entry", raw_path, parse.run, role, found, point=point)
     check_total(entries, "load_summary/count", ("successes/count", "failures/count"), report)
     check_statistics(entries, report)
+    check_units(entries, (), report)
     if role == "lifecycle":
         _check_throughput(entries, report)
     if role == "config":
@@ -122,7 +123,7 @@ def _manifest(parse: _Parse, raw_path: str) -> None:
     report = Report(parse.buffer, raw_path, parse.run)
     size = parse.bundle.manifest.by_path[raw_path].bytes
     documents = yaml_documents(document(parse.bundle, raw_path, report), report)
-    found = list(servers(documents, report.flag(Place(0, size), "warning")))
+    found = list(servers(documents, report.flag(Place(0, size))))
     for columns in found:
         parse.model = parse.model or columns["model"]
         parse.buffer.add("inference_perf_server", raw_path, 0, size, run_id=parse.run, **columns)

@@ -17,16 +17,17 @@ def engines(found: Mapping[str, Element], report: Report) -> Iterator[tuple[Elem
     if stated is None:
         report("no-engine", "the report describes no inference engine", severity="note")
         return
-    flag = report.flag(stated, "warning")
-    yield from _of_stack(stated, flag) if stated.key == "scenario/stack" else _of_host(stated, found, flag)
+    flag = report.flag(stated)
+    warn = report.flag(stated, "warning")
+    yield from _of_stack(stated, flag, warn) if stated.key == "scenario/stack" else _of_host(stated, found, flag, warn)
 
 
-def _of_stack(stack: Element, flag: Flag) -> Iterator[tuple[Element, dict[str, Any]]]:
+def _of_stack(stack: Element, flag: Flag, warn: Flag) -> Iterator[tuple[Element, dict[str, Any]]]:
     """0.2: components of several kinds; an engine says so, or has accelerators."""
     for component in _objects(stack.value, flag):
         standard = Record(component, flag).within("standardized")
         if not standard.values:
-            flag("unreadable-component", "a component of the stack has no standardized part")
+            warn("unreadable-component", "a component of the stack has no standardized part")
         accelerator = standard.within("accelerator")
         if accelerator.values or standard.text("kind") == "inference_engine":
             yield stack, {
@@ -36,11 +37,11 @@ def _of_stack(stack: Element, flag: Flag) -> Iterator[tuple[Element, dict[str, A
                 "model": standard.within("model").text("name"),
                 "arguments": _arguments(Record(component, flag).within("native").values.get("args")),
                 "quantization": standard.within("model").text("quantization"),
-                **_accelerator(accelerator, standard),
+                **_accelerator(accelerator, standard, warn),
             }
 
 
-def _of_host(accelerators: Element, found: Mapping[str, Element], flag: Flag) -> Iterator[tuple[Element, dict[str, Any]]]:
+def _of_host(accelerators: Element, found: Mapping[str, Element], flag: Flag, warn: Flag) -> Iterator[tuple[Element, dict[str, Any]]]:
     """0.1: lists that correlate one to one."""
     roles = _values(found.get("scenario/host/type"))
     tools = _values(found.get("scenario/platform/engine"))
@@ -54,17 +55,17 @@ def _of_host(accelerators: Element, found: Mapping[str, Element], flag: Flag) ->
             "model": Record({"model": model.value if model else None}, flag).text("model"),
             "arguments": _arguments(tool.get("args")),
             "quantization": Record({"name": quantization.value if quantization else None}, flag).text("name"),
-            **_accelerator(Record(item, flag), Record({}, flag)),
+            **_accelerator(Record(item, flag), Record({}, flag), warn),
         }
 
 
-def _accelerator(accelerator: Record, component: Record) -> dict[str, Any]:
+def _accelerator(accelerator: Record, component: Record, warn: Flag) -> dict[str, Any]:
     """The accelerators of each replica, whose number is unknown if the sizes contradict it; a component is one replica unless it says otherwise."""
     parallelism = accelerator.within("parallelism")
     count = None if _is_zero(accelerator.values.get("count")) else size_of(accelerator, "count")
     tensor, pipeline, data = (size_of(parallelism, size) for size in ("tp", "pp", "dp"))
     if size_of(parallelism, "workers") in (None, 1) and (message := count_disagreement(count, (tensor, pipeline, data))):
-        accelerator.flag("accelerator-count-disagrees", message)
+        warn("accelerator-count-disagrees", message)
         count = None
     return {
         "accelerator": accelerator.text("model"),

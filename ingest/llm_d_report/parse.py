@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_statistics, check_sum
+from warehouse.landing.consistency import check_statistics, check_sum, check_units
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.entries import Kind, check_total, document, element_entry, land_entries, numeric, possible
+from warehouse.landing.readers.entries import Kind, check_span, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_text
 from warehouse.landing.readers.text import Entry, Report
 from warehouse.landing.rows import RowBuffer, workload_columns
@@ -70,10 +70,13 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     tool = _load_tool(entries)
     unit = _request_latency_unit(entries, tool, report)
     check_statistics(_in_their_units(entries, unit), report)
+    check_units(entries, (), report)
     # A request rate is not compared with the duration: what that covers differs between the tools that are converted.
     for aggregate, end in ((_AGGREGATES[0], "_tokens_per_sec"), (_AGGREGATES[1], "_token_rate/mean")):
         total, *parts = (f"{aggregate}/throughput/{which}{end}" for which in ("total", "input", "output"))
         check_sum(entries, total, parts, report)
+    check_span(entries, "metrics/time/start", "metrics/time/stop", report)
+    check_span(entries, "run/time/start", "run/time/end", report)
     _check_units(entries, report)
     stack = list(engines(found, report))
     for index, (element, columns) in enumerate(stack):

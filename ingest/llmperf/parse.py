@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from warehouse.landing.consistency import check_agrees, check_statistics
+from warehouse.landing.consistency import check_agrees, check_statistics, check_units
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import Kind, check_computed, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import json_pairs
@@ -48,6 +48,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
         found = land_entries(buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, _summary_entries(data, report))
         entries = {_name(key): entry for key, entry in found.items()}
         check_statistics(entries, report)
+        check_units(entries, ("s",), report)
         check_total(entries, _COUNTS[0], (_COUNTS[2], _COUNTS[1]), report)
         _check_throughput(entries, report)
     if RESPONSES in paths:

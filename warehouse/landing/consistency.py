@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from warehouse.landing.readers.text import Entry, Located, Report
@@ -26,6 +26,10 @@ _MEANS = ("mean", "avg")
 _LARGEST = 1e15
 _ROUNDING = 1e-3  # of the larger value: some statistics of a file may be rounded, and others not
 _FLOATS = 1e-6  # of the larger value: what orders of adding floats may differ by
+_WITH_UNIT = re.compile(
+    r"(?:.*[/_])?(?:ttft|tpot|itl|e2el?|time_to_first_token|inter_(?:token|chunk)_latency|time_per_output_token|(?:request|end_to_end|e2e)_latency)"
+    r"_(ns|us|usec|ms|msec|s|secs?|seconds|min|minutes|hours)(?:/\w+)?"
+)
 _FIRST_TOKEN = re.compile(r"time_to_first_token|ttft")
 _WHOLE_REQUEST = ("request_latency", "end_to_end_latency", "e2el", "e2e_latency")
 
@@ -74,6 +78,17 @@ def check_statistics(entries: Mapping[str, Entry], report: Report) -> None:
         _check_order(of, stated, report)
         if _FIRST_TOKEN.search(of):
             _check_first_token(of, stated, {name: groups.get(name, {}) for name in _of_whole_request(of, entries)}, report)
+
+
+def check_units(entries: Mapping[str, Entry], units: Collection[str], report: Report) -> None:
+    """Report latencies whose keys end in another unit than those that their producer writes: no column holds them."""
+    seen = set()
+    for key, entry in entries.items():
+        statistic = statistic_of(key) if entry.number is not None else None
+        named = _WITH_UNIT.fullmatch(statistic.of) if statistic else None
+        if statistic and named and named[1] not in units and statistic.of not in seen:
+            seen.add(statistic.of)
+            report.at("unknown-metric", f"{key[:120]}: a latency in a unit that its producer does not write; no column holds it", entry)
 
 
 def check_rate(entries: Mapping[str, Entry], rate: str, counted: Sequence[str], duration: str, report: Report) -> None:

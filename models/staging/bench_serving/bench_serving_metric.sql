@@ -33,7 +33,7 @@ with stated as (
             and run.artifact_manifest_digest = entry.artifact_manifest_digest
     where
         (entry.source in ('result', 'requests') or entry.key = 'client/num_prompts')
-        and entry.value_number is not null
+        and (entry.value_number is not null or (entry.key = 'failed' and entry.value is not null))
 ),
 
 number as (
@@ -90,6 +90,7 @@ select
             - max(value_number) filter (where source = 'result' and key = 'num_requests_successful'), 0
         ),
         case
+            when count(*) filter (where source = 'result' and key = 'failed') > 0 then null  -- it is stated, and no possible number
             when
                 max(value_number) filter (where key in ('num_prompts', 'client/num_prompts'))
                 = max(value_number) filter (where source = 'result' and key = 'completed')

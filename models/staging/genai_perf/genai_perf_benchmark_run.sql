@@ -66,8 +66,11 @@ select
             then not regexp_matches(told.started_at_text, '(Z|[+-][0-9]{2}:?[0-9]{2})$')
     end as is_zone_assumed,
     coalesce(
-        (clock.ended_ns - clock.started_ns) / 1e9,
-        epoch(try_cast(told.ended_at_text as timestamptz)) - epoch(try_cast(told.started_at_text as timestamptz))
+        case when clock.ended_ns > clock.started_ns then (clock.ended_ns - clock.started_ns) / 1e9 end,
+        case
+            when try_cast(told.ended_at_text as timestamptz) > try_cast(told.started_at_text as timestamptz)
+                then epoch(try_cast(told.ended_at_text as timestamptz)) - epoch(try_cast(told.started_at_text as timestamptz))
+        end
     ) as duration_s
 from genai_perf_run as run
 left join outcome

@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per run, the lengths that its configuration asked for, and how the model was served where a record of InferenceX that
+  One row per run, the lengths that its configuration asked for (genai-perf writes -1 for none), and how the model was served where a record of InferenceX that
   restates the run says so: neither genai-perf nor AIPerf does.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_configuration
@@ -9,8 +9,8 @@ with asked as (
     select
         run_id,
         artifact_manifest_digest,
-        try_cast(json_extract_string(workload_document, '$.isl') as bigint) as input_length,
-        try_cast(json_extract_string(workload_document, '$.osl') as bigint) as output_length
+        case when json_extract_string(workload_document, '$.isl') not like '-%' then try_cast(json_extract_string(workload_document, '$.isl') as bigint) end as input_length,
+        case when json_extract_string(workload_document, '$.osl') not like '-%' then try_cast(json_extract_string(workload_document, '$.osl') as bigint) end as output_length
     from genai_perf_run
 )
 

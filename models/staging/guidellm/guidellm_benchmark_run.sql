@@ -9,8 +9,8 @@ with outcome as (
         artifact_manifest_digest,
         sum(completed_count) as completed_count,
         sum(failed_count) as failed_count,
-        min(start_time_s) as start_time_s,
-        max(end_time_s) as end_time_s
+        min(start_time_s) filter (where end_time_s > start_time_s or end_time_s is null) as start_time_s,
+        max(end_time_s) filter (where end_time_s > start_time_s or start_time_s is null) as end_time_s
     from guidellm_metric
     group by
         run_id,

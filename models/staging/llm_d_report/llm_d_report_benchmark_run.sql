@@ -38,10 +38,10 @@ select
         when outcome.failed_count > 0 then 'failed'
         else 'unknown'
     end as status,
-    clock.started_at,
-    clock.ended_at,
-    case when clock.started_at is not null then false end as is_zone_assumed,
-    clock.duration_s
+    case when clock.ended_at >= clock.started_at or clock.ended_at is null then clock.started_at end as started_at,
+    case when clock.ended_at >= clock.started_at or clock.started_at is null then clock.ended_at end as ended_at,
+    case when clock.ended_at >= clock.started_at or (clock.ended_at is null and clock.started_at is not null) then false end as is_zone_assumed,
+    case when clock.duration_s > 0 then clock.duration_s end as duration_s
 from llm_d_report_run as run
 left join llm_d_report_serving_outcome as outcome
     on

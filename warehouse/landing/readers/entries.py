@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -134,6 +135,25 @@ def check_total(
             severity = NOTE if len(found) < len(parts) else severity if graded == ERROR else graded
         code = "impossible-count" if difference > 0 else "unaccounted-requests"
         report.at(code, message, entry, severity)
+
+
+def check_span(entries: Mapping[str, Entry], start: str, end: str, report: Report) -> None:
+    """Report an end that is before its start."""
+    began, ended = (_seconds(entries[key]) if key in entries else None for key in (start, end))
+    if began is not None and ended is not None and ended < began:
+        message = f"{end} is {entries[end].value}, before {start}, {entries[start].value}"
+        report.at("impossible-duration", message[:200], entries[end], ERROR)
+
+
+def _seconds(entry: Entry) -> float | None:
+    """A moment in seconds of the Unix epoch, or as ISO 8601; without a zone it is only good to be compared with others of its document."""
+    if entry.number is not None:
+        return entry.number
+    try:
+        moment = datetime.fromisoformat(entry.value or "")
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def check_computed(entry: Entry, computed: float, report: Report, unit: str = "") -> None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.text import Data, Report, clean, is_non_finite, lines, number_in
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.severity import NOTE
 
 from . import collective, nccl_summary
 from .bundles import SILENT_LOG, SUMMARY
@@ -163,7 +164,9 @@ def _check_end(data: Data, report: Report) -> None:
 
 def _silent(data: Data, report: Report, name: str) -> Rows:
     """A log that ended before any test began is a failed test, not a missing one."""
-    check = Check("nccl-tests", test_named(name), 0, len(data))
+    check = Check("nccl-tests", test_named(name), 0, len(data), is_test_stated=False)
+    if check.test is not None:
+        report("test-from-file-name", f"the log has no test: {check.test} is from the file's name", 0, 0, None, NOTE)
     check.fail("the log is empty" if len(data) == 0 else "the log holds no test")
     for line in lines(data, report):
         text = line.data.decode(errors="replace")
@@ -202,6 +205,9 @@ def _check_nodes(parse: _Parse, raw_path: str, check: Check, run: _Run) -> None:
         return
     if not check.nodes:
         check.nodes = list(named.nodes)
+        if check.nodes:
+            message = f"the log names no nodes: {','.join(check.nodes)[:200]} are from the file's name"
+            parse.buffer.issue("nodes-from-file-name", clean(message), raw_path, check.offset, 0, severity=NOTE, run_id=run.run_id)
     elif (named.nodes and set(named.nodes) != set(check.nodes)) or named.node_count != len(check.nodes):
         message = f"the log has {','.join(check.nodes)[:200]}, its name {','.join(named.nodes)[:200] or named.node_count}"
         parse.buffer.issue(

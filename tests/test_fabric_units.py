@@ -98,3 +98,14 @@ def test_a_latency_of_perftest_in_another_unit_than_the_others_is_no_value(tmp_p
     rows = of_log(tmp_path, sample.READ_LAT.replace("t_max[usec]", "t_max[nsec]"))
     assert codes(rows) == {"unknown-unit": 1}
     assert points(rows, "latency_min", "latency_max", "latency_p99", "latency_unit") == [(0.87, None, 0.95, "usec")]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (sample.NVBANDWIDTH.replace("bandwidth (GB/s)", "bandwidth (furlongs)"), 1), (sample.GPCNET_LOAD.replace("MiB/s/rank", "GiB/s/rank"), 1),
+        (sample.NVBANDWIDTH, 0), (sample.GPCNET_LOAD, 0),
+    ],
+)
+def test_an_unknown_unit_of_nvbandwidth_or_gpcnet_is_an_error(text: str, count: int, tmp_path: Path) -> None:
+    assert codes(of_log(tmp_path, text))["unknown-unit"] == count

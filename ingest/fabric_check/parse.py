@@ -85,10 +85,14 @@ def _log(parse: _Parse, raw_path: str, role: str | None) -> _Batches:
     tools += [tool for tool in TOOLS if tool.role == role and tool not in tools]
     sources = [tool.rows(data, report, name) for tool in tools] or [_silent(data, report, name)]
     has_checks = False
+    unknown_units: set[str] = set()
     for execution, row in executions(sources, raw_path):
         has_checks = True
         if row.issue is not None:
             report.at(*row.issue, row, "error")
+        if row.table == POINT and (reason := _unknown_unit(row)) is not None and reason not in unknown_units:
+            unknown_units.add(reason)
+            report.at("unknown-unit", reason, row, "error")
         if execution.is_held:
             execution.rows.append(row)
             if row.table is None:
@@ -100,6 +104,14 @@ def _log(parse: _Parse, raw_path: str, role: str | None) -> _Batches:
     if not has_checks:
         report("no-test", "no test of the log can be read", 0, len(data), 1, "error")
     _check_end(data, report)
+
+
+def _unknown_unit(row: Row) -> str | None:
+    """What is not known of the unit of a point of nvbandwidth or GPCNeT; the other tools' parsers report it at the header."""
+    tool, unit = row.check.tool, row.columns.get("bandwidth_unit")
+    if tool == "gpcnet" and unit not in (None, "MiB/s/rank"):
+        return f"the unit {unit} is not known: it gives no value"
+    return row.columns.get("status_reason") if tool == "nvbandwidth" and row.columns.get("status") == "measured" else None
 
 
 def _reported(parse: _Parse, execution: Execution) -> _Batches:

@@ -2,8 +2,9 @@
 description: >
   The official MLPerf Training results, recomputed from the logs: one row per repeat set. The fastest and the slowest run are
   dropped, the result is the mean of the rest, in minutes, times the scaling factor that the RCP checker left; of three runs
-  it is the median. A run that did not reach the target counts as one of the slowest; when more runs failed than are
-  dropped there is no result (NULL). unet3d drops four at each end. Weak scaling, of HPC rounds, trains many models at once: its
+  it is the median. A run that did not reach the target, or whose log is refused, counts as one of the slowest; when more runs failed than are
+  dropped there is no result (NULL). There is none either with fewer runs than the rules ask for, or if a log of the set copies
+  another one. unet3d drops four at each end. Weak scaling, of HPC rounds, trains many models at once: its
   result is the time from the first start to the last end of those that reached the target, NULL with fewer than the rules ask
   for; nothing is dropped or scaled. Not rounded: results are published with varying digits.
 grain: [repeat_set]
@@ -23,18 +24,20 @@ columns:
   node_count: {type: bigint, description: "Nodes"}
   accelerator_count: {type: bigint, description: "Accelerators in all nodes"}
   instance_scale: {type: bigint, description: "Of weak scaling: accelerators that each model was trained on; nodes, where they have none"}
-  official_minutes: {type: double, unit: min, description: "The result: mean of the runs used, times the scaling factor; of weak scaling, time to train them all"}
+  official_minutes: {type: double, unit: min, description: "The result: mean of the runs used, times the scaling factor; of weak scaling, time to train them all. NULL, too, with fewer runs than the rules ask for"}
   unscaled_minutes: {type: double, unit: min, description: "Mean of the runs used; of weak scaling, time to train them all"}
   scaling_factor: {type: double, description: "Factor of scaling.json; 1 without one, and for weak scaling; NULL: it cannot be read, and no official result is known"}
-  run_count: {type: bigint, description: "Runs started"}
+  run_count: {type: bigint, description: "Runs started; copies are none"}
   required_run_count: {type: bigint, description: "Runs that the rules ask for; NULL: not known"}
   succeeded_count: {type: bigint, description: "Runs that reached the target"}
-  failed_count: {type: bigint, description: "Runs that did not"}
+  failed_count: {type: bigint, description: "Runs that did not, or whose log is refused"}
+  copied_count: {type: bigint, description: "Logs that copy another log of the set: such a set has no result"}
   used_count: {type: bigint, description: "Runs in the mean"}
   used_run_ids: {type: varchar, description: "Those, fastest first"}
   dropped_fastest_run_ids: {type: varchar, description: "Dropped as the fastest"}
   dropped_slowest_run_ids: {type: varchar, description: "Dropped as the slowest, failed runs included"}
-  failed_run_ids: {type: varchar, description: "Runs that did not reach the target"}
+  failed_run_ids: {type: varchar, description: "Runs that did not reach the target, or whose log is refused"}
+  copied_run_ids: {type: varchar, description: "Runs whose log is a copy"}
   fastest_minutes: {type: double, unit: min, description: "Fastest run"}
   slowest_minutes: {type: double, unit: min, description: "Slowest run that reached the target"}
   variation_pct: {type: double, unit: "%", description: "Standard deviation / mean of the runs that reached the target"}
@@ -46,9 +49,9 @@ with ranked as (
         coalesce(rule.dropped_count, 1) as dropped_count,
         row_number() over (
             partition by submission.repeat_set
-            order by submission.time_to_train_ms nulls last, submission.run_id
+            order by submission.copy_of is not null, submission.time_to_train_ms nulls last, submission.run_id
         ) as place,
-        count(*) over (partition by submission.repeat_set) as run_count
+        count(case when submission.copy_of is null then 1 end) over (partition by submission.repeat_set) as run_count
     from mlperf_training_submission as submission
     inner join benchmark_run_fact as run
         on run.run_id = submission.run_id
@@ -63,6 +66,7 @@ scored as (
     select
         *,
         case
+            when copy_of is not null then 'copy'
             when scaling_mode = 'weak' then case when time_to_train_ms is null then 'failed' else 'used' end
             when place <= dropped_count then 'fastest'
             when place > run_count - dropped_count then 'slowest'
@@ -89,10 +93,11 @@ result as (
             else min(instance_accelerator_count)
         end as instance_scale,
         case when min(scaling_mode) = 'weak' then 1 else min(scaling_factor) end as scaling_factor,
-        count(*) as run_count,
+        count(*) filter (where part <> 'copy') as run_count,
         min(required_run_count) as required_run_count,
         count(time_to_train_ms) as succeeded_count,
-        count(*) filter (where time_to_train_ms is null) as failed_count,
+        count(*) filter (where part <> 'copy' and time_to_train_ms is null) as failed_count,
+        count(*) filter (where part = 'copy') as copied_count,
         count(*) filter (where part = 'used') as used_count,
         count(*) filter (where part = 'used' and time_to_train_ms is null) as used_failed_count,
         case
@@ -102,7 +107,8 @@ result as (
         string_agg(run_id, ', ' order by place) filter (where part = 'used') as used_run_ids,
         string_agg(run_id, ', ' order by place) filter (where part = 'fastest') as dropped_fastest_run_ids,
         string_agg(run_id, ', ' order by place) filter (where part = 'slowest') as dropped_slowest_run_ids,
-        string_agg(run_id, ', ' order by place) filter (where time_to_train_ms is null) as failed_run_ids,
+        string_agg(run_id, ', ' order by place) filter (where part <> 'copy' and time_to_train_ms is null) as failed_run_ids,
+        string_agg(run_id, ', ' order by place) filter (where part = 'copy') as copied_run_ids,
         min(time_to_train_ms) as fastest_ms,
         max(time_to_train_ms) as slowest_ms,
         100 * stddev_samp(time_to_train_ms) / avg(time_to_train_ms) as variation_pct
@@ -113,10 +119,11 @@ result as (
 judged as (
     select
         *,
-        case
+        copied_count = 0 and case
             when scaling_mode = 'weak' then succeeded_count >= coalesce(required_run_count, 1)
             else used_failed_count = 0
-        end as has_result
+        end as has_mean,
+        run_count >= coalesce(required_run_count, 1) as has_enough_runs
     from result
 )
 
@@ -133,18 +140,20 @@ select
     node_count,
     accelerator_count,
     instance_scale,
-    case when has_result then result_ms / 60000 * scaling_factor end as official_minutes,
-    case when has_result then result_ms / 60000 end as unscaled_minutes,
+    case when has_mean and has_enough_runs then result_ms / 60000 * scaling_factor end as official_minutes,
+    case when has_mean then result_ms / 60000 end as unscaled_minutes,
     scaling_factor,
     run_count,
     required_run_count,
     succeeded_count,
     failed_count,
-    case when has_result then used_count else 0 end as used_count,
-    case when has_result then used_run_ids end as used_run_ids,
+    copied_count,
+    case when has_mean then used_count else 0 end as used_count,
+    case when has_mean then used_run_ids end as used_run_ids,
     dropped_fastest_run_ids,
     dropped_slowest_run_ids,
     failed_run_ids,
+    copied_run_ids,
     fastest_ms / 60000 as fastest_minutes,
     slowest_ms / 60000 as slowest_minutes,
     variation_pct

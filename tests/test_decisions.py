@@ -315,7 +315,7 @@ def test_the_signature_of_a_decision_is_checked_wherever_its_number_is(
 def test_the_standard_project_honours_it_down_to_the_packet(tmp_path: Path, wh_on: WhOn) -> None:
     project = standard_project(tmp_path / "project")
     runs = [mlperf_training.Run(minutes=minutes, seed=number) for number, minutes in enumerate((10, 11, 12, 13))]
-    mlperf_training.write_set(tmp_path / "in", runs, benchmark="retinanet")
+    mlperf_training.write_set(tmp_path / "in", runs, benchmark="gpt3")
     take_in(project, tmp_path / "in")
     build(project)
     # Of four, the times of 11 and 12 minutes count; without the slowest it is the median of the other three.
@@ -354,7 +354,7 @@ def partly_retracted(tmp_path_factory: pytest.TempPathFactory) -> Project:
     bench_serving.write(evidence / "serving" / "sweep.jsonl", "\n".join(records))
     bench_serving.write(evidence / "copied" / "best.jsonl", records[0])
     superbench.write_all(evidence / "superbench")
-    mlperf_training.write_set(evidence, [mlperf_training.Run(minutes=minutes) for minutes in (10, 11, 12, 13)], benchmark="retinanet")
+    mlperf_training.write_set(evidence, [mlperf_training.Run(minutes=minutes) for minutes in (10, 11, 12, 13)], benchmark="gpt3")
     mlperf_inference.write_submission(evidence)
     for part in sorted(evidence.iterdir()):
         take_in(project, part)

@@ -129,7 +129,7 @@ class TestNccl:
         )
         rows = of_log(tmp_path, text, "all_reduce.log")
         assert points(rows, "placement", "time_us", "bus_bandwidth_gb_per_s", "wrong_count") == [("in_place", 12.5, 0.14, 0), ("in_place", 12.0, 0.15, 0)]
-        assert codes(rows) == {} and outcomes(rows) == [("all_reduce_perf", "measured", None)]
+        assert codes(rows) == {"test-from-file-name": 1} and outcomes(rows) == [("all_reduce_perf", "measured", None)]
 
     def test_a_log_of_two_tests_is_two_runs(self, tmp_path: Path) -> None:
         text = sample.nccl_section(average="8.15 ") + sample.nccl_section("sendrecv_perf", average="7.5 ", reduced_to=3000000, rows=sample.even("7.5", 1))
@@ -145,8 +145,8 @@ class TestNccl:
     def test_points_in_both_placements_and_na_is_null(self, tmp_path: Path) -> None:
         rows = of_log(tmp_path, sample.nccl_section())
         assert points(rows, "point_index", "placement", "message_bytes", "time_us", "bus_bandwidth_gb_per_s", "wrong_count", "redop", "root") == [
-            (1, "out_of_place", 1048576, 100.5, 10.43, 0, "sum", None), (1, "in_place", 1048576, 90.0, 11.65, None, "sum", None),
-            (2, "out_of_place", 2097152, 200.25, 10.5, 0, "sum", None), (2, "in_place", 2097152, 1.2e8, 0.02, None, "sum", None),
+            (1, "out_of_place", 1048576, 50.27, 10.43, 0, "sum", None), (1, "in_place", 1048576, 45.0, 11.65, None, "sum", None),
+            (2, "out_of_place", 2097152, 99.91, 10.5, 0, "sum", None), (2, "in_place", 2097152, 5.2e4, 0.02, None, "sum", None),
         ]
 
     def test_ranks_name_node_device_bus_and_model(self, tmp_path: Path) -> None:
@@ -179,6 +179,9 @@ class TestNccl:
     def test_old_format_takes_its_test_from_the_file_name_and_errors_are_no_counts(self, tmp_path: Path) -> None:
         rows = of_log(tmp_path, sample.OLD_ALL_GATHER, "nccl_allgather.log")
         assert outcomes(rows) == [("all_gather_perf", "measured", None)]
+        assert [(row["code"], row["severity"], row["message"]) for row in rows[ISSUE_TABLE]] == [
+            ("test-from-file-name", "note", "the log does not name its test: all_gather_perf is from the file's name")
+        ]
         assert points(rows, "point_index", "message_bytes", "max_error", "wrong_count", "redop")[-2:] == [(3, 32, 1e-07, None, None), (3, 32, 2e-07, None, None)]
         assert [row[0] for row in points(rows, "point_index")] == [1, 1, 2, 2, 3, 3]  # a size that stands twice is two points
 
@@ -219,16 +222,16 @@ class TestNccl:
                 line = "  ".join(cells)
             lines.append(line)
         rows = of_log(tmp_path, "\n".join(lines))
-        assert points(rows, "time_us", "latency_min", "latency_p99", "latency_unit")[:2] == [(100.5, 99.5, 109.0, "us"), (90.0, 1.0, 1.9, "us")]
+        assert points(rows, "time_us", "latency_min", "latency_p99", "latency_unit")[:2] == [(50.27, 99.5, 109.0, "us"), (45.0, 1.0, 1.9, "us")]
         (run,) = rows["fabric_check_run"]
         assert run["started_at"] == datetime(2026, 1, 28, 1, 7, 2, tzinfo=UTC) and run["is_zone_assumed"] is True
 
     def test_a_row_cut_in_its_middle_keeps_the_whole_half(self, tmp_path: Path) -> None:
         lines = sample.nccl_section().splitlines()
         last = next(index for index, line in enumerate(lines) if line.startswith("     2097152"))
-        cut = lines[last][: lines[last].index("1.2e+08")]
+        cut = lines[last][: lines[last].index("5.2e+04")]
         rows = of_log(tmp_path, "\n".join([*lines[:last], cut]))
-        assert points(rows, "placement", "time_us")[2:] == [("out_of_place", 200.25)]
+        assert points(rows, "placement", "time_us")[2:] == [("out_of_place", 99.91)]
         assert codes(rows) == {"truncated-row": 1, "unfinished-line": 1} and outcomes(rows)[0][1] == "failed"
 
     @pytest.mark.parametrize("words", range(5, 13))
@@ -263,11 +266,11 @@ class TestNccl:
         assert outcomes(rows) == [("alltoall_perf", "failed", warning)] and codes(rows) == {}
 
     def test_a_unit_that_is_not_known_is_told_and_gives_no_value(self, tmp_path: Path) -> None:
-        rows = of_log(tmp_path, sample.nccl_section().replace("(us)", "(ms)"))
+        rows = of_log(tmp_path, sample.nccl_section().replace("(us)", "(ticks)"))
         assert {row[0] for row in points(rows, "time_us")} == {None} and codes(rows) == {"unknown-unit": 1}
 
     def test_what_is_no_number_is_told_with_its_place_and_null(self, tmp_path: Path) -> None:
-        rows = of_log(tmp_path, sample.nccl_section().replace("  200.25", "     inf").replace("10.50", "1O.50"))
+        rows = of_log(tmp_path, sample.nccl_section().replace("   99.91", "     inf").replace("10.50", "1O.50"))
         assert points(rows, "time_us", "bus_bandwidth_gb_per_s")[2] == (None, None)
         assert codes(rows) == {"non-finite-number": 1, "not-a-number": 1}
         assert all(row["line_number"] == 13 and row["raw_length"] > 0 for row in rows[ISSUE_TABLE])

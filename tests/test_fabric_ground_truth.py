@@ -90,7 +90,8 @@ class TestRealEvidence:
 
     def test_no_issue_and_every_recognisable_log_is_claimed(self, fabric_evidence: Path, real: Project) -> None:
         sql = sql_of(real)
-        assert sql("select * from ingest_issue") == []
+        # Logs of the first versions do not name their test, and logs that broke off before any line name no nodes.
+        assert sql("select distinct code from ingest_issue where code not in ('test-from-file-name', 'nodes-from-file-name') or severity <> 'note'") == []
         left = {path for (path,) in sql("select raw_path from raw_artifact where family = 'unrecognised'")}
         marked = re.compile(r"Avg bus bandwidth|RDMA_Write BW|nvbandwidth Version|Gflop/s|fio version|Network Tests v")
         assert [path for path in left if path.endswith(".log") and marked.search((fabric_evidence / path).read_text(errors="replace"))] == []

@@ -56,6 +56,22 @@ NO_TOKENS = DETAIL[: DETAIL.index(TOKENS)]
 NO_COUNT = DETAIL[: DETAIL.index(':::MLLOG {"key": "num_errors"')]
 WITHOUT_NEWLINE = SUMMARY.rstrip("\n"), DETAIL.rstrip("\n")
 NEGATIVE = changed(OFFLINE, "second: 700.25", "second: -700.25")
+ZERO = changed(OFFLINE, "second: 700.25", "second: 0")
+NO_LATENCY = changed(own(SINGLE), ": 7752921835", ": 0")
+# 1,000 samples in 10 s are 100 a second.
+OFFLINE_DETAIL = sample.detail_log("Offline", {"samples_per_s": 100.0, "tokens_per_s": 1000.0})
+TIMED = [sample.detail_line(key, value) for key, value in (
+    ("generated_query_count", 1), ("generated_samples_per_query", 1000), ("result_max_latency_ns", 10_000_000_000),
+)]
+
+
+def timed(seconds: float, **stated: float) -> tuple[str, str]:
+    """The logs of an Offline run of 1,000 samples that lasted so long, at 100 samples per second as it says."""
+    lines = "".join(TIMED).replace("10000000000", f"{round(seconds * 1e9)}")
+    lines += "".join(sample.detail_line(key, value) for key, value in stated.items())
+    return own(sample.summary_log("Offline", {"samples_per_s": 100.0})), lines + OFFLINE_DETAIL
+
+
 OLD_DETAIL = '"pid": 4242, "tid": 4242, "ts": 5112ns : loadgen version : .5a1\n'
 
 # Platform: round, scenario, logs; the error's code, file, line, and what its message says; the validity of the row.
@@ -119,6 +135,17 @@ REFUSED: dict[str, Case] = {
         "v5.1", "SingleStream", (changed(SINGLE, ESTIMATE, ESTIMATE.replace(": ", ": -")),),
         ("impossible-result", "summary", line_of(SINGLE, ESTIMATE.rstrip()), "-13349740"), None,
     ),
+    "no-throughput": ("v5.1", "Offline", (ZERO,), ("impossible-result|no-result", "summary", line_of(ZERO, "Samples per"), "is 0, which nothing can have"), None),
+    "no-latency": (
+        "v5.1", "SingleStream", (NO_LATENCY,), ("impossible-result", "summary", line_of(NO_LATENCY, "Mean"), "is 0, which"), None,
+    ),
+    "ten-times-too-fast": (
+        "v5.1", "Offline", timed(100), ("throughput-contradicted", "summary", None, "1000 samples in 100 s are 10 per second: a factor of 10 apart"), None,
+    ),
+    "percentiles-out-of-order": (
+        "v5.1", "Offline", timed(10, **{"result_50.00_percentile_latency_ns": 9_000_000, "result_90.00_percentile_latency_ns": 8_000_000}),
+        ("impossible-result", "summary", None, "result_50.00_percentile_latency_ns is 9000000 and result_90.00_percentile_latency_ns is 8000000"), None,
+    ),
 }
 # Platform: round, logs of an Offline run, result, severities of the issues by code.
 TAKEN: dict[str, tuple[str, tuple[str, ...], float, dict[str, str]]] = {
@@ -128,6 +155,9 @@ TAKEN: dict[str, tuple[str, tuple[str, ...], float, dict[str, str]]] = {
     "older-load-generator": ("v5.1", (own(SUMMARY), NO_COUNT), 9000.25, {}),
     "one-throughput-by-two-names": ("v5.1", (changed(COUNTED, "9000.25", "9966.8"),), 9966.8, {}),
     "detail-log-that-is-not-json": ("v0.7", (OFFLINE, OLD_DETAIL), 700.25, {"unrecognised-line": "warning"}),
+    "as-fast-as-its-latency": ("v5.1", timed(10.1), 1000.0, {}),
+    "a-fifth-too-fast": ("v5.1", timed(12.5), 1000.0, {"throughput-contradicted": "warning"}),
+    "mean-that-overflowed": ("v5.1", timed(10, result_min_latency_ns=5, result_mean_latency_ns=4), 1000.0, {"mean-contradicted": "error"}),
     "note-behind-the-end": ("v5.1", (OFFLINE + "Operator : night shift\n",), 700.25, {}),
     "warnings": ("v5.1", (WARNED,), 700.25, {}),
     "warning-in-detail": ("v5.1", (own(SUMMARY), flagged(WARNING, "is_warning") * 2 + DETAIL), 9000.25, {}),
@@ -178,6 +208,12 @@ def test_what_the_checker_takes_is_a_result(case: str, rows: dict[str, Row]) -> 
     _, _, performance, expected = TAKEN[case]
     assert (rows[case]["performance_result"], rows[case]["validity"]) == (performance, "VALID")
     assert severities(rows[case]) == expected
+
+
+def test_a_mean_that_overflowed_is_no_latency(home: Path, rows: dict[str, Row]) -> None:
+    sql = "select e2e_mean_ms from serving_outcome_fact where run_id like '%/mean-that-overflowed/%'"
+    with run_query(current_build(find_project(home / "project")).path, sql) as result:
+        assert result.fetchall() == [(7752.921835,)]  # the summary's, which states no least and no largest
 
 
 def test_a_run_whose_detail_log_lies_with_another_is_refused_with_it(rows: dict[str, Row]) -> None:

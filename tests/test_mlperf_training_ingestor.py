@@ -44,7 +44,7 @@ def rows_of(path: Path, folder: Path) -> Rows:
 
 def rows_of_text(text: str | bytes, tmp_path: Path) -> Rows:
     """The rows of a lone result file beside a whole one, which makes it recognised whatever is in it."""
-    folder = sample.write_set(tmp_path / "tree", [sample.Run()])
+    folder = sample.write_set(tmp_path / "tree", [sample.Run(minutes=20)])
     sample.write(folder / "result_1.txt", text)
     rows = rows_of(folder, tmp_path / "store")
     return {table: [row for row in found if row["raw_path"].endswith("result_1.txt")] for table, found in rows.items()}
@@ -343,7 +343,7 @@ class TestDamage:
         ],
     )
     def test_metadata_of_other_types_is_told(self, tmp_path: Path, metadata: str, expected: dict) -> None:
-        start = sample.event("run_start", None, 0).partition('"metadata"')[0]
+        start = sample.event("run_start", None, 9e6).partition('"metadata"')[0]
         text = sample.result_log(sample.Run(status=None)) + start.replace("run_start", "run_stop") + f'"metadata": {metadata}}}\n'
         rows = rows_of_text(text, tmp_path)
         assert codes(rows) == expected

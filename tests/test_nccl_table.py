@@ -228,20 +228,20 @@ def test_an_all_to_all_without_operator_is_read_by_its_columns(tmp_path: Path, i
         ("out_of_place", 1048576, None, None, 87.42, 11.99, 10.5, None), ("in_place", 1048576, None, None, 88.9, 11.79, 10.32, None),
         ("out_of_place", 8589934592, None, None, 33508, 256.36, 224.31, None), ("in_place", 8589934592, None, None, 33234, 258.47, 226.16, None),
     ]
-    assert codes(rows) == {}
+    assert codes(rows) == {"test-from-file-name": 1}
 
 
 def test_a_root_without_an_operator_is_no_time(tmp_path: Path) -> None:
     text = ALL_TO_ALL.replace("type   redop     time", "type   redop    root     time").replace("float        ", "float               0")
     rows = of_log(tmp_path, text, "nccl_reduce.log")
     assert points(rows, "redop", "root", "time_us")[::2] == [(None, 0, 1.63), (None, 0, 87.42), (None, 0, 33508)]
-    assert codes(rows) == {}
+    assert codes(rows) == {"test-from-file-name": 1}
 
 
 def test_an_error_above_the_threshold_is_a_failed_point(tmp_path: Path) -> None:
     text = ALL_TO_ALL.replace("10.50    N/A ", "10.50  1e+00*")
     rows = of_log(tmp_path, text, "nccl_alltoall.log")
-    assert points(rows, "max_error", "status")[1:4] == [(None, "measured"), (1.0, "failed"), (None, "measured")] and codes(rows) == {"wrong-values": 1}
+    assert points(rows, "max_error", "status")[1:4] == [(None, "measured"), (1.0, "failed"), (None, "measured")] and codes(rows) == {"wrong-values": 1, "test-from-file-name": 1}
 
 
 def test_the_real_all_to_all_has_all_of_its_points(missed_evidence: Path, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_the_real_all_to_all_has_all_of_its_points(missed_evidence: Path, tmp_pa
     # As SOURCES.md of the evidence has it.
     assert (1048576, "out_of_place", 87.42, 11.99, 10.5) in truth and len(truth) == 68
     assert sql("select distinct redop, root from fabric_outcome_fact where scope = 'point'") == [(None, None)]
-    assert sql("select * from ingest_issue") == []
+    assert sql("select code, severity from ingest_issue") == [("test-from-file-name", "note")]
 
 
 def test_a_wide_number_that_was_cut_within_its_decimals_is_not_read() -> None:

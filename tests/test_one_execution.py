@@ -101,9 +101,9 @@ def nccl(faster: float = 0.0, pid: int = 7000) -> str:
     head, rows, tail = sample.nccl_section(average="5.25 ").partition("     1048576")
     rows, bounds, tail = (rows + tail).partition("# Out of bounds")
     body = "".join(
-        f"{1024 << power:12}  {256 << power:12}     float     sum      -1    {100 + power:5}.5  {2 * out:6.2f}  {out:6.2f}       0"
-        f"    {90 + power:5}.5  {2 * out + 2:6.2f}  {power + 2:3}.25       0\n"
-        for power in range(8) for out in [power + 1.25 + faster]
+        f"{size:12}  {size // 4:12}     float     sum      -1  {round(size / out / 2e3, 2):9}  {2 * out:6.2f}  {out:6.2f}       0"
+        f"  {round(size / (out + 1) / 2e3, 2):9}  {2 * out + 2:6.2f}  {power + 2:3}.25       0\n"
+        for power in range(8) for out in [power + 1.25 + faster] for size in [1048576 << power]
     )
     return head.replace("Pid 7000", f"Pid {pid}") + body + bounds + tail
 

@@ -11,7 +11,7 @@ from warehouse.landing.family import Family
 from .tables import TABLES
 
 INGESTOR = Family(
-    package=__name__, name="fabric_check", version=10, tables=TABLES,
+    package=__name__, name="fabric_check", version=11, tables=TABLES,
     formats=(
         "nccl-tests and rccl-tests text, 2.0 to 2.18: several tests in a log, launcher prefixes, per-iteration columns",
         "nccl-tests JSON (-J), versions 1 and 2",

@@ -27,6 +27,7 @@ class Check:
     test: str | None
     offset: int
     length: int = 0
+    is_test_stated: bool = True  # False: `test` is from a command line or the file's name, not from what the tool wrote
     tool_version: str | None = None
     status: str = "unknown"
     status_reason: str | None = None

@@ -1,5 +1,5 @@
-"""What the figures of a collective test must obey, whichever format states them: rows without wrong values, bus bandwidths that
-follow from the algorithm bandwidths, one figure a size, and one average that the rows can have.
+"""What the figures of a collective test must obey, whichever format states them: rows without wrong values, algorithm bandwidths
+that follow from sizes and times, bus bandwidths that follow from these, one figure a size, and one average that the rows can have.
 
 Landing keeps every figure. A point that cannot be right is `failed`, so no fact has its figures, and the average of a test with
 such a point loses its number. Source of the factors: NVIDIA/nccl-tests doc/PERFORMANCE.md.
@@ -21,6 +21,7 @@ AVERAGE, OUT_OF_BOUNDS = "Avg bus bandwidth", "Out of bounds values"
 TOOLS = frozenset({"nccl-tests", "rccl-tests"})
 _MOST_RANKS = 65_536
 _ROUNDING, _RELATIVE_ROUNDING = 0.0051, 1e-4  # GB/s: two decimals, and six characters for large rates
+_RELATIVE_TIME_ROUNDING = 2e-3  # scripts round again
 _BY_ALL_OTHERS = ("all_gather", "reduce_scatter", "alltoall", "gather", "scatter")
 _FACTORS: dict[str, Callable[[int], float]] = {
     "all_reduce": lambda ranks: 2 * (ranks - 1) / ranks,
@@ -35,10 +36,11 @@ _DAMAGED = ("malformed-row", "truncated-row", "blank-cell", "not-a-number", "non
 def settled(check: Check, rows: list[Row], report: Report) -> list[Row]:
     """The rows of a check that is over, with what contradicts itself failed and reported; each check has one test."""
     points = [row for row in rows if row.table == POINT]
-    faults = {id(row): reason for find in (_off_factor, _stated_twice) for row, reason in find(check, points, report)}
+    faults = {id(row): reason for find in (_off_factor, _off_time, _stated_twice) for row, reason in find(check, points, report)}
     reason = next(iter(faults.values()), None)
     averages = [row for row in rows if row.table == ENTRY and row.columns["key"] == AVERAGE]
     reason = _wrong_values(rows, points, report) or reason or _no_average_of(points, averages, report)
+    rows = [row._replace(columns={**row.columns, "test": check.test}) if row.table == TEST else row for row in rows]
     if reason is None:
         return rows
     check.fail(reason)
@@ -72,29 +74,67 @@ def _wrong_values(rows: list[Row], points: list[Row], report: Report) -> str | N
 
 def _off_factor(check: Check, points: list[Row], report: Report) -> list[tuple[Row, str]]:
     """The points whose bus bandwidth is not the algorithm bandwidth times the factor of the collective."""
-    factor_of = _FACTORS.get((check.test or "").removesuffix("_perf"))
+    name = (check.test or "").removesuffix("_perf")
+    factor_of, ranks = _FACTORS.get(name), check.rank_count
     rates = {
         id(row): (float(alg), float(bus)) for row in points
         if (alg := row.columns.get("alg_bandwidth_gb_per_s")) is not None and (bus := row.columns.get("bus_bandwidth_gb_per_s")) is not None
     }
-    if factor_of is None or not check.rank_count or not check.are_ranks_one_group:
+    if factor_of is None or not ranks or not check.are_ranks_one_group:
         return []
-    if all(_follow(*pair, factor_of(check.rank_count)) for pair in rates.values()):
+    factor = factor_of(ranks)
+    if all(_follow(*pair, factor) for pair in rates.values()):
         return []
+    largest = max(rates.values())
+    stated = f"the bus bandwidths are {largest[1] / largest[0] if largest[0] else 0:.4g} times the algorithm bandwidths; {name}"
+    stated += f" on {ranks} ranks, as listed, has {factor:.4g} times (nccl-tests, PERFORMANCE.md)"
     # Processes write into one log, and a line that lists a rank may be lost.
-    others = (ranks for ranks in range(2, _MOST_RANKS) if all(_follow(*pair, factor_of(ranks)) for pair in rates.values()))
-    if (ranks := next(others, None)) is not None:
-        message = f"{check.rank_count} ranks are listed, and every bus bandwidth is that of {ranks}"
+    others = [many for many in range(ranks + 1, _MOST_RANKS) if all(_follow(*pair, factor_of(many)) for pair in rates.values())]
+    if others and others[-1] < 2 * others[0]:
+        message = f"{stated}: that is the factor of {others[0]} ranks, and the lines of some ranks may be lost"
         report.at("rank-count-contradicted", message, points[0], WARNING)
+        return []
+    if not check.is_test_stated:
+        message = f"{stated}: the rows are of another collective than the command line or the file's name says, and none is taken"
+        report.at("test-name-disagrees", message, points[0], WARNING)
+        check.test = None
         return []
     found = []
     for row in points:
-        if id(row) in rates and not _follow(*rates[id(row)], factor := factor_of(check.rank_count)):
+        if id(row) in rates and not _follow(*rates[id(row)], factor):
             alg, bus = rates[id(row)]
-            reason = f"the bus bandwidth is {bus:.6g} GB/s, the algorithm bandwidth {alg:.6g} GB/s"
-            reason += f" times {factor:.6g} for {check.rank_count} ranks"
+            reason = f"the bus bandwidth is {bus:.6g} GB/s, the algorithm bandwidth {alg:.6g} GB/s times {factor:.6g} for {ranks} ranks"
             report.at("bandwidth-contradicted", f"{row.columns['message_bytes']} bytes: {reason}", row, ERROR)
             found.append((row, reason))
+    return found
+
+
+def _off_time(check: Check, points: list[Row], report: Report) -> list[tuple[Row, str]]:
+    """The points whose size over their time is far from the algorithm bandwidth (nccl-tests, PERFORMANCE.md). The worst is reported,
+    as serious as it is off. The CPU's time, if that was asked for, is no measure of the bandwidth."""
+    if check.parameters.get("report_cputime") or check.test is not None and check.test.removesuffix("_perf") not in _FACTORS:
+        return []
+    worst: tuple[float, Row, str, str] | None = None
+    found = []
+    off = 0
+    for row in points:
+        size, time, alg = (row.columns.get(name) for name in ("message_bytes", "time_us", "alg_bandwidth_gb_per_s"))
+        if not size or not time or alg is None or time < 0:
+            continue
+        rate = size / time / 1e3
+        if abs(alg - rate) <= _rounding(alg) + rate * (_time_rounding(time) / time + _RELATIVE_TIME_ROUNDING):
+            continue
+        severity, apart = disagreement(alg, rate)
+        reason = f"the algorithm bandwidth is {alg:.6g} GB/s, but {size} bytes in {time:.6g} us are {rate:.6g} GB/s: {apart}"
+        off += 1
+        if severity == ERROR:
+            found.append((row, reason))
+        distance = abs(alg - rate) / max(abs(alg), rate)
+        if worst is None or distance > worst[0]:
+            worst = distance, row, reason, severity
+    if worst is not None:
+        _, row, reason, severity = worst
+        report.at("time-contradicted", reason + (f" (and {off - 1} more rows)" if off > 1 else ""), row, severity)
     return found
 
 
@@ -106,6 +146,11 @@ def _rounding(rate: float) -> float:
     """Half a unit of the last digit that it may have been written with; scripts may write fewer than two decimals."""
     decimals = repr(rate).partition(".")[2]
     return max(_ROUNDING if len(decimals) > 1 else 0.051, _RELATIVE_ROUNDING * abs(rate))
+
+
+def _time_rounding(time: float) -> float:
+    """Half a unit of the last digit that a time in us is written with: two decimals, one from 100 on, none from 10,000 on."""
+    return 0.0051 if time < 100 else 0.051 if time < 10_000 else 0.51
 
 
 def _stated_twice(check: Check, points: list[Row], report: Report) -> list[tuple[Row, str]]:

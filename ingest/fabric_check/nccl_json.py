@@ -56,7 +56,7 @@ def _check(document: Document) -> Rows:
 def _program(arguments: Element | None) -> str | None:
     value = arguments.value if arguments else None
     first = value[0] if isinstance(value, list) and value and isinstance(value[0], str) else ""
-    return clean(first.rpartition("/")[2])[:256] or None
+    return clean(first.rpartition("/")[2].removesuffix("_mpi"))[:256] or None
 
 
 def _times(check: Check, found: dict[str, Element]) -> None:
@@ -118,6 +118,8 @@ def _result(check: Check, document: Document, result: Element, index: int, kinds
             continue
         per_iteration = document.record(halves.get(f"{placement}_per_iter"))
         time, wrong = measured.number("time"), measured.count("nwrong")
+        if time is None and measured.number("cpu_time") is not None:
+            check.parameters["report_cputime"] = True
         latency: dict[str, Any] = {column: per_iteration.number(key) for column, key in _PER_ITERATION.items()}
         yield point(
             check, document.line(half), 1, index, placement=placement, status="failed" if wrong else "measured",

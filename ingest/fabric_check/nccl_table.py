@@ -24,6 +24,15 @@ _MEASURES = {
     "time": "time_us", "cputime": "time_us", "algbw": "alg_bandwidth_gb_per_s", "busbw": "bus_bandwidth_gb_per_s",
     "error": "max_error", "#wrong": "wrong_count", "i_min": "latency_min", "i_max": "latency_max", "i_p99": "latency_p99",
 }
+# Of a unit in the table's second header line, how many of the landing column's unit it is. The tools write (us) and (GB/s).
+_UNITS = {
+    "time_us": {"(us)": 1.0, "(ns)": 1e-3, "(ms)": 1e3, "(s)": 1e6},
+    "bandwidth": {
+        "(GB/s)": 1.0, "(MB/s)": 1e-3, "(TB/s)": 1e3, "(MiB/s)": 2**20 / 1e9, "(GiB/s)": 2**30 / 1e9, "(Mb/s)": 0.125e-3, "(Gb/s)": 0.125,
+        "(Mbit/s)": 0.125e-3, "(Gbit/s)": 0.125,
+    },
+}
+_UNITS_LINE = re.compile(r"#\s*(?:\([^\s()]+\)\s*)+")
 _MAY_BE_BLANK = frozenset({"redop", "root", "error", "#wrong"})
 _CELL, _BLANK = re.compile(r"\S+"), re.compile(r"\s")
 _CUT_DECIMALS = re.compile(r"\.\d?\Z")
@@ -42,7 +51,8 @@ class Section:
     measures: list[str] = field(default_factory=list)
     is_in_place_alone: bool = False
     has_timestamp: bool = False
-    has_units: bool = True
+    units: list[float | None] = field(default_factory=list)  # what makes the landing column's unit of each measure; None: not known
+    has_byte_sizes: bool = True
     points: int = 0
     average: float | None = None
     average_text: str | None = None
@@ -50,12 +60,19 @@ class Section:
     error: str | None = None
     reduced_to: str | None = None
     has_header: bool = False
+    is_named: bool = False  # whether it was settled which test it is, or that nothing says so
     ranks: dict[int, str] = field(default_factory=dict)  # as the log states them
     processes: list[str] = field(default_factory=list)  # that took part, each with its host and GPU
     is_concluded: bool = False
     is_over: bool = False  # whether rows that are not its own have followed
     waiting: list[Row] = field(default_factory=list)  # until the test's name is known
     kinds: dict[str, set[str]] = field(default_factory=lambda: {"type": set(), "redop": set(), "root": set()})
+
+    @property
+    def bus_unit(self) -> float | None:
+        """What makes GB/s of the average, which is in the unit of the table's bus bandwidths; None: not known."""
+        found = {unit for name, unit in zip(self.measures, self.units, strict=False) if name == "busbw"} or {1.0}
+        return next(iter(found)) if len(found) == 1 else None
 
 
 def read_columns(section: Section, line: Line, text: str, report: Report) -> None:
@@ -67,20 +84,46 @@ def read_columns(section: Section, line: Line, text: str, report: Report) -> Non
         section.measures = words[len(section.left) : len(words) - section.has_timestamp]
         ends = [cell.end() for cell in _CELL.finditer(text.lstrip("#"))]
         section.ends = [end - ends[0] for end in ends[: len(ends) - section.has_timestamp]]
+        section.units = [1.0] * len(section.measures)
         section.is_aligned = "  " in text.lstrip("# ")
         for name in section.measures:
             if name not in _MEASURES and not name.startswith("i_"):
                 report.at("unknown-column", name[:80], line, "error")
         if "cputime" in words:
             section.check.parameters["report_cputime"] = True
-    elif words[:2] == ["(B)", "(elements)"]:
-        section.has_units = {"(us)", "(GB/s)"} <= set(words)
-        if not section.has_units:
-            report.at("unknown-unit", text[:200], line, "error")
+    elif section.left and _UNITS_LINE.fullmatch(text):
+        _read_units(section, words, line, report)
     elif _IN_PLACE_ALONE.fullmatch(text):
         section.is_in_place_alone = True
     elif not SAYS_NOTHING.fullmatch(text):
         report.at("unknown-line", text[:200], line)
+
+
+def _read_units(section: Section, words: list[str], line: Line, report: Report) -> None:
+    """Take the units of the measures, in the order of their columns; those of each iteration have none in some versions."""
+    section.has_byte_sizes = words[0] == "(B)"
+    stated = words[2:]
+    bearing = [index for index, name in enumerate(section.measures) if name.startswith("i_") or _kind(name) is not None]
+    if len(stated) < len(bearing):
+        bearing = [index for index in bearing if not section.measures[index].startswith("i_")]
+    if 2 * len(stated) == len(bearing):  # of both halves
+        stated *= 2
+    units: dict[int, str] = dict(zip(bearing, stated, strict=True)) if len(stated) == len(bearing) else {}
+    unknown = [] if section.has_byte_sizes else [f"size {words[0]}"]
+    for index, name in enumerate(section.measures):
+        if (kind := _kind(name)) is not None:
+            section.units[index] = _UNITS[kind].get(units.get(index, ""))
+            if section.units[index] is None:
+                unknown.append(f"{name} {units.get(index, '')}".rstrip())
+    if unknown:
+        message = f"the unit of {', '.join(dict.fromkeys(unknown))} is not known: no value is taken from there"
+        report.at("unknown-unit", message[:300], line, "error")
+
+
+def _kind(name: str) -> str | None:
+    """What kind of unit a measure has, where it has one."""
+    column = _MEASURES.get(name, "")
+    return "bandwidth" if "bandwidth" in column else column if column in _UNITS else None
 
 
 def table_row(section: Section, told: Told, report: Report) -> Rows:
@@ -130,7 +173,7 @@ def table_row(section: Section, told: Told, report: Report) -> Rows:
     section.points += 1
     for placement, places in whole.items():
         texts = measures[places.start : places.stop]
-        measured = _measured(section, texts, told, report)
+        measured = _measured(section, texts, section.units[places.start : places.stop], told, report)
         is_wrong = measured.get("wrong_count") or any(text is not None and text.endswith("*") for text in texts)
         yield point(
             section.check, told.line, 1, section.points, placement=placement, **columns, **measured,
@@ -241,17 +284,16 @@ def _left_columns(section: Section, found: dict[str, str | None], line: Line, re
             seen.add(clean(text)[:64])
     redop = found.get("redop") or ""
     return {
-        "message_bytes": integer_in(found["size"] or ""), "element_count": table_integer(found.get("count") or "", "count", line, report),
+        "message_bytes": integer_in(found["size"] or "") if section.has_byte_sizes else None,
+        "element_count": table_integer(found.get("count") or "", "count", line, report),
         "element_type": clean(found.get("type") or "")[:64] or None, "redop": None if is_missing(redop) else clean(redop)[:64],
         "root": root if (root := table_integer(found.get("root") or "", "root", line, report)) is not None and root >= 0 else None,
     }
 
 
-def _measured(section: Section, texts: list[str | None], told: Told, report: Report) -> dict[str, Any]:
-    if not section.has_units:
-        return {"status_reason": "the table's units are not known"}
-    columns: dict[str, Any] = {}
-    for name, text in zip(section.measures, texts, strict=False):
+def _measured(section: Section, texts: list[str | None], units: list[float | None], told: Told, report: Report) -> dict[str, Any]:
+    columns: dict[str, Any] = {"status_reason": "a unit of the table is not known"} if None in units else {}
+    for name, text, unit in zip(section.measures, texts, units, strict=False):
         if (column := _MEASURES.get(name)) is None or text is None:
             continue
         text = text.removesuffix("*")  # an error above the threshold
@@ -259,7 +301,7 @@ def _measured(section: Section, texts: list[str | None], told: Told, report: Rep
         if column == "wrong_count" and number is not None:  # printed by %g: a million is 1e+06
             columns[column] = int(number) if is_count(number) else table_integer(text, name, told.line, report)
         else:
-            columns[column] = number
+            columns[column] = None if number is None or unit is None else number * unit
     if "i_min" in section.measures:
         columns["latency_unit"] = "us"
     return columns

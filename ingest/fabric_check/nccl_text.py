@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from warehouse.landing.readers.text import Data, Line, Report, clean, number_in
+from warehouse.landing.severity import NOTE, WARNING
 
 from .check import Check, Row, Rows, at, end, endpoint, entry, integer_in, is_missing, is_row_like, test
 from .nccl_table import SAYS_NOTHING, Section, read_columns, table_row
@@ -50,6 +51,7 @@ _NAMED_TESTS = {
         "hypercube", "scatter", "gather", "reduce",
     )
 }
+_TEST_NAME = re.compile("|".join(_NAMED_TESTS))
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
@@ -72,8 +74,8 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
             _outside(told, report, has_erred)
             continue
         found = list(_line(section, told, report))
-        if section.check.test is None and section.has_header:
-            section.check.test = command[0] if command else test_named(file_name)
+        if not section.is_named and (section.check.test is not None or section.has_header):
+            _name(section, command[0] if command else None, file_name, told.line, report)
         if section.check.test is None and not section.has_header:
             section.waiting += found
             continue
@@ -102,10 +104,31 @@ def _outside(told: Told, report: Report, has_erred: set[str]) -> None:
         report.at("error-outside-of-a-test", told.text[:300], told.line)
 
 
+def _name(section: Section, program: str | None, file_name: str, line: Line, report: Report) -> None:
+    """Settle which test it is. The tool's own line goes before the command line, and this before the file's name; without
+    that line, two that disagree name none."""
+    check, by_file = section.check, test_named(file_name)
+    section.is_named = True
+    if check.test is not None:
+        if by_file not in (None, check.test):
+            message = f"the log is of {check.test}, the file's name says {by_file}: the log is taken"
+            report.at("test-name-disagrees", clean(message)[:300], line, NOTE)
+        return
+    check.is_test_stated = False
+    if program is not None and by_file not in (None, program):
+        message = f"the command line runs {program}, the file's name says {by_file}, and the tool names no test: none is taken"
+        report.at("test-name-disagrees", clean(message)[:300], line, WARNING)
+        return
+    check.test = program or by_file
+    if program is None and by_file is not None:
+        report.at("test-from-file-name", f"the log does not name its test: {by_file} is from the file's name", line, NOTE)
+
+
 def test_named(file_name: str) -> str | None:
-    """The program whose output a file's name says it holds."""
+    """The program whose output a file's name says it holds; None where it names several."""
     folded = re.sub(r"[^a-z]", "", file_name.casefold())
-    return next((test for name, test in _NAMED_TESTS.items() if name in folded), None)
+    found = {_NAMED_TESTS[name] for name in _TEST_NAME.findall(folded)}
+    return found.pop() if len(found) == 1 else None
 
 
 def _begins(text: str, section: Section | None) -> bool:
@@ -173,7 +196,11 @@ def _comment(section: Section, told: Told, report: Report) -> Rows:
         yield entry(check, line, "Reducing maxBytes to", match[1], 1)
     elif match := _VERDICT.match(text):
         section.complaint = section.complaint or (text.lstrip("# ") if match[3] == "FAILED" else None)
-        yield entry(check, line, match[1], match[2], 1)
+        row = entry(check, line, match[1], match[2], 1)
+        if match[1].startswith("Avg") and (number := row.columns["value_number"]) is not None:
+            in_gb_per_s = None if section.bus_unit is None else number * section.bus_unit
+            row = row._replace(columns={**row.columns, "value_number": in_gb_per_s})
+        yield row
         if match[4]:
             report.at("unknown-line", text[:200], line)
         if match[1].startswith("Avg"):
@@ -219,7 +246,9 @@ def _finished(section: Section) -> Iterator[Row]:
         reason = section.error or missing or "the log has no average bus bandwidth"
     check.conclude(reason)
     status = "measured" if reason is None else "failed"
-    if reason is None and section.reduced_to is not None:
+    if reason is None and section.bus_unit is None:
+        status, reason = "unknown", "the unit of the bus bandwidth is not known"
+    elif reason is None and section.reduced_to is not None:
         status, reason = "reduced", f"maxBytes {check.parameters.get('max_bytes')} was reduced to {section.reduced_to}"
     yield test(check, check.offset, check.length, 1, check.test, status, reason)
     yield end(check)

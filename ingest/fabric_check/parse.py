@@ -14,6 +14,7 @@ import pyarrow as pa
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.text import Data, Report, clean, is_non_finite, lines, number_in
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.severity import NOTE
 
 from . import collective, nccl_summary
 from .bundles import SILENT_LOG, SUMMARY
@@ -84,10 +85,14 @@ def _log(parse: _Parse, raw_path: str, role: str | None) -> _Batches:
     tools += [tool for tool in TOOLS if tool.role == role and tool not in tools]
     sources = [tool.rows(data, report, name) for tool in tools] or [_silent(data, report, name)]
     has_checks = False
+    unknown_units: set[str] = set()
     for execution, row in executions(sources, raw_path):
         has_checks = True
         if row.issue is not None:
             report.at(*row.issue, row, "error")
+        if row.table == POINT and (reason := _unknown_unit(row)) is not None and reason not in unknown_units:
+            unknown_units.add(reason)
+            report.at("unknown-unit", reason, row, "error")
         if execution.is_held:
             execution.rows.append(row)
             if row.table is None:
@@ -99,6 +104,14 @@ def _log(parse: _Parse, raw_path: str, role: str | None) -> _Batches:
     if not has_checks:
         report("no-test", "no test of the log can be read", 0, len(data), 1, "error")
     _check_end(data, report)
+
+
+def _unknown_unit(row: Row) -> str | None:
+    """What is not known of the unit of a point of nvbandwidth or GPCNeT; the other tools' parsers report it at the header."""
+    tool, unit = row.check.tool, row.columns.get("bandwidth_unit")
+    if tool == "gpcnet" and unit not in (None, "MiB/s/rank"):
+        return f"the unit {unit} is not known: it gives no value"
+    return row.columns.get("status_reason") if tool == "nvbandwidth" and row.columns.get("status") == "measured" else None
 
 
 def _reported(parse: _Parse, execution: Execution) -> _Batches:
@@ -163,7 +176,9 @@ def _check_end(data: Data, report: Report) -> None:
 
 def _silent(data: Data, report: Report, name: str) -> Rows:
     """A log that ended before any test began is a failed test, not a missing one."""
-    check = Check("nccl-tests", test_named(name), 0, len(data))
+    check = Check("nccl-tests", test_named(name), 0, len(data), is_test_stated=False)
+    if check.test is not None:
+        report("test-from-file-name", f"the log has no test: {check.test} is from the file's name", 0, 0, None, NOTE)
     check.fail("the log is empty" if len(data) == 0 else "the log holds no test")
     for line in lines(data, report):
         text = line.data.decode(errors="replace")
@@ -202,6 +217,9 @@ def _check_nodes(parse: _Parse, raw_path: str, check: Check, run: _Run) -> None:
         return
     if not check.nodes:
         check.nodes = list(named.nodes)
+        if check.nodes:
+            message = f"the log names no nodes: {','.join(check.nodes)[:200]} are from the file's name"
+            parse.buffer.issue("nodes-from-file-name", clean(message), raw_path, check.offset, 0, severity=NOTE, run_id=run.run_id)
     elif (named.nodes and set(named.nodes) != set(check.nodes)) or named.node_count != len(check.nodes):
         message = f"the log has {','.join(check.nodes)[:200]}, its name {','.join(named.nodes)[:200] or named.node_count}"
         parse.buffer.issue(

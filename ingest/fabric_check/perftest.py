@@ -33,6 +33,7 @@ _ADDRESS = re.compile(r"(local|remote) address:.*?\bLID (\S+) QPN (\S+) PSN (\S+
 _SIDE = re.compile(r"(Local|Remote) results:")
 _BANDWIDTH_UNITS = frozenset({"MB/sec", "MiB/sec", "Gb/sec"})  # as models/staging/fabric_check/fabric_check_point_outcome.sql has them
 _LATENCY_UNITS = frozenset({"usec"})  # --report-cycles has cycles, of a clock that is not stated
+_MESSAGE_RATE_UNIT = "Mpps"
 _LATENCIES = {
     "t_min": "latency_min", "t_max": "latency_max", "t_typical": "latency_p50", "t_avg": "latency_mean",
     "t_stdev": "latency_stdev", "99% percentile": "latency_p99", "99.9% percentile": "latency_p999",
@@ -101,8 +102,13 @@ def _line(section: _Section, told: Told, report: Report) -> Rows:
         for name, unit in section.columns:
             if name.startswith("BW ") and unit not in _BANDWIDTH_UNITS:
                 report.at("unknown-unit", f"{name}: {unit[:80]}", told.line, "error")
+            elif name == "MsgRate" and unit != _MESSAGE_RATE_UNIT:
+                report.at("unknown-unit", f"{name}: {unit[:80]}", told.line, "error")
         if any(name in _LATENCIES and unit not in _LATENCY_UNITS for name, unit in section.columns):
             report.at("unknown-unit", text[:200], told.line, "error")
+        average = next((unit for name, unit in section.columns if name == "BW average"), None)
+        if any(name == "BW peak" and unit != average for name, unit in section.columns):
+            report.at("unit-contradicted", f"the peak is not in the average's unit, {(average or 'none')[:80]}: it is not used", told.line, "error")
     elif match := _SIDE.fullmatch(text):
         section.side = match[1].casefold()
         check.cover(*at(told.line))
@@ -161,15 +167,15 @@ def _table_row(section: _Section, told: Told, report: Report) -> Rows:
             columns["iterations"] = table_integer(text, name, told.line, report)
         elif name == "#sl":
             columns["scope_name"] = f"service level {clean(text)}"[:256]
-        elif name in _LATENCIES:
+        elif name in _LATENCIES and unit in _LATENCY_UNITS:
             columns[_LATENCIES[name]] = table_number(text, name, told.line, report)
             columns["latency_unit"] = clean(unit)[:64]
         elif name == "BW average":
             columns["bandwidth"] = table_number(text, name, told.line, report)
             columns["bandwidth_unit"] = clean(unit)[:64]
-        elif name == "BW peak":
+        elif name == "BW peak" and ("BW average", unit) in section.columns:
             columns["bandwidth_peak"] = table_number(text, name, told.line, report) or None
-        elif name == "MsgRate":
+        elif name == "MsgRate" and unit == _MESSAGE_RATE_UNIT:
             columns["message_rate_mpps"] = table_number(text, name, told.line, report)
         elif name == "tps average":  # of a latency test that runs for a time: transactions a second
             yield entry(section.check, told.line, name, text, 1)

@@ -28,7 +28,7 @@ _MPI = ("nodes", "ranks", "ranksPerNode", "gpusPerRank")
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
     """The check of a report."""
-    check = Check("rccl-tests", test_named(file_name), 0)
+    check = Check("rccl-tests", None, 0)
     kinds: dict[str, set[str]] = {"type": set(), "redop": set()}
     wrong_rows = index = 0
     for line, stated in _rows(data, report):
@@ -38,7 +38,9 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
             report.at("malformed-row", ", ".join(key for key in _RIGHT if key not in stated), line, "error")
             continue
         if not index:
-            check.test = test_named(row.text("name") or "") or check.test
+            check.test = test_named(row.text("name") or "")
+            if check.test is None:
+                report.at("unknown-test", f"no test is known by the name {row.text('name')!r}"[:200], line)
             check.rank_count, check.node_count = row.count("ranks") or row.count("gpus"), row.count("nodes")
         index += 1
         for kind, seen in kinds.items():

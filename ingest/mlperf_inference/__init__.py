@@ -11,7 +11,7 @@ from warehouse.landing.family import Family
 from .tables import TABLES
 
 INGESTOR = Family(
-    package=__name__, name="mlperf_inference", version=7, tables=TABLES,
+    package=__name__, name="mlperf_inference", version=8, tables=TABLES,
     formats=(
         "MLPerf Inference submissions, rounds v0.5 to v6.x: loadgen logs, accuracy and compliance reports, power logs,"
         " measurements and system descriptions",

@@ -25,7 +25,9 @@ from .layout import RUN_ROLES, Place, RunFolder, canonical_scenario, place_of, r
 from .logs import accuracy_entries, detail_entries, summary_entries, verification_entries
 from .results import (
     Question,
+    contradicted_throughput,
     contradictions,
+    impossible_latencies,
     is_deciding,
     is_impossible,
     is_same,
@@ -171,7 +173,7 @@ def _note(run: _Run, raw_path: str, source: str, entry: Entry, in_log: dict[str,
     run.results.setdefault((source, entry.key), entry)
     if is_impossible(entry):
         run.refusal = run.refusal or "impossible-result"
-        message = f"{entry.key} is {(entry.value or '')[:80]}, below zero; no result is taken from the log"
+        message = f"{entry.key} is {(entry.value or '')[:80]}, which nothing can have; no result is taken from the log"
         report.at("impossible-result", message, entry, ERROR)
     before = in_log.setdefault(quantity(entry.key), entry)
     if is_same(before, entry) or raw_path in run.conflicting:
@@ -246,6 +248,7 @@ def _check_run(parse: _Parse, run: _Run) -> None:
     if is_result:
         for code, message, severity in judged(asked_for, run.results, run.numbers):
             parse.buffer.issue(code, message, raw_path, severity=severity, run_id=run.run_id)
+        _check_figures(parse, run, raw_path)
     _check_mode(parse, run, raw_path)
     _check_errors(parse, run)
 
@@ -261,6 +264,16 @@ def _check_detail(parse: _Parse, run: _Run) -> None:
         message = f"the detail log ends before {lacks}: no result is taken from it"
         size = parse.bundle.manifest.by_path[raw_path].bytes
         parse.buffer.issue("truncated-log", message, raw_path, size, severity=ERROR, run_id=run.run_id)
+
+
+def _check_figures(parse: _Parse, run: _Run, raw_path: str) -> None:
+    found = list(impossible_latencies(run.results))
+    if _logged_scenario(run) == "Offline" and (issue := contradicted_throughput(run.results, run.numbers)):
+        found.append(issue)
+    for code, message, severity in found:
+        if severity == ERROR and code != "mean-contradicted":
+            run.refusal = run.refusal or code
+        parse.buffer.issue(code, message, raw_path, severity=severity, run_id=run.run_id)
 
 
 def _check_mode(parse: _Parse, run: _Run, raw_path: str) -> None:

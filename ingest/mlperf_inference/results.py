@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
-from warehouse.landing.readers.text import Entry
-from warehouse.landing.severity import ERROR, WARNING, disagreement
+from warehouse.landing.readers.text import Entry, number_in
+from warehouse.landing.severity import ERROR, NOTE, WARNING, disagreement
 
 Results = Mapping[tuple[str, str], Entry]  # by source and key
 
@@ -38,7 +39,10 @@ _DECIDING = {
     ),
     "detail": re.compile(r"(?:result|early_stopping|effective)_.*"),
 }
-_SETTING = re.compile(r"effective_.*|target_qps")
+_SETTING = re.compile(r"effective_.*|target_.*")
+_LATENCY = re.compile(r"(?:result_)?(?P<level>[Mm]in|[Mm]ax|[Mm]ean|[0-9.]+[ _]percentile)[ _]latency(?: \(ns\)|_ns)")
+_LEVELS = {"min": 0.0, "max": 100.0}
+_NEVER_ZERO = re.compile(rf"{_LATENCY.pattern}|.* per second(?: \(inferred\))?|result_.*_per_sec(?:ond)?|QPS w/o loadgen overhead")
 _COUNTS_ERRORS = (5, 0, 21)  # the load generators from this version on end a detail log with num_errors
 _Issue = tuple[str, str, str]  # code, message, severity
 _TAKEN = "the detail log is taken, as by the submission checker"
@@ -98,8 +102,50 @@ def _is_rounded(one: float, other: float) -> bool:
 
 
 def is_impossible(entry: Entry) -> bool:
-    """Whether a statement of a result is below zero. Settings may be."""
-    return entry.number is not None and entry.number < 0 and not _SETTING.fullmatch(entry.key)
+    """Whether a statement of a result is below zero, or a throughput or a latency of zero. Settings may be."""
+    if entry.number is None or _SETTING.fullmatch(entry.key):
+        return False
+    return entry.number < 0 or entry.number == 0 and _NEVER_ZERO.fullmatch(entry.key) is not None
+
+
+def impossible_latencies(results: Results) -> Iterator[_Issue]:
+    """An error for each log whose latencies do not ascend from the least over the percentiles to the largest, or whose mean does
+    not lie between these: in a log of many samples the load generator's sum overflows, and nothing else of the log is wrong."""
+    for of in ("summary", "detail"):
+        stated: list[tuple[float, str, float]] = []
+        mean: Entry | None = None
+        for (source, key), entry in results.items():
+            if source != of or entry.number is None or not (match := _LATENCY.fullmatch(key)):
+                continue
+            level = match["level"].casefold()
+            if level == "mean":
+                mean = entry
+            elif (percentile := _LEVELS.get(level, number_in(re.split("[ _]", level)[0]))) is not None:
+                stated.append((percentile, key, entry.number))
+        stated.sort()
+        disorder = next(((one, other) for one, other in pairwise(stated) if one[2] > other[2]), None)
+        if disorder is not None:
+            (_, key, latency), (_, other_key, other) = disorder
+            message = f"the {of} log says that {key} is {latency:.0f} and {other_key} is {other:.0f}, which cannot be less"
+            yield "impossible-result", f"{message}; no result is taken from it", ERROR
+        elif mean and mean.number and stated and (stated[0][0], stated[-1][0]) == (0, 100) and not stated[0][2] <= mean.number <= stated[-1][2]:
+            message = f"the {of} log says that {mean.key} is {mean.value}, but the least is {stated[0][2]:.0f} and the largest {stated[-1][2]:.0f}"
+            yield "mean-contradicted", f"{message}; the mean is not used", ERROR
+
+
+def contradicted_throughput(results: Results, numbers: Mapping[str, float | None]) -> _Issue | None:
+    """The issue of an Offline run whose throughput is not its samples over its largest latency: all of them are issued at once,
+    so the last one ends when the run does (loadgen, results.cc: the two are 2 % apart at most in rounds v4.1 to v5.1)."""
+    rate, latency = (results.get(("detail", f"result_{key}")) for key in ("samples_per_second", "max_latency_ns"))
+    samples, queries = (numbers.get(f"generated_{key}") for key in ("samples_per_query", "query_count"))
+    if rate is None or latency is None or not rate.number or not latency.number or not samples or not queries:
+        return None
+    found = samples * queries / (latency.number / 1e9)
+    severity, apart = disagreement(rate.number, found)
+    if severity == NOTE:
+        return None
+    message = f"{rate.key} is {rate.value}, but {samples * queries:.0f} samples in {latency.number / 1e9:.6g} s are {found:.6g} per second: {apart}"
+    return "throughput-contradicted", message + ("; no result is taken from the log" if severity == ERROR else ""), severity
 
 
 def lacking(results: Results, numbers: Mapping[str, float | None], version: str | None, is_performance: bool) -> str | None:

@@ -26,6 +26,8 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("result_name", pa.string(), nullable=False),
         pa.field("repeat_index", pa.int64(), nullable=False),  # from 1, in the order of the files' numbers
         pa.field("event_count", pa.int64(), nullable=False),
+        pa.field("refusal", pa.string()),  # the code of the issue for which no result is taken from the log
+        pa.field("copy_of", pa.string()),  # the run of the same set whose log this one copies
         pa.field("workload_document", pa.string()),  # canonical JSON; NULL: the log says nothing of it
         pa.field("workload_spec_digest", pa.string()),
     ),
@@ -62,7 +64,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="mlperf_training", version=10, tables=TABLES,
+    package=__name__, name="mlperf_training", version=11, tables=TABLES,
     formats=(
         "MLPerf Training and HPC result files, rounds v0.7 to v6.0: :::MLLOG lines, also behind task prefixes and in noise",
         "scaling.json of the RCP checker, systems/<platform>.json of the submission",

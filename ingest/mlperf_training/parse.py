@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from warehouse.landing.consistency import check_identity
 from warehouse.landing.contract import Bundle
@@ -34,7 +35,12 @@ _IDENTITY = {"submission_org": "submitter", "submission_benchmark": "benchmark"}
 _EVENT, _STAT = "mlperf_training_event", "mlperf_training_stat"
 _FEW_TEXTS = frozenset({"event_type", "key", "status", "metric", "producer", "stat"})  # columns
 _WAITING_ROWS = 20_000
-_ONCE = frozenset({"run_start", "run_stop"})  # several differing ones leave the result open
+_ONCE = frozenset({"run_start", "run_stop"})  # mlcommons/logging's checker asks for exactly one of each
+# What begins each interval that a phase's duration is taken from.
+_INTERVALS = {f"{phase}_{edge}": f"{phase}_start" for phase in ("init", "eval") for edge in ("start", "stop")}
+_POSITIVE = frozenset({"train_step_time", "throughput"})  # statistics, as mlperf_training_stat_unit.sql has them
+_NO_TIME = -1
+_FEWEST_TIMES = 5  # that differ: logs of fewer lines may go alike by chance
 
 
 @dataclass
@@ -47,6 +53,18 @@ class _Run:
     repeat_index: int
     event_count: int = 0
     stated: dict[str, Event] = field(default_factory=dict)
+    begun: dict[str, Event] = field(default_factory=dict)  # the last start of each interval
+    times: list[NDArray[np.int64]] = field(default_factory=list)  # of all lines
+    refusal: str | None = None  # the code of the issue for which no result is taken from the log
+    copy_of: str | None = None  # the run of the set whose log this one copies
+
+    @property
+    def clock(self) -> tuple[int, int] | None:
+        """When the run started and stopped, where the log states both."""
+        start, stop = (self.stated.get(key) for key in ("run_start", "run_stop"))
+        if start is None or stop is None or start.time_ms is None or stop.time_ms is None:
+            return None
+        return start.time_ms, stop.time_ms
 
 
 def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
@@ -123,31 +141,81 @@ def _log(bundle: Bundle, buffer: RowBuffer, run: _Run, plain: Plain) -> Iterator
     for lines in marked_lines(data, report):
         events = read_events(lines, len(data), plain, report)
         run.event_count += len(events.rows)
+        run.times.append(np.array([_NO_TIME if time is None else time for time in events.times], np.int64))
         _note(run, events, bundle.manifest.identity, report)
+        _check_statistics(events, report)
         yield events
     if len(data) and not run.event_count:
         report("no-log-line", "no :::MLLOG line could be read", severity="error")
     elif run.event_count and "run_stop" not in run.stated:
         report("truncated-log", "the log ends before its run_stop", severity="error")
+    _check_clock(run, report)
+
+
+def _check_clock(run: _Run, report: Report) -> None:
+    """Refuse a log whose clock did not run forward from its run_start to its run_stop."""
+    stop = run.stated.get("run_stop")
+    if stop is None:
+        return
+    code = message = None
+    if "run_start" not in run.stated:
+        code, message = "no-run-start", "the log has a run_stop and no run_start: no result is taken from it"
+    elif run.clock is None:  # the line was reported
+        run.refusal = run.refusal or "malformed-time"
+    elif run.clock[1] <= run.clock[0]:
+        seconds = (run.clock[0] - run.clock[1]) / 1000
+        apart = f"{seconds:g} s before" if seconds else "in the same millisecond as"
+        code, message = "impossible-duration", f"run_stop is {apart} run_start: no result is taken from the log"
+    if code and message:
+        report.at(code, message, stop, "error")
+        run.refusal = run.refusal or code
 
 
 def _note(run: _Run, events: Events, identity: Mapping[str, Any], report: Report) -> None:
     """Keep the first statement of each key that is about the whole run; report contradictions."""
     for event in events.wanted(_is_noted):
         key = event.key
+        if key in _INTERVALS:
+            _check_interval(run, event, report)
+            continue
         first = run.stated.setdefault(key, event)
         if first is event:
             if key in _IDENTITY:
                 _check_identity(_IDENTITY[key], event, identity, report)
-        elif key in _ONCE and (first.time_ms, first.status) != (event.time_ms, event.status):
-            report.at(f"several-{key.replace('_', '-')}s", f"another one stands in line {first.line_number}", event, "error")
         elif key in _ONCE:
-            message = f"the same stands in line {first.line_number}: what the log holds twice is counted twice"
-            report.at(f"repeated-{key.replace('_', '-')}", message, event, "error")
+            name = key.replace("_", "-")
+            if (first.time_ms, first.status) == (event.time_ms, event.status):
+                code, message = f"repeated-{name}", f"line {first.line_number} is the same {key}: the log contains something twice"
+            else:
+                code, message = f"several-{name}s", f"line {first.line_number} is another {key}: the log is of more than one run"
+            report.at(code, f"{message}; no result is taken from it", event, "error")
+            run.refusal = run.refusal or code
+
+
+def _check_interval(run: _Run, event: Event, report: Report) -> None:
+    """Report an initialisation or evaluation that ends before it begins."""
+    began = run.begun.get(_INTERVALS[event.key])
+    if began is None or event.key == _INTERVALS[event.key]:
+        run.begun[event.key] = event
+    elif event.time_ms is not None and began.time_ms is not None and event.time_ms < began.time_ms:
+        seconds = (began.time_ms - event.time_ms) / 1000
+        message = f"{event.key} is {seconds:g} s before the {began.key} in line {began.line_number}: no duration is taken from it"
+        report.at("impossible-duration", message, event, "error")
+
+
+def _check_statistics(events: Events, report: Report) -> None:
+    """Report statistics that cannot be: a step of no time, a rate of nothing."""
+    for index, (stat, number) in enumerate(zip(events.stats, events.stat_numbers, strict=True)):
+        if number is not None and number <= 0 and stat in _POSITIVE:
+            row = events.stat_rows[index]
+            report(
+                "impossible-statistic", f"{stat} is {events.stat_values[index]}: it is not used", events.lines.offsets[row],
+                events.lines.length(row), events.lines.numbers[row], "error",
+            )
 
 
 def _is_noted(key: str) -> bool:
-    return key in _IDENTITY or key in _ONCE or is_of_workload(key)
+    return key in _INTERVALS or key in _IDENTITY or key in _ONCE or is_of_workload(key)
 
 
 def _check_identity(part: str, stated: Entry | Event, identity: Mapping[str, Any], report: Report) -> None:
@@ -180,8 +248,36 @@ def _add_runs(bundle: Bundle, buffer: RowBuffer, runs: list[_Run], group: str, i
     named = [run.stated.get("submission_benchmark") for run in runs]
     benchmarks = [identity["benchmark"] or (event.value if event else None) for event in named]
     is_mixed = len(set(benchmarks) - {None}) > 1
+    folders = tuple(runs[0].raw_path.split("/")[:-1]) if runs else ()
+    _mark_copies(buffer, runs, is_weak=scaling_mode_of(folders) == "weak")
     for run, benchmark in zip(runs, benchmarks, strict=True):
         _add_run(bundle, buffer, run, f"{group}/{benchmark or UNKNOWN}" if is_mixed else group, benchmark, identity)
+
+
+def _mark_copies(buffer: RowBuffer, runs: list[_Run], *, is_weak: bool) -> None:
+    """Refuse the logs that copy another one of the folder, whatever was changed besides the times: two runs do not start and
+    stop in the same milliseconds, but for models that are trained together by the hundred, and the lines of two runs do not
+    follow each other at the same intervals."""
+    found: dict[tuple[Any, ...], _Run] = {}
+    for run in runs:
+        times = np.concatenate(run.times) if run.times else np.array([], np.int64)
+        traits: list[tuple[Any, ...]] = []
+        if run.clock is not None and not is_weak:
+            traits.append(run.clock)
+        if len(np.unique(times)) >= _FEWEST_TIMES:
+            traits.append((len(times), (times - times[0]).tobytes()))
+        first = next((found[trait] for trait in traits if trait in found), None)
+        if first is None:
+            found.update(dict.fromkeys(traits, run))
+            continue
+        run.copy_of, run.refusal = first.run_id, "copied-log"
+        stop = run.stated.get("run_stop")
+        what = "the same start and stop" if run.clock is not None and run.clock == first.clock else "the same times between all lines"
+        message = f"the log has {what} as {first.raw_path.rpartition('/')[2]}: it is a copy and not another run; the set has no result"
+        buffer.issue(
+            run.refusal, message, run.raw_path, stop.offset if stop else 0, stop.length if stop else 0, severity="error",
+            run_id=run.run_id, line_number=stop.line_number if stop else None,
+        )
 
 
 def _add_run(
@@ -193,7 +289,7 @@ def _add_run(
         run_id=run.run_id, repeat_set=group, round=identity["round"], submitter=identity["submitter"],
         platform=identity["platform"], benchmark=benchmark, scaling_mode=scaling_mode_of(tuple(run.raw_path.split("/")[:-1])),
         result_name=run.result_name, repeat_index=run.repeat_index,
-        event_count=run.event_count, **workload_of(benchmark, run.stated),
+        event_count=run.event_count, refusal=run.refusal, copy_of=run.copy_of, **workload_of(benchmark, run.stated),
     )
 
 

@@ -13,13 +13,16 @@ _HEADER = """\
 #       size         count      type   redop    root     time   algbw   busbw  {wrong}     time   algbw   busbw  {wrong}
 #        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)
 """
-ROWS: Cells = (("100.5", "20.86", "10.43", "0"), ("200.25", "20.99", "10.50", "0"), ("90.00", "23.30", "11.65", "N/A"), ("1.2e+08", "0.04", "0.02", "N/A"))
-ONE_BY_ONE: Cells = tuple((time, bus, bus, wrong) for time, _, bus, wrong in ROWS)  # of a test whose bus bandwidth is the algorithm's
+SIZES = (1048576, 2097152)  # bytes; the algorithm bandwidth is the size / the time
+ROWS: Cells = (("50.27", "20.86", "10.43", "0"), ("99.91", "20.99", "10.50", "0"), ("45.00", "23.30", "11.65", "N/A"), ("5.2e+04", "0.04", "0.02", "N/A"))
+# Of a test whose bus bandwidth is the algorithm's.
+ONE_BY_ONE: Cells = tuple((time, bus, bus, wrong) for time, (_, _, bus, wrong) in zip(("100.5", "199.7", "90.00", "1.0e+05"), ROWS, strict=True))
 
 
 def even(bus: str, factor: float = 0.5) -> Cells:
     """Rows with one bus bandwidth, which is the average too."""
-    return [("100.5", f"{float(bus) / factor:.2f}", f"{float(bus):.2f}", "0")] * 4
+    alg = round(float(bus) / factor, 2)
+    return [(f"{size / alg / 1e3 if alg else 0:.2f}", f"{alg:.2f}", f"{float(bus):.2f}", "0") for size in SIZES * 2]
 
 
 def nccl_section(
@@ -45,7 +48,7 @@ def nccl_section(
     if error:
         lines.append(error)
     if average is not None:
-        for size, out, inside in ((1048576, rows[0], rows[2]), (2097152, rows[1], rows[3])):
+        for size, out, inside in zip(SIZES, rows[:2], rows[2:], strict=True):
             cells = "   ".join("{:>7}  {:>6}  {:>6}  {:>6}".format(*half) for half in (out, inside))
             lines.append(f"{size:12}  {size // 4:12}     float     sum      -1  {cells}")
         lines += [f"# Out of bounds values : {bounds}", f"# Avg bus bandwidth    : {average}", "#", f"# Collective test concluded: {test}", "#", ""]
@@ -65,9 +68,9 @@ OLD_ALL_GATHER = """\
 old-host:4242:4242 [0] NCCL INFO Launch mode Parallel
            0             0   float    34.27    0.00    0.00    N/A    33.57    0.00    0.00    N/A
            0             0   float    33.41    0.00    0.00    N/A    33.62    0.00    0.00    N/A
-          32             4   float    35.03    0.01    0.02  1e-07    34.15    0.03    0.04  2e-07
+          32             4   float     3.20    0.01    0.01  1e-07     1.07    0.03    0.02  2e-07
 # Out of bounds values : 0 OK
-# Avg bus bandwidth    : 0.0125
+# Avg bus bandwidth    : 0.005
 #
 """
 

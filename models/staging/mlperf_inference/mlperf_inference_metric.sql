@@ -17,7 +17,7 @@ columns:
   early_stopping_p99_ms: {type: double, unit: ms, description: "Early-stopping estimate of p99; of a token latency when has_token_early_stopping"}
   single_stream_qps: {type: double, unit: 1/s, description: "Queries per second of a SingleStream run, without the load generator's overhead"}
   samples_per_query: {type: double, description: "Samples per query, as the log says"}
-  e2e_mean_ms: {type: double, unit: ms, description: "Latency of a query (in MultiStream: of all its samples), mean"}
+  e2e_mean_ms: {type: double, unit: ms, description: "Latency of a query (in MultiStream: of all its samples), mean; NULL where it is not between the least and the largest, as when the load generator's sum overflowed"}
   e2e_p50_ms: {type: double, unit: ms, description: "Latency, p50"}
   e2e_p90_ms: {type: double, unit: ms, description: "Latency, p90"}
   e2e_p95_ms: {type: double, unit: ms, description: "Latency, p95"}
@@ -121,8 +121,20 @@ select
     ) as samples_per_query,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_mean_query_latency_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'detail' and key = 'result_mean_latency_ns' then value_number end, raw_offset) / 1e6,
-        arg_max(case when source = 'summary' and key = 'Mean latency (ns)' then value_number end, raw_offset) / 1e6
+        case
+            when
+                arg_max(case when source = 'detail' and key = 'result_mean_latency_ns' then value_number end, raw_offset)
+                between coalesce(arg_max(case when source = 'detail' and key = 'result_min_latency_ns' then value_number end, raw_offset), 0)
+                and coalesce(arg_max(case when source = 'detail' and key = 'result_max_latency_ns' then value_number end, raw_offset), 'infinity')
+                then arg_max(case when source = 'detail' and key = 'result_mean_latency_ns' then value_number end, raw_offset)
+        end / 1e6,
+        case
+            when
+                arg_max(case when source = 'summary' and key = 'Mean latency (ns)' then value_number end, raw_offset)
+                between coalesce(arg_max(case when source = 'summary' and key = 'Min latency (ns)' then value_number end, raw_offset), 0)
+                and coalesce(arg_max(case when source = 'summary' and key = 'Max latency (ns)' then value_number end, raw_offset), 'infinity')
+                then arg_max(case when source = 'summary' and key = 'Mean latency (ns)' then value_number end, raw_offset)
+        end / 1e6
     ) as e2e_mean_ms,
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_50.00_percentile_per_query_latency_ns' then value_number end, raw_offset) / 1e6,

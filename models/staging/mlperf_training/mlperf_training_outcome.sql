@@ -30,6 +30,7 @@ repeat_set as (
         submission.repeat_set,
         100.0 * count(submission.time_to_train_ms) / count(*) as reliability_pct
     from mlperf_training_submission as submission
+    where submission.copy_of is null
     group by submission.repeat_set
 ),
 
@@ -137,9 +138,9 @@ timed as (
         run.artifact_manifest_digest,
         run.node_count,
         run.accelerator_count,
-        (clock.init_stop_ms - clock.init_start_ms) / 1000 as init_s,
+        case when clock.init_start_ms <= clock.init_stop_ms then (clock.init_stop_ms - clock.init_start_ms) / 1000 end as init_s,
         case
-            when clock.run_start_ms <= clock.run_stop_ms
+            when run.refusal is null and clock.run_start_ms < clock.run_stop_ms
                 then (clock.run_stop_ms - clock.run_start_ms - coalesce(phase.clocked_eval_ms, case when phase.run_id is null then 0 end)) / 1000
         end as train_s,
         phase.run_id is not null as is_evaluated,
@@ -197,7 +198,7 @@ select
 from timed
 inner join run
     on run.run_id = timed.run_id
-inner join repeat_set
+left join repeat_set
     on repeat_set.repeat_set = run.repeat_set
 left join base
     on

@@ -2,7 +2,7 @@
 description: >
   One row per run and bundle: the time it spent evaluating, in all and while the run's clock ran, and the quality of its last
   evaluation: an accuracy or, of cosmoflow and oc20, an error. Evaluations that the log opens more or less often than it closes
-  have no time. Where a benchmark has several quality metrics there is no single one.
+  have no time, and neither has one that ends before it begins. Where a benchmark has several quality metrics there is no single one.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -30,6 +30,33 @@ with evaluation as (
     where event.key in ('eval_start', 'eval_stop', 'eval_accuracy', 'eval_error')
 ),
 
+numbered as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        key,
+        time_ms,
+        row_number() over (partition by run_id, artifact_manifest_digest, key order by time_ms, line_number) as number
+    from evaluation
+    where key in ('eval_start', 'eval_stop')
+),
+
+backward as (
+    select distinct
+        started.run_id,
+        started.artifact_manifest_digest
+    from numbered as started
+    inner join numbered as stopped
+        on
+            stopped.run_id = started.run_id
+            and stopped.artifact_manifest_digest = started.artifact_manifest_digest
+            and stopped.number = started.number
+    where
+        started.key = 'eval_start'
+        and stopped.key = 'eval_stop'
+        and stopped.time_ms < started.time_ms
+),
+
 total as (
     select
         run_id,
@@ -53,12 +80,16 @@ select
     total.run_id,
     total.artifact_manifest_digest,
     total.stop_count as eval_count,
-    case when total.start_count = total.stop_count then total.ms end::bigint as eval_ms,
+    case when total.start_count = total.stop_count and backward.run_id is null then total.ms end::bigint as eval_ms,
     case
-        when total.clocked_start_count = total.clocked_stop_count then coalesce(total.clocked_ms, 0)
+        when total.clocked_start_count = total.clocked_stop_count and backward.run_id is null then coalesce(total.clocked_ms, 0)
     end::bigint as clocked_eval_ms,
     case when total.metric_count = 0 then last_one.value_number end as quality
 from total
+left join backward
+    on
+        backward.run_id = total.run_id
+        and backward.artifact_manifest_digest = total.artifact_manifest_digest
 left join evaluation as last_one
     on
         last_one.run_id = total.run_id

@@ -12,9 +12,9 @@ with known as (
         event.line_number,
         max(unit.phase) as phase,
         max(unit.covers) as covers,
-        max(stat.value_number) filter (where unit.measure = 'step_time_s') as step_time_s,
-        max(stat.value_number) filter (where unit.measure = 'samples_per_s') as samples_per_s,
-        max(stat.value_number) filter (where unit.measure = 'duration_s') as duration_s,
+        max(stat.value_number) filter (where unit.measure = 'step_time_s' and stat.value_number > 0) as step_time_s,
+        max(stat.value_number) filter (where unit.measure = 'samples_per_s' and stat.value_number > 0) as samples_per_s,
+        max(stat.value_number) filter (where unit.measure = 'duration_s' and stat.value_number >= 0) as duration_s,
         max(stat.value_number) filter (where stat.stat in ('train_loss', 'reduced_train_loss')) as loss
     from mlperf_training_event as event
     inner join mlperf_training_stat as stat

@@ -24,7 +24,9 @@ columns:
   scaling_factor: {type: double, description: "What the RCP checker multiplies the result with: 1 without a scaling.json; NULL: one is there, and says no factor that can be read"}
   run_start_ms: {type: bigint, unit: ms, description: "First run_start, of the Unix epoch"}
   run_stop_ms: {type: bigint, unit: ms, description: "First run_stop, of the Unix epoch"}
-  time_to_train_ms: {type: bigint, unit: ms, description: "run_stop - run_start of a run that succeeded, else NULL"}
+  refusal: {type: varchar, description: "Code of the issue for which no result is taken from the log"}
+  copy_of: {type: varchar, description: "The run of the same set whose log this one copies"}
+  time_to_train_ms: {type: bigint, unit: ms, description: "run_stop - run_start of a run that succeeded, else NULL; NULL, too, if the log is refused"}
 */
 select
     run.run_id,
@@ -50,8 +52,10 @@ select
     case when system.artifact_manifest_digest is null then 1 else system.scaling_factor end as scaling_factor,
     clock.run_start_ms,
     clock.run_stop_ms,
+    run.refusal,
+    run.copy_of,
     case
-        when clock.run_status = 'success' and clock.run_start_ms <= clock.run_stop_ms
+        when run.refusal is null and clock.run_status = 'success' and clock.run_start_ms < clock.run_stop_ms
             then clock.run_stop_ms - clock.run_start_ms
     end as time_to_train_ms
 from mlperf_training_run as run

@@ -41,6 +41,12 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "audit-packet": "pack a published number with all that it depends on",
         },
     ),
+    "change": (
+        "Ask what changed",
+        {
+            "compare": "compare two sets of runs, metric by metric",
+        },
+    ),
     "decisions": (
         "Decide about runs",
         {

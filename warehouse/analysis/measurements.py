@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import RoleTable, role_table
-from warehouse.transform.project.model import CONDITIONS, MEASUREMENTS
+from warehouse.transform.project.model import CONDITIONS, MEASUREMENTS, RUNS
 
 if TYPE_CHECKING:
     import duckdb
@@ -57,18 +56,21 @@ class Measured:
     build: Build
     measurements: RoleTable
     conditions: RoleTable | None
+    runs: RoleTable | None
 
     def read(self, where: str, parameters: Sequence[Any] = ()) -> list[Measurement]:
         """The measurements that a condition on `m` holds for, in the order of time and run."""
         sql = f"select {self.columns} from {self.measurements.sql} as m where {where} order by m.started_at nulls first, m.run_id"
         return [_measurement(row) for row in self.con.execute(sql, list(parameters)).fetchall()]
 
-    @cached_property
+    @property
     def columns(self) -> str:
-        """The columns of a `Measurement`, NULL where the table has none."""
-        has = self.measurements.columns
-        texts = (f"m.{name}::varchar" if name in has else "null" for name in _TEXTS)
-        return f"{', '.join(texts)}, m.value::double, {'m.started_at' if 'started_at' in has else 'null'}"
+        """The columns of a `Measurement`."""
+        return f"{self.columns_of(*_TEXTS)}, m.value::double, {self.columns_of('started_at')}"
+
+    def columns_of(self, *names: str) -> str:
+        """Columns of the rows `m` of measurements, NULL where the table has none of that name."""
+        return ", ".join(f"m.{name}" if name in self.measurements.columns else f"null as {name}" for name in names)
 
 
 @contextmanager
@@ -78,10 +80,10 @@ def measured(build: Build) -> Iterator[Measured]:
     if table is None or "value" not in table.columns:
         message = "no table has the measurements" if table is None else f"{table.name} has no column value"
         raise WarehouseError("WH501", message, build.path.name, f"give a model of one row per run and metric `role: {MEASUREMENTS}` (docs/models.md)")
+    others = role_table(build.path, CONDITIONS), role_table(build.path, RUNS)
     con = open_build(build.path)
     try:
-        con.execute("set timezone = 'UTC'")
-        yield Measured(con, build, table, role_table(build.path, CONDITIONS))
+        yield Measured(con, build, table, *others)
     finally:
         con.close()
 

@@ -45,6 +45,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         "Ask what changed",
         {
             "compare": "compare two sets of runs, metric by metric",
+            "changes": "list what changed over time, and whether it is still so",
         },
     ),
     "decisions": (

@@ -26,7 +26,8 @@ def sparkline(values: Sequence[float], place: int | None = None) -> str:
         return ""
     cuts = [0, *([place] if place else []), len(values)]
     size = -(-len(values) // _WIDTH)
-    parts = [[median(part[at : at + size]) for at in range(0, len(part), size)] for part in (values[a:b] for a, b in zip(cuts, cuts[1:], strict=False))]
+    pieces = [values[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+    parts = [[median(piece[at : at + size]) for at in range(0, len(piece), size)] for piece in pieces]
     low, high = min(map(min, parts)), max(map(max, parts))
     scale = (len(_BARS) - 1) / (high - low) if high > low else 0.0
     return "│".join("".join(_BARS[round((value - low) * scale)] for value in part) for part in parts)
@@ -40,9 +41,9 @@ def changes_svg(findings: Iterable[Finding]) -> str:
 
 def comparison_svg(found: Comparison) -> str:
     """The interval of each metric's ratio, beside the threshold's band."""
-    metrics = [each for each in found.metrics if isinstance(each.judged.ratio, Interval)]
+    metrics = [(each, each.judged.ratio) for each in found.metrics if isinstance(each.judged.ratio, Interval)]
     height, left, width = 22, 300, _PANEL[0] - 300 - _MARGIN
-    ends = [end for each in metrics for end in (each.judged.ratio.low, each.judged.ratio.high) if isinstance(each.judged.ratio, Interval)]
+    ends = [end for _, ratio in metrics for end in (ratio.low, ratio.high)]
     low, high = min([*ends, 1 - found.threshold]), max([*ends, 1 + found.threshold])
 
     def x(value: float) -> float:
@@ -53,9 +54,8 @@ def comparison_svg(found: Comparison) -> str:
         f'<rect class="band" x="{x(1 - found.threshold):.1f}" y="0" width="{x(1 + found.threshold) - x(1 - found.threshold):.1f}" height="{total}"/>',
         f'<line class="none" x1="{x(1):.1f}" x2="{x(1):.1f}" y1="0" y2="{total}"/>',
     ]
-    for number, each in enumerate(metrics):
-        ratio, y = each.judged.ratio, (number + 1) * height
-        assert isinstance(ratio, Interval)
+    for number, (each, ratio) in enumerate(metrics):
+        y = (number + 1) * height
         name = f"{each.metric} {each.point}".strip()
         parts += [
             f'<text x="4" y="{y + 4}">{escape(name[:44])}</text>',
@@ -78,7 +78,8 @@ def _finding_panel(found: Finding, top: int) -> str:
         return top + height - _MARGIN - (value - low) / ((high - low) or 1) * (height - 3 * _MARGIN)
 
     unit = f" {found.first.unit}" if found.first.unit else ""
-    title = f"{found.finding_id}  {found.first.metric} {found.first.point}: {found.before:.5g} to {found.after:.5g}{unit}, {found.status} {found.outcome}"
+    name = f"{found.first.metric} {found.first.point}".strip()
+    title = f"{found.finding_id}  {name}: {found.before:.5g} to {found.after:.5g}{unit}, {found.status} {found.outcome}"
     points = "".join(f'<circle class="point" cx="{x(place):.1f}" cy="{y(value):.1f}" r="2.5"/>' for place, value in enumerate(values))
     change = x(found.place - 0.5)
     return (

@@ -46,6 +46,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         {
             "compare": "compare two sets of runs, metric by metric",
             "changes": "list what changed over time, and whether it is still so",
+            "diff": "show what differs between two numbers, or which numbers moved between two builds",
         },
     ),
     "decisions": (

@@ -19,7 +19,8 @@ BESIDE_EVIDENCE = {  # of landing tables, and what to do instead
         "to publish signed evidence only, set [publication] require_signatures = true",
     ),
     FINDING_TABLE: (
-        frozenset(name for name, *_ in no_evidence().tables[FINDING_TABLE].columns), "publish the measurements themselves: findings are decisions about them",
+        frozenset(name for name, *_ in no_evidence().tables[FINDING_TABLE].columns),
+        "publish the measurements themselves: findings are decisions about them",
     ),
     BUNDLE_TABLE: (frozenset(("arrived_at",)), "use a time that the evidence states, such as the start of the run"),
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warehouse.cli.change.shares import FailOn, Plot, Threshold, checked_level, exit_code, share
+from warehouse.cli.decisions.decided import Sign
 from warehouse.cli.output import counted, notice, print_json, say, warn
 from warehouse.cli.program import usage
 from warehouse.errors import ExitCode, WarehouseError, printable
@@ -31,7 +32,9 @@ _DIFFERENCES = 6  # of a finding, where --verbose is not given
 def command(
     what: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FINDING | mark FINDING STATE]", help="one finding; or mark it as open, acknowledged, explained, fixed or false-alarm"),
+        typer.Argument(
+            metavar="FINDING", help="one finding; or mark FINDING STATE, which is open, acknowledged, explained, fixed or false-alarm"
+        ),
     ] = None,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="only changes since then: 1y, 6m, 2w, 10d, or a date")] = None,
     regressed: Annotated[bool, typer.Option("--regressed", help="only what got worse, with whether it still is")] = False,
@@ -40,7 +43,7 @@ def command(
     plot: Plot = None,
     record: Annotated[bool, typer.Option("--record", help="write new confirmed findings into the ledger, for the table regression_fact")] = False,
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="why, for mark")] = None,
-    sign: Annotated[str | None, typer.Option(metavar="KEY", help="sign the mark: a private key's file, or a name that was given to wh keygen")] = None,
+    sign: Sign = None,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
 ) -> ExitCode:
     """Scans every series over time. A finding is confirmed by five runs of two sessions after it; the others are suspected."""
@@ -157,9 +160,8 @@ def _outlier(found: "Outlier") -> str:
     each = found.measurement
     unit = f" {each.unit}" if each.unit else ""
     where = f" on {each.node}" if each.node else ""
-    return printable(
-        f"outlier  {each.metric} {each.point}: {each.value:.6g}{unit} where {len(found.others)} other runs are at {found.expected:.6g}{where}, run {each.run_id}"
-    )
+    others = f"{len(found.others)} other runs are at {found.expected:.6g}"
+    return printable(f"outlier  {each.metric} {each.point}: {each.value:.6g}{unit}{where}, while {others}; run {each.run_id}")
 
 
 def _silence(state: "SeriesState") -> str:

@@ -75,14 +75,15 @@ def _print(found: "Comparison") -> None:
 
 
 def _row(found: "MetricComparison") -> list[Any]:
+    from warehouse.statistics.interval import Interval
+
     judged = found.judged
-    ratio = judged.ratio
-    is_known = hasattr(ratio, "estimate")
-    interval = f"{ratio.low:.3f} to {ratio.high:.3f}" if is_known else ""
+    ratio = judged.ratio if isinstance(judged.ratio, Interval) else None
+    interval = f"{ratio.low:.3f} to {ratio.high:.3f}" if ratio else ""
     unit = f" [{found.unit}]" if found.unit else ""
     return [
         f"{found.metric}{unit}", found.point, *(f"{median(each.value for each in side):.6g}" for side in (found.base, found.head)),
-        f"{ratio.estimate:.3f}" if is_known else "", interval, _verdict(found), f"{len(found.base)} v {len(found.head)}",
+        f"{ratio.estimate:.3f}" if ratio else "", interval, _verdict(found), f"{len(found.base)} v {len(found.head)}",
         f"{judged.design.base_sessions} v {judged.design.head_sessions}",
         f"{judged.least_detectable - 1:.1%}" if judged.least_detectable else "", _noise(found.noise),
     ]

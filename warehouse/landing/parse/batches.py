@@ -107,7 +107,8 @@ def schemas(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, "pa.Sche
 
 def parsers_of_tables(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, str]:
     """What parses each table: the parsers of all ingestors that give it, sorted."""
-    found = {table: [ENGINE_PARSER] for table in (BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, *DECIDED_TABLES, FINDING_TABLE)}
+    own = (BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, *DECIDED_TABLES, FINDING_TABLE)
+    found = {table: [ENGINE_PARSER] for table in own}
     for ingestor in ingestors.values():
         for table in ingestor.ingestor.tables:
             found.setdefault(table, []).append(ingestor.parser)

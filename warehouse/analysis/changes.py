@@ -250,7 +250,8 @@ def _control_counts(
     columns = found.columns_of("series_key", "hardware", "testbed", "benchmark_case_id", "started_at")
     spans = found.con.execute(
         "select series_key, any_value(hardware), any_value(testbed), any_value(benchmark_case_id), min(started_at), max(started_at)"
-        f" from (select {columns} from {found.measurements.sql} as m) where started_at is not null group by series_key having count(*) >= {_CONTROL_POINTS}"
+        f" from (select {columns} from {found.measurements.sql} as m) where started_at is not null"
+        f" group by series_key having count(*) >= {_CONTROL_POINTS}"
     ).fetchall() if listed else []
     counts = {}
     for each in listed:

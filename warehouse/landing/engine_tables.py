@@ -2,8 +2,9 @@
 
 `run_decision` has one row per run that is not admitted, `run_settlement` one per bundle of each settled run, `change_finding` one per
 finding that somebody marked; all name the event of the ledger that says so. `evidence_signing` has one row per bundle. Signatures and
-decisions arrive after a bundle was parsed, and which keys are trusted is the project's to say, so these tables belong to no batch: they are made anew when they change, each file named by
-its own sha256. A replay is given the decisions that the number was made with, and no signatures.
+decisions arrive after a bundle was parsed, and which keys are trusted is the project's to say, so these tables belong to no batch: they
+are made anew when they change, each file named by its own sha256. A replay is given the decisions that the number was made with, and no
+signatures.
 """
 
 from __future__ import annotations

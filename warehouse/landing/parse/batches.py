@@ -30,6 +30,7 @@ DECISION_TABLE = "run_decision"
 SETTLEMENT_TABLE = "run_settlement"
 DECIDED_TABLES = (DECISION_TABLE, SETTLEMENT_TABLE)  # of the ledger, and no evidence
 FINDING_TABLE = "change_finding"  # the same, of no run
+OWN_TABLES = (SIGNING_TABLE, *DECIDED_TABLES, FINDING_TABLE)  # of no batch
 _ENGINE_VERSION = 2  # of the tables above; raised when their rows change
 ENGINE_PARSER = f"warehouse {_ENGINE_VERSION}"
 
@@ -107,8 +108,7 @@ def schemas(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, "pa.Sche
 
 def parsers_of_tables(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, str]:
     """What parses each table: the parsers of all ingestors that give it, sorted."""
-    own = (BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, *DECIDED_TABLES, FINDING_TABLE)
-    found = {table: [ENGINE_PARSER] for table in own}
+    found = {table: [ENGINE_PARSER] for table in (BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, *OWN_TABLES)}
     for ingestor in ingestors.values():
         for table in ingestor.ingestor.tables:
             found.setdefault(table, []).append(ingestor.parser)

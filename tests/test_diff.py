@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,8 +42,8 @@ def built(project: Project) -> str:
 def moved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, list[str]]:
     """Builds of one recording, of two, without a run that was retracted, and of other SQL."""
     project = standard_project(tmp_path_factory.mktemp("diff") / "project")
-    with open(project.root / "warehouse.toml", "a", encoding="utf-8") as file:
-        file.write("\n[build]\nkeep = 9\n")
+    settings = project.root / "warehouse.toml"
+    settings.write_text(re.sub(r"(?m)^keep = \d+", "keep = 9", settings.read_text()))
     project = read_project(project.root)
     builds = [take_in(project, "first", FIRST, (1.31, 1.28, 1.35)), take_in(project, "second", SECOND, (1.5, 1.6))]
     retract(project, f"recorded_run/{SECOND}/run-01", "throttled")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from statistics import median
 from typing import Any, Literal
 
@@ -34,16 +34,16 @@ _Q = 0.05
 _NEAR = 5  # runs on each side whose conditions are compared
 _AROUND = 64  # runs on each side that the size is computed from
 _LEVEL = 10  # last runs of a series that say where it is now
-_STALE = 3  # typical gaps between sessions without a run
-_FOR_GAPS = 5  # sessions that make a gap typical
+_STALE = 3  # mean gaps between sessions without a run
+_FOR_GAPS = 5  # sessions that have a mean gap
 _CONTROL_POINTS = 11
 
-Now = Literal["still", "recovered", "changed again"]
+Now = Literal["still", "recovered"]
 
 
 @dataclass(frozen=True)
 class SeriesState:
-    """One series: what the detector says of it, and whether data stopped coming: `is_stale` where no run came for three typical gaps
+    """One series: what the detector says of it, and whether data stopped coming: `is_stale` where no run came for three mean gaps
     between its sessions, `missing` the runs of the same case since then without this metric, failed ones among them."""
 
     series_key: str
@@ -131,20 +131,24 @@ def changes(
         scanned = scan(found, project.builds)
         statuses = {key: each.status for key, each in scanned.items()}
         replaced, tested = successions(found, statuses, threshold)
-        changed = {key: each for key, each in scanned.items() if each.changes}
-        points = {key: found.read("m.series_key = ? and m.started_at is not null", [key]) for key in changed}
-        steps = [_step(points[key], change, each) for key, each in changed.items() for change in each.changes]
-        candidates = [*steps, *(_succession(found, each) for each in replaced)]
+        steps = [(each, change) for each in scanned.values() for change in each.changes]
+        p = [*(change.p for _, change in steps), *(each.p for each in replaced)]
         tested += sum(each.points >= _CONTROL_POINTS for each in scanned.values())
-        q = benjamini_hochberg([*(each.p for each in candidates), *[1.0] * max(0, tested - len(candidates))])
-        kept = [replace(each, q=float(q[place])) for place, each in enumerate(candidates) if q[place] <= _Q]
+        q = benjamini_hochberg([*p, *[1.0] * max(0, tested - len(p))])[: len(p)]
+        stands = [float(each) <= _Q for each in q]
+        series_keys = {each.series_key for (each, _), is_kept in zip(steps, stands, strict=False) if is_kept}
+        points = {key: found.read("m.series_key = ? and m.started_at is not null", [key]) for key in series_keys}
+        kept = [
+            replace(_step(points[each.series_key], change, each), q=float(q[place]))
+            for place, (each, change) in enumerate(steps) if stands[place]
+        ] + [replace(_succession(each), q=float(q[place])) for place, each in enumerate(replaced, len(steps)) if stands[place]]
         listed = [each for each in kept if _is_large(each, threshold) and (since is None or _time(each.first) >= since)]
         alone = tuple(outliers(found, statuses, threshold))
         series = _series(found, statuses, alone, now or datetime.now(UTC))
-        described = _described(found, listed, points, _control_counts(found, listed, candidates, series))
+        described = _described(found, listed, points, _control_counts(found, listed, kept))
     ordered = sorted(described, key=lambda each: (each.status != "confirmed", each.outcome != "worse", -_time(each.first).timestamp()))
     findings = tuple(replace(each, mark=marks.get(each.finding_id)) for each in ordered)
-    return Changes(findings, alone, series, tested, len(candidates) - len(kept), precision(marks.values()))
+    return Changes(findings, alone, series, tested, len(p) - len(kept), precision(marks.values()))
 
 
 def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Finding:
@@ -157,7 +161,7 @@ def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Fi
     return _finding(STEP_RULE, status, before, after, change.p, change.needs or None, _now(points, change, following), points, change.index)
 
 
-def _succession(found: Measured, each: Succession) -> Finding:
+def _succession(each: Succession) -> Finding:
     needs = max(1, 5 - len(each.after)) if len(each.variables) < 2 and "script" not in each.variables else None
     values = (*each.before, *each.after)
     return _finding(SUCCESSION_RULE, "suspected", each.before, each.after, each.p, needs, "still", values, len(each.before))
@@ -242,9 +246,7 @@ def _near(found: Measured, finding: Finding, points: Mapping[str, Sequence[Measu
     return [each.run_id for each in before], [each.run_id for each in after]
 
 
-def _control_counts(
-    found: Measured, listed: Sequence[Finding], candidates: Sequence[Finding], series: Sequence[SeriesState]
-) -> dict[str, tuple[int, int]]:
+def _control_counts(found: Measured, listed: Sequence[Finding], kept: Sequence[Finding]) -> dict[str, tuple[int, int]]:
     """For each finding: of the series of other cases on its machine that had runs on both sides of it, how many changed there, and how many
     there are."""
     columns = found.columns_of("series_key", "hardware", "testbed", "benchmark_case_id", "started_at")
@@ -262,7 +264,7 @@ def _control_counts(
             if (hardware, testbed) == (variables["hardware"], variables["testbed"]) and of != case and first <= since and last >= until
         }
         moved = {
-            other.first.series_key for other in candidates
+            other.first.series_key for other in kept
             if other.first.series_key in others and _time(other.last) <= until and _time(other.first) >= since
         }
         counts[each.finding_id] = len(moved), len(others)
@@ -275,20 +277,15 @@ def _series(
     """The state of every series, those without times included."""
     names = ("series_key", "indicator", "metric", "point", "unit", "benchmark_case_id", "session", "started_at")
     sql = (
-        f"with point as (select {found.columns_of(*names)} from {found.measurements.sql} as m),"
-        " session as (select series_key, session, min(started_at) as started_at from point group by all),"
-        " gap as (select series_key, started_at - lag(started_at) over (partition by series_key order by started_at) as gap from session"
-        " where started_at is not null),"
-        " typical as (select series_key, median(epoch(gap)) as gap, count(gap) + 1 as n from gap group by all)"
-        " select series_key, any_value(indicator), any_value(metric), any_value(point), any_value(unit), any_value(benchmark_case_id),"
-        " count(*), count(distinct session), min(started_at), max(started_at), any_value(typical.gap), any_value(typical.n)"
-        " from point left join typical using (series_key) group by series_key order by 2, 3, 4, 1"
+        "select series_key, any_value(indicator), any_value(metric), any_value(point), any_value(unit), any_value(benchmark_case_id),"
+        f" count(*), count(distinct session), min(started_at), max(started_at) from (select {found.columns_of(*names)}"
+        f" from {found.measurements.sql} as m) group by series_key order by 2, 3, 4, 1"
     )
     lone = {each.measurement.series_key for each in alone}
     missing = _missing(found)
     states = []
-    for key, indicator, metric, point, unit, case, points, sessions, first, last, gap, n in found.con.execute(sql).fetchall():
-        is_stale = bool(last and gap and n >= _FOR_GAPS and now - last > timedelta(seconds=_STALE * gap))
+    for key, indicator, metric, point, unit, case, points, sessions, first, last in found.con.execute(sql).fetchall():
+        is_stale = bool(last and sessions >= _FOR_GAPS and now - last > _STALE * (last - first) / (sessions - 1))
         status = "outlier" if key in lone else statuses.get(key, "insufficient")
         states.append(
             SeriesState(key, indicator, metric, point, unit, case, points, sessions, status, first, last, is_stale, missing.get(key, 0))

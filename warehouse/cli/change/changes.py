@@ -136,7 +136,7 @@ def _block(found: "Finding", *, is_one: bool) -> str:
     size = f"{found.after / found.before:.3f}x" if found.before > 0 else "from zero"
     interval = f" ({found.ratio.low:.3f} to {found.ratio.high:.3f})" if isinstance(found.ratio, Interval) else ""
     needs = f", needs {counted(found.needs, 'more run')}" if found.needs else ""
-    now = {"still": "still so", "recovered": "recovered since", "changed again": "changed again"}[found.now]
+    now = {"still": "still so", "recovered": "recovered since"}[found.now]
     lines = [
         f"{found.finding_id}  {found.status} {found.outcome}{' (exploratory)' if found.is_exploratory else ''}{needs}  {found.state}",
         f"  {first.indicator} {first.metric} {first.point}".rstrip() + f"  {first.benchmark_case_id or ''}",

@@ -13,16 +13,27 @@ from stored import folder_of
 from warehouse.claims.publish.publication import PUBLICATION_DOMAIN, PublishedRollup, row_line
 from warehouse.claims.publish.why_sets import Run, WhySetWriter, why_digest
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
+from warehouse.evidence.ledger.events import PUBLICATION, Ledger
 
 
 def forge(publication: PublishedRollup, name: str, data: bytes) -> Path:
     """Put another content in one of a publication's files: its record, its digest and its folder follow. The new folder."""
     record = {**publication.record, "sha256": {**publication.record["sha256"], name: bytes_digest(data)}}
-    forged = folder_of(publication).with_name(domain_digest(PUBLICATION_DOMAIN, record))
-    shutil.move(folder_of(publication), forged)
+    forged = _moved(publication, domain_digest(PUBLICATION_DOMAIN, record))
     for path, content in ((forged / name, data), (forged / "publication.json", canonical_json(record))):
         path.chmod(0o644)
         path.write_bytes(content)
+    return forged
+
+
+def _moved(publication: PublishedRollup, digest: str) -> Path:
+    """A publication's new folder; the ledger has it in place of the last event."""
+    forged = folder_of(publication).with_name(digest)
+    shutil.move(folder_of(publication), forged)
+    events = list(Ledger(publication.objects).events())
+    for event in (each for each in events if each.kind == PUBLICATION and each.subject == publication.digest):
+        (forged.parents[1] / event.key).unlink()
+        Ledger(publication.objects).published(digest, event.detail["query"], event.detail["build_digest"], event.detail["without"])
     return forged
 
 
@@ -88,8 +99,7 @@ def forge_record(publication: PublishedRollup, change: Callable[[Forgery], None]
     runs, why = encoded(forgery.why_sets.values())
     content = {"rows.jsonl": rows_content(forgery.rows), "runs.jsonl": runs, "why.jsonl": why}
     record = {**forgery.record, "sha256": {name: bytes_digest(data) for name, data in content.items()}}
-    forged = folder_of(publication).with_name(domain_digest(PUBLICATION_DOMAIN, record))
-    shutil.move(folder_of(publication), forged)
+    forged = _moved(publication, domain_digest(PUBLICATION_DOMAIN, record))
     for name, data in (content | {"publication.json": canonical_json(record)}).items():
         (forged / name).chmod(0o644)
         (forged / name).write_bytes(data)

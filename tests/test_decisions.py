@@ -14,6 +14,7 @@ from exhaustive import few
 from samples import bench_serving, fabric_check, mlperf_inference, mlperf_training, superbench
 from samples.values import take_in, value_files, values_project
 from standard import standard_project
+from ulid import ULID
 
 from warehouse.claims.numbers.cell_rows import cell_rows
 from warehouse.claims.numbers.deciding import note, reinstate, retract, settle
@@ -253,13 +254,13 @@ def test_a_publication_that_names_other_decisions_than_the_ledger_had_is_doubted
     # As if the word that brought the run back had been there before it, and was left aside.
     [made] = [event for event in Ledger(objects_of(project)).events() if event.kind == PUBLICATION]
     path = project.store_root / reinstate(project, "a2", "it was right after all").key
-    before = (datetime.fromisoformat(made.at) - timedelta(microseconds=1)).isoformat(timespec="microseconds")
-    event = canonical_json({**json.loads(path.read_bytes()), "at": before})
-    path.with_name(f"{path.name.partition('-')[0]}-{bytes_digest(event)}.decision.json").write_bytes(event)
+    before = datetime.fromisoformat(made.at) - timedelta(microseconds=1)
+    event = canonical_json({**json.loads(path.read_bytes()), "at": before.isoformat(timespec="microseconds")})
+    path.with_name(f"{ULID.from_datetime(before)}-{bytes_digest(event)}.decision.json").write_bytes(event)
     path.unlink()
-    assert [(verdict.state, verdict.reason) for verdict in verify_all(project) if verdict.number_id is None] == [
-        ("refused", "its record names other decisions on runs than the ledger has before it")
-    ]
+    gone, doubted = (verdict for verdict in verify_all(project) if verdict.number_id is None)
+    assert (gone.state, doubted.state) == ("missing", "refused") and "the event that it follows is gone" in gone.reason
+    assert doubted.reason == "its record names other decisions on runs than the ledger has before it"
 
 
 def test_notes_decide_nothing_and_the_ledger_lists_all(project: Project, wh: Wh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

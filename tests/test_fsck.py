@@ -17,8 +17,8 @@ from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.signing import publication_subject
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.finding import Finding
-from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.finding import ALTERED, ORPHANED, Finding
+from warehouse.evidence.ledger.events import PUBLICATION, Ledger
 from warehouse.evidence.ledger.run_decisions import RETRACTION, decide
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import load_signing_key, make_key
@@ -313,3 +313,17 @@ def test_a_disk_that_can_only_be_read_keeps_nobody_from_checking(whole: Project,
         assert sorted(str(path) for path in folder.rglob("*")) == before
     finally:
         shutil.rmtree(folder)
+
+
+def test_a_copy_of_an_event_under_another_name_counts_as_none(project: Project) -> None:
+    """Else the copy of an old publication's event would make it the last one again."""
+    ledger = Ledger(open_store(project).objects)
+    events = list(ledger.events())
+    key = next(event.key for event in events if event.kind == PUBLICATION)
+    folder, _, name = key.rpartition("/")
+    at_once = f"{folder}/{name[:10]}{'Z' * 16}{name[26:]}"
+    later = f"{folder}/7{name[1:]}"
+    for copy in (at_once, later):
+        shutil.copy(project.store_root / key, project.store_root / copy)
+    assert sorted(told(project)) == sorted([(ALTERED, later), (ORPHANED, at_once)])
+    assert later not in {event.key for event in ledger.events()} and len(ledger.damaged) == 1

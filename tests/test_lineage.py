@@ -16,6 +16,7 @@ import pytest
 from conftest import WhOn
 from samples import mlperf_inference
 from samples.published import published_submission
+from samples.values import take_in, value_files, values_project
 from standard import standard_project
 from stored import folder_of
 
@@ -311,6 +312,15 @@ def test_not_one_number(argument: str, published: Project, wh_on: WhOn) -> None:
     expected, words = NOT_ONE[argument]
     assert (status, out) == (expected, "")
     assert words in err
+
+
+def test_a_cell_that_holds_just_the_number_is_meant_and_none_that_reads_as_it(tmp_path: Path) -> None:
+    project = values_project(tmp_path / "project", "select key, sum(value) as total from reading group by key")
+    take_in(project, value_files(tmp_path / "in", "a=93.4\n", "b=93.41\n", "c=93.38\n"))
+    build(project)
+    assert lineage(project, "93.4").grain == {"key": "a"}
+    with pytest.raises(WarehouseError, match="3 cells match"):
+        lineage(project, "93")
 
 
 def test_an_ambiguous_name_lists_names_that_are_not(published: Project, wh_on: WhOn) -> None:

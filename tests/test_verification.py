@@ -23,6 +23,7 @@ from warehouse.claims.verify.verification import verify_all, verify_number, veri
 from warehouse.cli.main import main
 from warehouse.digest import canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.ledger.events import PUBLICATION, Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.exact import exact, row_numbers
 from warehouse.project import Project, read_project
@@ -415,7 +416,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     status, out, err = wh("verify", "--all")
     assert status == ExitCode.TAMPERED and "claim\n  tampered: rows.jsonl differs" in out
     shutil.rmtree(folder_of(publication))
-    assert wh("verify", "--all") == (0, "", "nothing is published\n")
+    status, out, err = wh("verify", "--all")
+    assert status == ExitCode.MISSING and "it is gone; the ledger says that it was published" in out
 
 
 def test_every_state_is_documented() -> None:
@@ -582,6 +584,44 @@ def test_a_number_that_only_a_damaged_publication_may_hold(tmp_path: Path) -> No
     assert verify_number(project, "n-aaaaaaaaaaaa").state == "tampered"
 
 
+def test_publications_that_are_gone_are_missed_by_every_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever removes a publication leaves its event in the ledger; the numbers that the build still holds are no way out."""
+    project = published(tmp_path)
+    publish(project, "claim")
+    event = next(event for event in Ledger(open_store(project).objects).events() if event.kind == PUBLICATION)
+    shutil.rmtree(project.store_root / "publications")
+
+    def wh(*words: str) -> tuple[int, str]:
+        status = main(["--project", str(project.root), *words])
+        out, err = capsys.readouterr()
+        return status, out + err
+
+    assert [(verdict.state, verdict.key) for verdict in verify_all(project)] == [("missing", "claim")]
+    for words in (("verify", "--all"), ("verify", "--all", "--strict"), ("verify", "claim[key=a].total"), ("verify", event.subject[:12])):
+        status, said = wh(*words)
+        assert status == ExitCode.MISSING and "it is gone; the ledger says that it was published" in said, words
+    for words in (("lineage", "claim[key=a].total"), ("lineage", "7.75"), ("audit-packet", "claim[key=a].total", "-o", str(tmp_path / "x.whp")), ("impact", "reading")):
+        status, said = wh(*words)
+        assert status != ExitCode.OK and "it is gone; the ledger says that it was published" in said, words
+    assert "it is gone; the ledger says that it was published" in wh("status")[1]
+    publish(project, "claim")
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}
+
+
+def test_a_publication_that_is_gone_with_its_event_is_missed(tmp_path: Path) -> None:
+    """The next event names the one that it follows."""
+    project = published(tmp_path)
+    ledger = Ledger(open_store(project).objects)
+    event = next(event for event in ledger.events() if event.kind == PUBLICATION)
+    take_in(project, value_files(tmp_path / "more", "c=1\n"))
+    shutil.rmtree(project.store_root / "publications")
+    (project.store_root / event.key).unlink()
+    verdicts = list(verify_all(project))
+    assert [verdict.state for verdict in verdicts] == ["missing"] and event.sha256 in verdicts[0].reason
+    (project.store_root / event.key).write_text("{}")
+    assert [verdict.state for verdict in verify_all(project)] == ["tampered"]
+
+
 def test_a_publication_of_an_older_form_is_refused_and_not_called_tampered(tmp_path: Path) -> None:
     project = published(tmp_path)
     (publication,) = publications(project)
@@ -590,6 +630,6 @@ def test_a_publication_of_an_older_form_is_refused_and_not_called_tampered(tmp_p
     shutil.move(folder_of(publication), older)
     (older / "publication.json").chmod(0o644)
     (older / "publication.json").write_bytes(canonical_json(record))
-    (verdict,) = verify_all(project)
+    _, verdict = verify_all(project)  # the first is on the one that was moved away
     assert (verdict.state, verdict.key) == ("refused", f"publication {older.name[:12]}")
     assert verdict.reason == "it was published in form 4; this version of wh reads form 5"

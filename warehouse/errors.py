@@ -100,7 +100,6 @@ CODES: dict[str, str] = {
     "WH221": "an incremental model is not local to its key",
     "WH222": "an input changed while it was read",
     "WH223": "an incremental build differs from a full one",
-    "WH224": "there is nothing to retry",
     "WH225": "the selection matches no model",
     "WH226": "a model's result does not depend on its inputs alone",
     "WH227": "the folder for the documentation contains something else",

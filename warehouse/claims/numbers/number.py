@@ -49,22 +49,33 @@ class LiteralArgument:
 
     def carried_by(self, value: Any, unit: str | None) -> bool:
         """Whether a cell's value, rounded to the digits that were typed, reads as this. `unit` is what its column declares."""
-        scale = factor(self.unit, unit) if self.unit else Decimal(1)
-        number = _decimal(value)
-        if scale is None or number is None:
+        compared = self._compared(value, unit)
+        if compared is None:
             return False
+        number, meant, step = compared
         # Printers differ in how they round a half: both neighbours read as it.
-        difference = abs(_ALL_DIGITS.subtract(number, _ALL_DIGITS.multiply(self.value, scale)))
-        return difference * 2 <= _ALL_DIGITS.multiply(self.step, scale)
+        return abs(_ALL_DIGITS.subtract(number, meant)) * 2 <= step
+
+    def is_just(self, value: Any, unit: str | None) -> bool:
+        """Whether a cell holds this very number, to the last digit."""
+        compared = self._compared(value, unit)
+        return compared is not None and compared[0] == compared[1]
 
     def distance(self, value: Any, unit: str | None) -> float | None:
         """How far a cell's value is from this, as a share of it; None where it is no number or of another unit."""
+        compared = self._compared(value, unit)
+        if compared is None:
+            return None
+        number, meant, _ = compared
+        return float(abs(number - meant) / max(abs(meant), abs(number), Decimal("1e-300")))
+
+    def _compared(self, value: Any, unit: str | None) -> tuple[Decimal, Decimal, Decimal] | None:
+        """The cell's number, and this one and its last digit's step in the cell's unit; None where it is no number or of another unit."""
         scale = factor(self.unit, unit) if self.unit else Decimal(1)
         number = _decimal(value)
         if scale is None or number is None:
             return None
-        meant = self.value * scale
-        return float(abs(number - meant) / max(abs(meant), abs(number), Decimal("1e-300")))
+        return number, _ALL_DIGITS.multiply(self.value, scale), _ALL_DIGITS.multiply(self.step, scale)
 
 
 NumberArgument = IdArgument | CellArgument | LiteralArgument

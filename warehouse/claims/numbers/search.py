@@ -229,12 +229,12 @@ def _is(row: PublishedRow, name: str, typed: str | None) -> bool:
 
 def _by_literal(project: Project, published: Sequence[PublishedRollup], argument: LiteralArgument) -> list[FoundCell]:
     """In every whole publication, and in the current build: the cells that hold just this number, or else those that read as it."""
-    found: dict[str | None, FoundCell] = {}
+    exactly: dict[str | None, FoundCell] = {}
+    rounded: dict[str | None, FoundCell] = {}
     for each, unit in _numbers(project, published):
         if argument.carried_by(each.cell.value, unit):
-            found.setdefault(each.cell.number_id, each)
-    exactly = [each for each in found.values() if each.cell.value == argument.value and not argument.unit]
-    return exactly or list(found.values())
+            (exactly if argument.is_just(each.cell.value, unit) else rounded).setdefault(each.cell.number_id, each)
+    return list((exactly or rounded).values())
 
 
 def _nearest(project: Project, published: Sequence[PublishedRollup], argument: LiteralArgument) -> str:

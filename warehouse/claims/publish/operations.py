@@ -32,14 +32,6 @@ _EXACT = frozenset(
 )
 # Those that add exactly what is no float. Any other may add or multiply floats inside, of integers too: entropy, stddev.
 _EXACT_OF_INTEGERS = frozenset(("avg", "mean", "sum", "sum_no_overflow", "decimal_average"))
-_FLOATS = frozenset(
-    (
-        "any_value", "arbitrary", "arg_max", "arg_min", "argmax", "argmin", "array_agg", "count", "count_if", "count_star",
-        "countif", "first", "group_concat", "histogram", "histogram_exact", "last", "list", "listagg", "mad", "max",
-        "max_by", "median", "min", "min_by", "mode", "quantile", "quantile_cont", "quantile_disc", "regr_count",
-        "string_agg",
-    )
-)
 _FLOATS = frozenset(("DOUBLE", "FLOAT"))
 _PLACES = frozenset(("alias", "query_location", "query_location_length"))
 _OPERATION = ""  # in place of a table's name: what a value passes through beside columns

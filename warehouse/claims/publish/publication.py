@@ -131,7 +131,8 @@ class PublishedRollup:
 
 
 def publications(project: Project) -> list[PublishedRollup]:
-    """All publications, the last one published first; a damaged one too, which says so when it is read."""
+    """All publications, the last one published first; also a damaged one, and one that is gone though the ledger has it: these say so
+    when they are read."""
     return stored_publications(open_store(project).objects)
 
 
@@ -153,8 +154,9 @@ def stored_publications(objects: Objects) -> list[PublishedRollup]:
     events = [event for event in Ledger(objects).events() if event.kind == PUBLICATION]
     order = {event.subject: number for number, event in enumerate(events)}
     queries = {event.subject: str(event.detail.get("query")) for event in events if "query" in event.detail}
-    digests = [key.split("/")[1] for key in objects.matching(publication_key("*", RECORD))]
-    found = [_opened(objects, digest, queries.get(digest)) for digest in digests]
+    there = [key.split("/")[1] for key in objects.matching(publication_key("*", RECORD))]
+    found = [_opened(objects, digest, queries.get(digest)) for digest in there]
+    found += [_gone(objects, digest, queries.get(digest)) for digest in order.keys() - set(there)]
     return sorted(found, key=lambda publication: (-order.get(publication.digest, -1), publication.digest))
 
 
@@ -179,6 +181,13 @@ def _opened(objects: Objects, digest: str, query: str | None) -> PublishedRollup
         fault = WarehouseError("WH307", f"cannot be read: {error.strerror}", f"{objects.url}/{key}", exit_code=ExitCode.MISSING)
     except WarehouseError as error:
         fault = damage(error)
+    return PublishedRollup(digest, {}, objects, query, fault)
+
+
+def _gone(objects: Objects, digest: str, query: str | None) -> PublishedRollup:
+    place = f"{objects.url}/{publication_key(digest, RECORD)}"
+    message = "it is gone; the ledger says that it was published"
+    fault = WarehouseError("WH307", message, place, "restore the store from a copy, or publish the query again", ExitCode.MISSING)
     return PublishedRollup(digest, {}, objects, query, fault)
 
 

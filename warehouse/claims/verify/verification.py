@@ -21,6 +21,7 @@ from warehouse.claims.verify.auditor import Auditor, equals
 from warehouse.claims.verify.completeness import difference, evidence_then
 from warehouse.claims.verify.retrace import CellRecord
 from warehouse.claims.verify.verdict import (
+    MISSING,
     NO_BUILD,
     REFUSED,
     RETRACTED,
@@ -34,6 +35,10 @@ from warehouse.claims.verify.verdict import (
     state_of,
 )
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.finding import MISSING as GONE
+from warehouse.evidence.ledger.chain import chain_findings
+from warehouse.evidence.ledger.events import Ledger, name_digest
+from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 from warehouse.transform.finished.builds import find_current
 
@@ -182,9 +187,20 @@ def count_numbers(project: Project) -> int:
 
 
 def verify_all(project: Project) -> Iterator[Verdict]:
-    """Verify every number of every publication."""
+    """Verify every number of every publication. Where events of the ledger are damaged or gone there is a verdict on each of them: a
+    publication may be gone with it."""
+    yield from _lost_events(Ledger(open_store(project).objects))
     for publication in publications(project):
         yield from verify_publication(project, publication)
+
+
+def _lost_events(ledger: Ledger) -> Iterator[Verdict]:
+    events = list(ledger.events())
+    for problem in ledger.damaged:
+        yield Verdict(None, problem.place or "ledger", None, state_of([problem]), problem.message, 0, (problem,))
+    for finding in chain_findings(events, {name_digest(key) or "" for key in ledger.keys()}):
+        if finding.kind == GONE:
+            yield Verdict(None, finding.key, None, MISSING, finding.message)
 
 
 def _claim(

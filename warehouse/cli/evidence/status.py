@@ -80,7 +80,8 @@ def _lines(found: "Status") -> Iterator[tuple[str, str, str]]:
     if found.build is None:
         yield "build", "nothing is built yet", ""
     else:
-        newer = [name for name, is_newer in (("evidence", found.build.is_evidence_newer), ("models", found.build.are_models_newer)) if is_newer]
+        parts = {"evidence or decisions": found.build.is_evidence_newer, "models": found.build.are_models_newer}
+        newer = [name for name, is_newer in parts.items() if is_newer]
         state = "stale" if newer else "up to date"
         text = f"stale: newer {' and '.join(newer)}" if newer else state
         yield "build", f"{found.build.build_digest[:12]}  {found.build.built_at:%Y-%m-%d %H:%M:%S} UTC  {text}", state

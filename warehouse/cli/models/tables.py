@@ -27,7 +27,8 @@ def command(
     if as_json:
         print_json([asdict(each) for each in shown])
     elif shown:
-        say(table(["schema", "table", "rows", "description"], [[each.schema, each.table, each.rows, each.description] for each in shown]))
+        rows = [[each.schema, each.table, each.rows, each.description.partition(". ")[0]] for each in shown]
+        say(table(["schema", "table", "rows", "description"], rows))
     else:
         notice(NO_MODELS)
     if len(shown) < len(found):

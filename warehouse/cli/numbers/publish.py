@@ -47,8 +47,11 @@ def command(
         return ExitCode.OK
     state = "published" if publication.is_new else "published before, nothing changed"
     notice(f"{publication.query}: {counted(publication.rows, 'row')}, {counted(publication.numbers, 'number')}, {state}")
+    names_of: dict[str, list[str]] = {}
     for name, column in publication.columns.items():
-        notice(f"{name}: {column}" + (f", within {column.tolerance:g}" if column.tolerance else ""))
+        names_of.setdefault(f"{column}" + (f", within {column.tolerance:g}" if column.tolerance else ""), []).append(name)
+    for how, names in names_of.items():
+        notice(f"{how}: {', '.join(names)}")
     if publication.unseen:
         bundles = counted(publication.unseen, "bundle that arrived after the build is", "bundles that arrived after the build are")
         notice(f"{bundles} not in it; to include {'it' if publication.unseen == 1 else 'them'}: wh build")

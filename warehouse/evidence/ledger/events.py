@@ -164,11 +164,16 @@ class Ledger:
         try:
             data = self.objects.read(key)
             if name_digest(key) not in (None, bytes_digest(data)):
-                message = "a ledger event differs from the digest in its name"
-                raise WarehouseError("WH105", message, f"{self.objects.url}/{key}", "restore the store from a copy", ExitCode.TAMPERED)
-            return parse_event(key, data)
+                raise self._altered(key, "a ledger event differs from the digest in its name")
+            event = parse_event(key, data)
+            if not _is_named_for(event):
+                raise self._altered(key, f"the name of a ledger event states another time than the event, which is of {event.at}")
+            return event
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise WarehouseError("WH107", f"a ledger event cannot be read: {error}", f"{self.objects.url}/{key}") from error
+
+    def _altered(self, key: str, message: str) -> WarehouseError:
+        return WarehouseError("WH105", message, f"{self.objects.url}/{key}", "restore the store from a copy", ExitCode.TAMPERED)
 
     @cached_property
     def signatures(self) -> dict[tuple[str, str], str]:
@@ -268,6 +273,16 @@ def parse_event(key: str, data: bytes) -> Event:
     if datetime.fromisoformat(event.at).tzinfo is None:
         raise ValueError(f"{event.at!r} states no zone")
     return event
+
+
+def _is_named_for(event: Event) -> bool:
+    """Whether an event's folder and name state its own time: else a copy of it would count as a later or an earlier event."""
+    from ulid import ULID
+
+    folder, _, name = event.key.rpartition("/")
+    at = datetime.fromisoformat(event.at).astimezone(UTC)
+    is_timed = name_digest(name) is None or ULID.from_str(name[:26]).milliseconds == ULID.from_datetime(at).milliseconds
+    return is_timed and folder == event_folder(at)
 
 
 def _moments(events: Mapping[str, Event]) -> dict[str, tuple[datetime, int]]:

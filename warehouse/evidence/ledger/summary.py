@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from warehouse.errors import WarehouseError, printable
-from warehouse.evidence.finding import ALTERED, MISSING, RESTORE, UNLEDGERED, UNPROTECTED, Finding
+from warehouse.evidence.finding import ALTERED, AWAY, MISSING, ORPHANED, RESTORE, UNLEDGERED, UNPROTECTED, Finding
 from warehouse.evidence.ledger.chain import chain_findings
 from warehouse.evidence.ledger.events import (
     AFTER,
@@ -19,7 +18,6 @@ from warehouse.evidence.ledger.events import (
     Event,
     History,
     Ledger,
-    event_folder,
     name_digest,
 )
 from warehouse.evidence.ledger.run_decisions import is_of_run
@@ -51,6 +49,7 @@ def read_ledgered(objects: Objects) -> Ledgered:
     checkpoints: dict[str, Event] = {}
     witnesses: dict[str, Event] = {}
     findings: list[Finding] = []
+    first_key: dict[str, str] = {}  # of each event, by sha256
     keys, events = ledger.keys(), []
     for key in keys:
         try:
@@ -60,8 +59,9 @@ def read_ledgered(objects: Objects) -> Ledgered:
             continue
         if name_digest(key) is None:
             findings.append(Finding(UNPROTECTED, key, "an event of an earlier version: its name commits to nothing"))
-        if key.rpartition("/")[0] != event_folder(datetime.fromisoformat(event.at)):
-            findings.append(Finding(ALTERED, key, f"it lies under another day than that of its event, {event.at}", RESTORE))
+        if (first := first_key.setdefault(event.sha256, key)) != key:
+            findings.append(Finding(ORPHANED, key, f"a second copy of the event {first}", AWAY))
+            continue
         history.add(event)
         events.append(replace(event, detail=event.detail if event.kind == BROUGHT else {}))
         if event.kind == REMOVAL and event.subject not in history.last_arrivals:

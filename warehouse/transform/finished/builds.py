@@ -215,11 +215,9 @@ def build_path(project: Project, digest: str) -> Path:
 
 def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path:
     """The database to build in, which no reader sees: a copy of the last build; with `is_retry` the one that a
-    failed or interrupted build left. Raises WH224 when there is none."""
+    failed or interrupted build left, if it got so far that it left one."""
     shadow = project.builds / _SHADOW
-    if is_retry:
-        if not is_unfinished(project):
-            raise WarehouseError("WH224", "no build has failed or was interrupted since the last good one", str(shadow))
+    if is_retry and is_unfinished(project):
         return shadow
     remove_leftovers(project)
     if base and base.is_as_built():

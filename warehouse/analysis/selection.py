@@ -12,7 +12,7 @@ from warehouse.transform.sql.duck import text_literal
 
 _NEXT = re.compile(r",(?=\s*\w+\s*!?=)")  # a comma within a value, as in a list of nodes, begins no condition
 _CONDITION = re.compile(r"\s*(?P<name>\w+)\s*(?P<negated>!?)=\s*(?P<value>.*?)\s*", re.DOTALL)
-_COLUMNS = ("session", "benchmark_case_id", "node", "indicator", "metric", "point", "comparable_key", "series_key", *VARIABLES)
+_COLUMNS = ("run_id", "session", "benchmark_case_id", "node", "indicator", "metric", "point", "comparable_key", "series_key", *VARIABLES)
 _KINDS = {"software": ("software", "package")}  # of conditions that belong to a variable, where it is not the kind of its own name
 _SIMILAR = 3
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PAGE = "docs/changes.md"
 EXAMPLES = (
     "wh compare recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02",
-    "wh compare 'runtime_version=Python 3.11.9' 'cluster=node-1' --metric elapsed_ms --threshold 2% --json",
+    "wh compare 'cluster=node-1,run_id!=*/run-02' '*/run-02' --metric elapsed_ms --threshold 2% --json",
 )
 _DIFFERENCES = 20  # listed where --verbose is not given
 _ORDER = ("confirmed", "suspected", "inconclusive", "equivalent", "not supported")

@@ -1,4 +1,4 @@
-"""A warehouse for Python: what `wh sql`, `lineage`, `verify` and `impact` answer, as values.
+"""A warehouse for Python: what `wh sql`, `lineage`, `verify`, `impact`, `compare`, `changes` and `diff` answer, as values.
 
 `warehouse.open()` gives one. Every method reads what lies there when it is called; nothing is cached, nothing is written.
 Each raises `WarehouseError` with the codes that its docstring names, WH3xx of numbers and publications among them.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,10 @@ from warehouse.transform.incremental.aged_out import told_away
 if TYPE_CHECKING:
     import polars
     import pyarrow as pa
+
+    from warehouse.analysis.changes import Changes
+    from warehouse.analysis.compare import Comparison
+    from warehouse.analysis.diff import BuildDiff, NumberDiff
 
 
 def open_warehouse(path: str | Path | None = None) -> Warehouse:
@@ -127,6 +132,32 @@ class Warehouse:
     def impact(self, subject: str) -> Impacts:
         """The published numbers that rest on a run, a bundle, a raw file or a model. Raises WH304 when none does."""
         return impact(self.project, subject)
+
+    def compare(self, base: str, head: str, threshold: float = 0.02, metric: str | None = None) -> Comparison:
+        """The runs that `head` means against those that `base` means (run ids with commas, a file of them, `name=value`): per metric the
+        ratio with its interval, and what it is worth. Raises WH501 (no table has measurements), WH502 (no run is meant), WH211, WH218."""
+        from warehouse.analysis.compare import compare
+
+        return compare(self.project, base, head, threshold, metric)
+
+    def changes(self, since: datetime | None = None, threshold: float = 0.02, now: datetime | None = None) -> Changes:
+        """What changed over time: findings, outliers, and the state of every series. `now` is what staleness is counted to. Raises WH501,
+        WH211, WH218, WH107."""
+        from warehouse.analysis.changes import changes
+
+        return changes(self.project, since, threshold, now)
+
+    def diff(self, a: str, b: str) -> NumberDiff:
+        """What differs between two numbers. Raises WH304 to WH307."""
+        from warehouse.analysis.diff import diff_numbers
+
+        return diff_numbers(self.project, a, b)
+
+    def diff_builds(self, a: str, b: str) -> BuildDiff:
+        """Which numbers moved between two kept builds, each given by the beginning of its digest, and why. Raises WH211, WH214, WH218."""
+        from warehouse.analysis.diff import diff_builds
+
+        return diff_builds(self.project, a, b)
 
     def publications(self) -> tuple[PublishedRollup, ...]:
         """All publications, the last one published first; a damaged one has a `fault`."""

@@ -124,6 +124,10 @@ CODES: dict[str, str] = {
     "WH314": "nothing can be decided about a run",
     # recorder
     "WH401": "the command could not be started",
+    # what changed
+    "WH501": "no table has the measurements that are asked about",
+    "WH502": "no measured run is meant",
+    "WH503": "nothing can be decided about a finding",
 }
 
 

@@ -41,6 +41,14 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "audit-packet": "pack a published number with all that it depends on",
         },
     ),
+    "change": (
+        "Ask what changed",
+        {
+            "compare": "compare two sets of runs, metric by metric",
+            "changes": "list what changed over time, and whether it is still so",
+            "diff": "show what differs between two numbers, or which numbers moved between two builds",
+        },
+    ),
     "decisions": (
         "Decide about runs",
         {

@@ -1,15 +1,17 @@
-"""Landing tables that are not evidence: what was decided about runs, and what the signatures of bundles are.
+"""Landing tables that are not evidence: what was decided about runs and findings, and what the signatures of bundles are.
 
-`run_decision` has one row per run that is not admitted, `run_settlement` one per bundle of each settled run; both name the event of
-the ledger that says so. `evidence_signing` has one row per bundle. Signatures and decisions arrive after a bundle was parsed, and which
-keys are trusted is the project's to say, so these tables belong to no batch: they are made anew when they change, each file named by
-its own sha256. A replay is given the decisions that the number was made with, and no signatures.
+`run_decision` has one row per run that is not admitted, `run_settlement` one per bundle of each settled run, `change_finding` one per
+finding that somebody marked; all name the event of the ledger that says so. `evidence_signing` has one row per bundle. Signatures and
+decisions arrive after a bundle was parsed, and which keys are trusted is the project's to say, so these tables belong to no batch: they
+are made anew when they change, each file named by its own sha256. A replay is given the decisions that the number was made with, and no
+signatures.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -18,12 +20,14 @@ import pyarrow.parquet as pq
 from warehouse.digest import file_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import make_folder, scratch_folder
+from warehouse.evidence.ledger.events import Event
+from warehouse.evidence.ledger.findings import Mark
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.signing.keys import PublicKey
 from warehouse.evidence.signing.signatures import check_signatures, evidence_subject
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.parse.batches import DECISION_TABLE, SETTLEMENT_TABLE, SIGNING_TABLE, LandingFile
-from warehouse.landing.rows import DECISION_SCHEMA, SETTLEMENT_SCHEMA, SIGNING_SCHEMA, parse_utc
+from warehouse.landing.parse.batches import DECISION_TABLE, FINDING_TABLE, SETTLEMENT_TABLE, SIGNING_TABLE, LandingFile
+from warehouse.landing.rows import DECISION_SCHEMA, FINDING_SCHEMA, SETTLEMENT_SCHEMA, SIGNING_SCHEMA, parse_utc
 
 NAME_PREFIX = "sha256-"  # of a file, before that
 
@@ -35,6 +39,12 @@ def write_decisions(store: EvidenceStore, decisions: Iterable[Decision]) -> list
         *_write(store, DECISION_TABLE, DECISION_SCHEMA, [_state(decision) for decision in ordered if decision.bundle is None]),
         *_write(store, SETTLEMENT_TABLE, SETTLEMENT_SCHEMA, [row for decision in ordered for row in _settlement(decision)]),
     ]
+
+
+def write_findings(store: EvidenceStore, marks: Iterable[Mark]) -> list[LandingFile]:
+    """Keep the marks of findings that stand. Raises WH109."""
+    ordered = sorted(marks, key=lambda mark: mark.finding_id)
+    return _write(store, FINDING_TABLE, FINDING_SCHEMA, [_mark(mark) for mark in ordered])
 
 
 def write_signing(store: EvidenceStore, bundles: Iterable[str], trusted: Mapping[str, PublicKey]) -> list[LandingFile]:
@@ -53,11 +63,28 @@ def _settlement(decision: Decision) -> Iterator[dict[str, Any]]:
 
 
 def _said(decision: Decision) -> dict[str, Any]:
-    event = decision.event
-    return {
-        "run_id": decision.run_id, "reason": decision.reason, "decided_at": parse_utc(event.at), "decided_by": event.by,
-        "event_key": event.key, "event_sha256": event.sha256,
-    }
+    return {"run_id": decision.run_id, "reason": decision.reason, **_event(decision.event)}
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {"decided_at": parse_utc(event.at), "decided_by": event.by, "event_key": event.key, "event_sha256": event.sha256}
+
+
+def _mark(mark: Mark) -> dict[str, Any]:
+    """A mark with the finding as it was then; NULL where another version wrote something else."""
+    row: dict[str, Any] = {"finding_id": mark.finding_id, "state": mark.state, "reason": mark.reason, **_event(mark.event)}
+    for field in FINDING_SCHEMA:
+        value = mark.finding.get(field.name)
+        if field.name not in row and value is not None:
+            with suppress(ValueError, TypeError):
+                row[field.name] = _typed(field.type, value)
+    return row
+
+
+def _typed(kind: pa.DataType, value: Any) -> Any:
+    if pa.types.is_timestamp(kind):
+        return parse_utc(value)
+    return float(value) if pa.types.is_floating(kind) else str(value)
 
 
 def _signing(store: EvidenceStore, digest: str, trusted: Mapping[str, PublicKey]) -> dict[str, Any]:

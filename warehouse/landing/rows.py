@@ -103,6 +103,17 @@ DECISION_SCHEMA = pa.schema([
     pa.field("superseded_by", pa.string()),  # a run
     *_EVENT_FIELDS,
 ])
+FINDING_SCHEMA = pa.schema([  # the last mark of each finding of `wh changes`, and the finding as it was then
+    pa.field("finding_id", pa.string(), nullable=False),
+    pa.field("state", pa.string(), nullable=False),
+    pa.field("reason", pa.string(), nullable=False),
+    pa.field("rule", pa.string()),
+    *(pa.field(name, pa.string()) for name in ("series_key", "indicator", "metric", "point", "benchmark_case_id", "status", "outcome")),
+    *(pa.field(name, pa.float64()) for name in ("before", "after", "ratio", "ratio_low", "ratio_high", "p")),
+    pa.field("changed_at", pa.timestamp("us", tz="UTC")),
+    *(pa.field(name, pa.string()) for name in ("last_run_before", "first_run_after")),
+    *_EVENT_FIELDS,
+])
 SETTLEMENT_SCHEMA = pa.schema([
     pa.field("run_id", pa.string(), nullable=False),
     pa.field("bundle_digest", pa.string(), nullable=False),  # of a bundle that states the run

@@ -13,7 +13,7 @@ from warehouse.digest import canonical_document, file_digest
 from warehouse.evidence.finding import ALTERED, MISSING, ORPHANED, UNLEDGERED, UNPROTECTED, Finding
 from warehouse.evidence.ledger.summary import Ledgered
 from warehouse.landing.engine_tables import NAME_PREFIX
-from warehouse.landing.parse.batches import DECIDED_TABLES, SIGNING_TABLE, batch_name
+from warehouse.landing.parse.batches import OWN_TABLES, batch_name
 
 _AGAIN = "delete the landing folder: wh build makes it again"
 
@@ -83,7 +83,7 @@ def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Fin
         table = path.parent.name
         if path.parent != landing and table == "batches" and path.suffix == ".json" and not path.name.startswith("."):
             continue
-        if table in (SIGNING_TABLE, *DECIDED_TABLES):
+        if table in OWN_TABLES:
             yield from _inspect_engine_table(path, key)
         elif path.suffix != ".parquet" or path.stem not in batches:
             yield Finding(ORPHANED, key, "no batch lists it", _AGAIN)

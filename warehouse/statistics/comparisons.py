@@ -13,7 +13,7 @@ from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from warehouse.statistics.interval import Interval, Level, NotSupported
 from warehouse.statistics.means import multiplied, student
@@ -66,6 +66,19 @@ def paired_ratio_interval(
 ) -> Interval | NotSupported:
     """An interval of head over base for pairs that ran side by side. The paired shift of the logarithms."""
     return _exponential(_paired(np.log(positive(base)), np.log(positive(head)), confidence, sessions))
+
+
+def difference_p(base: ArrayLike, head: ArrayLike) -> float | NotSupported:
+    """The two-sided p-value of a difference between the means, for values whose place of change was known beforehand: Welch's t.
+    Take logarithms first for a ratio. Two observations on each side at least."""
+    a, b = finite(base), finite(head)
+    if min(len(a), len(b)) < 2:
+        return NotSupported("a side with one value has no spread", "run", min(len(a), len(b)), 2)
+    variance, freedom = _welch_variance(a, b)
+    distance = abs(b.mean() - a.mean())
+    if variance == 0:
+        return float(distance == 0)
+    return float(2 * stdtr(freedom, -distance / np.sqrt(variance)))
 
 
 def smallest_p(base: int, head: int) -> float:
@@ -141,13 +154,21 @@ def _exponential(found: Interval | NotSupported) -> Interval | NotSupported:
 
 def _welch(a: Floats, b: Floats, tail: float) -> tuple[float, float]:
     """Welch, *The generalization of Student's problem when several different population variances are involved* (Biometrika 34, 1947)."""
-    shares = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
-    variance, difference = sum(shares), b.mean() - a.mean()
+    variance, freedom = _welch_variance(a, b)
+    difference = b.mean() - a.mean()
     if variance == 0:
         return float(difference), float(difference)
-    freedom = variance**2 / (shares[0] ** 2 / (len(a) - 1) + shares[1] ** 2 / (len(b) - 1))
     half = -stdtrit(freedom, tail) * np.sqrt(variance)
     return float(difference - half), float(difference + half)
+
+
+def _welch_variance(a: Floats, b: Floats) -> tuple[float, float]:
+    """The variance of the difference of the means, and its degrees of freedom (NaN where it is zero)."""
+    shares = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
+    variance = float(sum(shares))
+    if variance == 0:
+        return 0.0, float("nan")
+    return variance, float(variance**2 / (shares[0] ** 2 / (len(a) - 1) + shares[1] ** 2 / (len(b) - 1)))
 
 
 @lru_cache(maxsize=1024)

@@ -1,5 +1,5 @@
-"""A published number is a function of evidence alone. Who signed a bundle and when it arrived are not evidence: no replay has them, so no
-claim may use them."""
+"""A published number is a function of evidence alone. Who signed a bundle, when it arrived and what was said of a finding are not
+evidence: no replay has them, so no claim may use them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
-from warehouse.landing.parse.batches import BUNDLE_TABLE, SIGNING_TABLE
+from warehouse.landing.parse.batches import BUNDLE_TABLE, FINDING_TABLE, SIGNING_TABLE
+from warehouse.transform.inputs.landing_tables import no_evidence
 
 if TYPE_CHECKING:
     from warehouse.transform.lineage.columns import ColumnGraph
@@ -16,6 +17,10 @@ BESIDE_EVIDENCE = {  # of landing tables, and what to do instead
     SIGNING_TABLE: (
         frozenset(("signing_state", "key_id", "key_name", "reason")),
         "to publish signed evidence only, set [publication] require_signatures = true",
+    ),
+    FINDING_TABLE: (
+        frozenset(name for name, *_ in no_evidence().tables[FINDING_TABLE].columns),
+        "publish the measurements themselves: findings are decisions about them",
     ),
     BUNDLE_TABLE: (frozenset(("arrived_at",)), "use a time that the evidence states, such as the start of the run"),
 }

@@ -29,6 +29,8 @@ SIGNING_TABLE = "evidence_signing"
 DECISION_TABLE = "run_decision"
 SETTLEMENT_TABLE = "run_settlement"
 DECIDED_TABLES = (DECISION_TABLE, SETTLEMENT_TABLE)  # of the ledger, and no evidence
+FINDING_TABLE = "change_finding"  # the same, of no run
+OWN_TABLES = (SIGNING_TABLE, *DECIDED_TABLES, FINDING_TABLE)  # of no batch
 _ENGINE_VERSION = 2  # of the tables above; raised when their rows change
 ENGINE_PARSER = f"warehouse {_ENGINE_VERSION}"
 
@@ -86,6 +88,7 @@ def schemas(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, "pa.Sche
         DECISION_SCHEMA,
         DECLARATION_SCHEMA,
         FILE_SCHEMA,
+        FINDING_SCHEMA,
         ISSUE_SCHEMA,
         SETTLEMENT_SCHEMA,
         SIGNING_SCHEMA,
@@ -94,7 +97,7 @@ def schemas(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, "pa.Sche
     found = {
         BUNDLE_TABLE: BUNDLE_SCHEMA, FILE_TABLE: FILE_SCHEMA, DECLARATION_TABLE: DECLARATION_SCHEMA,
         ISSUE_TABLE: ISSUE_SCHEMA, SIGNING_TABLE: SIGNING_SCHEMA, DECISION_TABLE: DECISION_SCHEMA,
-        SETTLEMENT_TABLE: SETTLEMENT_SCHEMA,
+        SETTLEMENT_TABLE: SETTLEMENT_SCHEMA, FINDING_TABLE: FINDING_SCHEMA,
     }
     for ingestor in (each.ingestor for each in ingestors.values()):
         for table, schema in ingestor.tables.items():
@@ -105,7 +108,7 @@ def schemas(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, "pa.Sche
 
 def parsers_of_tables(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, str]:
     """What parses each table: the parsers of all ingestors that give it, sorted."""
-    found = {table: [ENGINE_PARSER] for table in (BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, SIGNING_TABLE, *DECIDED_TABLES)}
+    found = {table: [ENGINE_PARSER] for table in (BUNDLE_TABLE, FILE_TABLE, DECLARATION_TABLE, ISSUE_TABLE, *OWN_TABLES)}
     for ingestor in ingestors.values():
         for table in ingestor.ingestor.tables:
             found.setdefault(table, []).append(ingestor.parser)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.findings import Mark
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.base import damage
 from warehouse.evidence.signing.keys import PublicKey
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.engine_tables import write_decisions, write_signing
+from warehouse.landing.engine_tables import write_decisions, write_findings, write_signing
 from warehouse.landing.parse.batches import Landing, parsers_of_tables, read_batches, schemas, usable_batches
 from warehouse.landing.parse.parsing import parse
 from warehouse.landing.registry import RegisteredIngestor
@@ -23,14 +24,15 @@ def refresh(
     on_bundle: Callable[[int, int], None] = lambda done, all: None,
     trusted: Mapping[str, PublicKey] | None = None,
     decisions: Collection[Decision] = (),
+    marks: Collection[Mark] = (),
 ) -> Landing:
     """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
     the batches are the same.
 
     A bundle whose stored bytes are damaged, or that the ledger knows and the store has no more though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
-    them nothing is said of signatures, as in a replay. `decisions` are those that stand on runs. Raises WH124 when a parsing
-    process is killed; what is parsed by then stays.
+    them nothing is said of signatures, as in a replay. `decisions` are those that stand on runs, `marks`
+    those on findings. Raises WH124 when a parsing process is killed; what is parsed by then stays.
     """
     stored = store.digests()
     ledger = Ledger(store.objects)
@@ -55,7 +57,7 @@ def refresh(
     batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
     bundles = (digest for batch in batches for digest in batch.bundles)
     signing = write_signing(store, bundles, trusted) if trusted is not None else []
-    own = (*signing, *write_decisions(store, decisions))
+    own = (*signing, *write_decisions(store, decisions), *write_findings(store, marks))
     return Landing(batches, schemas(ingestors), parsers_of_tables(ingestors), tuple(damaged), own)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.findings import standing_marks
 from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import signature_stamps
@@ -122,8 +123,10 @@ def _evidence_fingerprint(project: Project, store: EvidenceStore) -> str:
 
     versions = {"wh": __version__, "form": FORM, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
     signing = [signature_stamps(store.objects), dict(project.trusted_keys)]
-    decisions = [decision.event.sha256 for decision in standing(Ledger(store.objects).decisions()).all()]
-    return domain_digest("wh/evidence/4", [_digests(project, "ingest", ".py"), store.digests(), signing, decisions, versions])
+    events = Ledger(store.objects).decisions()
+    decisions = [decision.event.sha256 for decision in standing(events).all()]
+    marks = [mark.event.sha256 for mark in standing_marks(events).values()]
+    return domain_digest("wh/evidence/5", [_digests(project, "ingest", ".py"), store.digests(), signing, decisions, marks, versions])
 
 
 def _texts_fingerprint(project: Project, evidence: str) -> str:
@@ -173,8 +176,9 @@ def _landing(
     found = find_ingestors(project)
     if not found and store.is_empty():
         return no_evidence()
-    decisions = standing(Ledger(store.objects).decisions()).all()  # of one that cannot be read the refresh tells
-    return landing_tables(refresh(store, found, progress.parsed, public_keys(project.trusted_keys), decisions))
+    events = Ledger(store.objects).decisions()  # of one that cannot be read the refresh tells
+    decisions, marks = standing(events).all(), standing_marks(events).values()
+    return landing_tables(refresh(store, found, progress.parsed, public_keys(project.trusted_keys), decisions, marks))
 
 
 def _build(

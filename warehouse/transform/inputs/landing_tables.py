@@ -75,6 +75,13 @@ _ENGINE_TABLES = {
         ("run_id", "string", "VARCHAR"), ("bundle_digest", "string", "VARCHAR"), ("is_evidence", "bool", "BOOLEAN"),
         ("reason", "string", "VARCHAR"), *_EVENT,
     ),
+    "change_finding": (
+        *((name, "string", "VARCHAR") for name in ("finding_id", "state", "reason", "rule")),
+        *((name, "string", "VARCHAR") for name in ("series_key", "indicator", "metric", "point", "benchmark_case_id", "status", "outcome")),
+        *((name, "double", "DOUBLE") for name in ("before", "after", "ratio", "ratio_low", "ratio_high", "p")),
+        ("changed_at", "timestamp[us, tz=UTC]", "TIMESTAMP WITH TIME ZONE"),
+        ("last_run_before", "string", "VARCHAR"), ("first_run_after", "string", "VARCHAR"), *_EVENT,
+    ),
 }
 
 

@@ -1,0 +1,171 @@
+"""`wh compare` on simulated measurements: same against same, a true change, sessions, order, and what differs."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import WhOn
+from samples.measured import measured_project
+
+from warehouse.analysis.compare import Comparison, compare
+from warehouse.analysis.conditions import differences
+from warehouse.analysis.measurements import VARIABLES, Measurement
+from warehouse.analysis.verdict import judge_sides
+from warehouse.errors import WarehouseError
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def side(values: Any, sessions: Any = None, hours: Any = None, better: str = "lower") -> list[Measurement]:
+    return [
+        Measurement(
+            f"r{place}", "sim", "elapsed_ms", "", "ms", better, str(sessions[place]) if sessions is not None else "one", "case", None, "s", "k", float(value),
+            START + timedelta(hours=float(hours[place])) if hours is not None else None, dict.fromkeys(VARIABLES),
+        )
+        for place, value in enumerate(values)
+    ]
+
+
+def rows(base: float, head: float, sessions: int, runs: int = 3, spread: float = 0.005) -> list[dict[str, Any]]:
+    """Runs of software 1 and, on later days, of software 2."""
+    random = np.random.default_rng(7)
+    found = []
+    for software, level, first_day in (("1", base, 0), ("2", head, 20)):
+        for day in range(sessions):
+            for run in range(runs):
+                found.append({
+                    "run_id": f"{software}-{day}-{run}", "series": "a", "value": level * np.exp(random.normal(0, spread)), "session": f"{software} {day}",
+                    "started_at": (START + timedelta(days=first_day + day, minutes=run)).isoformat(), "software": software, "script": "s",
+                })
+    return found
+
+
+def compared(root: Path, *arguments: Any) -> Comparison:
+    return compare(measured_project(root / "project", rows(*arguments)), "software=1", "software=2")
+
+
+def test_a_true_change_over_sessions_is_confirmed_with_its_interval_and_what_differs(tmp_path: Path) -> None:
+    found = compared(tmp_path, 100, 110, 4)
+    (metric,) = found.metrics
+    judged = metric.judged
+    assert (judged.verdict, judged.outcome, metric.variables, metric.is_exploratory) == ("confirmed", "worse", ("software",), False)
+    assert judged.ratio.low < 1.10 < judged.ratio.high and judged.ratio.n == {"session": 8, "run": 24}  # type: ignore[union-attr]
+    assert judged.design.order == "separate blocks" and "cannot be told from the change" in str(judged.design.note)
+    assert [str(each) for each in found.differences] == ["software framework_version: 1 -> 2"]
+    assert metric.noise and metric.noise.run and 0.002 < metric.noise.run < 0.01 and metric.noise.sessions == 8
+    assert found.worst() == "confirmed"
+
+
+def test_one_session_a_side_is_never_confirmed(tmp_path: Path) -> None:
+    found = compared(tmp_path, 100, 110, 1, 10)
+    assert (found.metrics[0].judged.verdict, found.metrics[0].judged.needs, found.metrics[0].judged.level) == ("suspected", 2, "session")
+    same = compared(tmp_path / "same", 100, 100, 1, 10, 0.001)
+    assert same.metrics[0].judged.verdict == "inconclusive" and same.worst() is None
+
+
+def test_the_same_on_both_sides_is_equivalent(tmp_path: Path) -> None:
+    assert compared(tmp_path, 100, 100, 6, 3, 0.002).metrics[0].judged.verdict == "equivalent"
+
+
+@pytest.mark.parametrize("variation", [0.0266, 0.0056])
+def test_same_against_same_gives_few_false_verdicts(variation: float) -> None:
+    """Noise as CodSpeed states it; a plain threshold of 2 % is wrong in 45 % of comparisons of two runs at 2.66 %."""
+    random, trials = np.random.default_rng(3), 300
+    false = 0
+    for _ in range(trials):
+        base, head = (side(100 * np.exp(random.normal(0, variation, 10)), [place // 2 for place in range(10)]) for _ in range(2))
+        false += judge_sides(base, head, 0.02).verdict in ("confirmed", "suspected")
+    assert false <= trials * 0.01
+
+
+def test_sessions_that_differ_by_five_percent_confirm_nothing_with_one_a_side() -> None:
+    random, verdicts = np.random.default_rng(4), []
+    for _ in range(100):
+        base, head = (side(100 * np.exp(random.normal(0, 0.05) + random.normal(0, 0.005, 5))) for _ in range(2))
+        verdicts.append(judge_sides(base, head, 0.02).verdict)
+    assert "confirmed" not in verdicts and verdicts.count("suspected") > 50
+
+
+def test_interleaved_runs_are_compared_in_pairs() -> None:
+    """A drift of 2 % an hour hides a change of 3 % between sides, but not within pairs."""
+    drift = np.exp(0.02 * np.arange(12))
+    base = side(100 * drift[::2], [0, 0, 0, 1, 1, 1], np.arange(0, 12, 2))
+    head = side(103 * drift[1::2] / np.exp(0.02), [0, 0, 0, 1, 1, 1], np.arange(1, 12, 2))
+    judged = judge_sides(base, head, 0.02)
+    assert judged.is_paired and judged.design.order == "interleaved" and judged.verdict == "confirmed"
+    assert judged.ratio.estimate == pytest.approx(1.03) and judged.ratio.levels == ("session", "run")  # type: ignore[union-attr]
+
+
+def test_too_few_runs_are_not_supported_and_one_that_stands_out_is_suspected() -> None:
+    judged = judge_sides(side([100]), side([103, 104]), 0.02)
+    assert (judged.verdict, judged.needs) == ("not supported", 2)
+    peers = side([13.4, 13.5, 13.55, 13.6], better="higher")
+    slow = judge_sides(peers, side([5.76], better="higher"), 0.02)
+    assert (slow.verdict, slow.outcome) == ("suspected", "worse") and "a single run stands out" in slow.reason
+    assert judge_sides(peers, side([13.45], better="higher"), 0.02).verdict == "not supported"
+
+
+def test_a_metric_without_a_direction_is_higher_or_lower() -> None:
+    sessions = [0, 1, 2]
+    assert judge_sides(side([1, 1.01, 1.02], sessions, better="neither"), side([2, 2.01, 2.02], sessions, better="neither"), 0.02).outcome == "higher"
+
+
+def test_zeros_have_no_ratio_and_are_refused_no_verdict() -> None:
+    assert judge_sides(side([0, 0, 0]), side([1, 1, 1]), 0.02).verdict == "not supported"
+    shifted = judge_sides(side([100, 101, 0, 99], range(4)), side([100, 101, 102, 99], range(4)), 0.02)
+    assert shifted.verdict == "inconclusive"
+
+
+def test_more_than_one_difference_is_exploratory(tmp_path: Path) -> None:
+    found = [{**row, "script": "old" if row["software"] == "1" else "new"} for row in rows(100, 150, 4)]
+    for row in found:
+        row["series"] = "a" if row["script"] == "old" else "b"
+    (metric,) = compare(measured_project(tmp_path / "project", found), "software=1", "software=2").metrics
+    assert (metric.variables, metric.judged.verdict, metric.judged.reason) == (
+        ("software", "script"), "suspected", "more than one thing differs: exploratory"
+    )
+
+
+def test_sides_are_runs_files_patterns_or_conditions(tmp_path: Path, wh_on: WhOn) -> None:
+    project = measured_project(tmp_path / "project", rows(100, 110, 2))
+    (tmp_path / "head.txt").write_text("2-0-0\n2-1-0\n")
+    for base, head, sizes in (
+        ("1-0-0,1-1-0", str(tmp_path / "head.txt"), (2, 2)), ("1-*", "framework_version=2", (6, 6)), ("software!=2", "session=2 1", (6, 3)),
+    ):
+        (metric,) = compare(project, base, head).metrics
+        assert (len(metric.base), len(metric.head)) == sizes
+    with pytest.raises(WarehouseError, match="WH502 1-0-9: no run with this id") as caught:
+        compare(project, "1-0-9", "2-0-0")
+    assert "1-0-0" in str(caught.value.hint)
+    with pytest.raises(WarehouseError, match="WH502 framework_version=3: no measured run matches") as caught:
+        compare(project, "framework_version=3", "2-0-0")
+    assert caught.value.hint == "framework_version has the values: 1; 2"
+    with pytest.raises(WarehouseError, match="6 runs are on both sides"):
+        compare(project, "software=1", "1-*")
+    assert wh_on(project, "compare", "1-0-0", "2-0-0", "--fail-on", "suspected")[0] == 0  # not supported
+    assert wh_on(project, "compare", "software=1", "software=2", "--fail-on", "sure")[0] == 2
+    assert "no share between" in wh_on(project, "compare", "1-0-0", "2-0-0", "--threshold", "two")[2]
+
+
+def test_the_command_prints_and_fails_as_asked(tmp_path: Path, wh_on: WhOn) -> None:
+    project = measured_project(tmp_path / "project", rows(100, 110, 4))
+    status, out, _ = wh_on(project, "compare", "software=1", "software=2", "--fail-on", "confirmed", "--plot", str(tmp_path / "x.svg"))
+    assert status == 1 and "confirmed worse" in out and "12 v 12" in out and "  software framework_version: 1 -> 2\n" in out
+    assert (tmp_path / "x.svg").read_text().startswith("<svg ")
+    document = json.loads(wh_on(project, "compare", "software=2", "software=1", "--json", "--fail-on", "suspected")[1])
+    assert document["metrics"][0]["outcome"] == "better" and document["metrics"][0]["base"]["runs"] == 12
+    assert wh_on(project, "compare", "software=2", "software=1", "--fail-on", "suspected")[0] == 0
+
+
+def test_measured_conditions_differ_where_their_medians_do() -> None:
+    base, head = ([{("host", "clock_hz"): (str(value), value)} for value in side] for side in ((2.69e9, 2.69e9), (2.095e9, 2.69e9, 2.095e9)))
+    (found,) = differences(base, head)
+    assert str(found) == "host clock_hz: 2.69e+09 -> 2.095e+09 (0.78x, ranges overlap)"
+    assert differences(base, base) == ()
+    documents = [{("workload", "batch"): ("4", None)}], [{("workload", "batch"): ("4", None), ("workload", "reps"): ("30", None)}]
+    assert [str(each) for each in differences(*documents)] == ["workload reps: (not stated) -> 30"]

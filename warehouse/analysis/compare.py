@@ -1,0 +1,159 @@
+"""`wh compare A B`: all metrics that both sides have, each with its effect and verdict; beside them what differs between the runs, and
+how much repeats of the same thing differ on their testbed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from warehouse.analysis.conditions import Difference, differences, read_conditions
+from warehouse.analysis.measurements import VARIABLES, Measured, Measurement, measured
+from warehouse.analysis.selection import Side, select
+from warehouse.analysis.verdict import Judged, judge_sides
+from warehouse.errors import ExitCode, WarehouseError, counted, printable
+from warehouse.project import Project
+from warehouse.statistics.levels import variance_components
+from warehouse.transform.finished.builds import current_build
+
+THRESHOLD = 0.02
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How much repeats of the same thing differ (A/A), as a share: runs within a session, and sessions beyond that; None where no
+    session has two runs, or no key has two sessions. From so many runs and sessions."""
+
+    run: float | None
+    session: float | None
+    runs: int
+    sessions: int
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """One metric at one point. `variables` are those of `VARIABLES` that differ between the sides, and the node where each side ran on
+    one: with more than one of them the comparison is exploratory."""
+
+    indicator: str
+    metric: str
+    point: str
+    unit: str | None
+    better: str
+    base: tuple[Measurement, ...]
+    head: tuple[Measurement, ...]
+    variables: tuple[str, ...]
+    judged: Judged
+    noise: Noise | None
+
+    @property
+    def is_exploratory(self) -> bool:
+        return len(self.variables) > 1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `wh compare` found. `differences` are those of all runs that were compared; `unmatched` counts the measurements of each side that
+    the other side has no counterpart of."""
+
+    base: Side
+    head: Side
+    threshold: float
+    metrics: tuple[MetricComparison, ...]
+    differences: tuple[Difference, ...]
+    unmatched: tuple[int, int]
+
+    def worst(self) -> str | None:
+        """The strongest verdict that something got worse: `confirmed`, `suspected` or None. A metric without a direction counts: which
+        way is worse is not known."""
+        bad = {each.judged.verdict for each in self.metrics if each.judged.outcome in ("worse", "higher", "lower")}
+        return next((verdict for verdict in ("confirmed", "suspected") if verdict in bad), None)
+
+
+def compare(project: Project, base: str, head: str, threshold: float = THRESHOLD, metric: str | None = None) -> Comparison:
+    """Compare the runs that `head` means with those that `base` means (`selection.select`), in the current build. `metric` restricts it to
+    the metrics of that name or pattern. Raises WH501, WH502, WH211, WH218."""
+    with measured(current_build(project)) as found:
+        sides = [select(found, asked) for asked in (base, head)]
+        if both := set(sides[0].run_ids) & set(sides[1].run_ids):
+            message = f"{counted(len(both), 'run is', 'runs are')} on both sides, among them {min(both)}"
+            raise WarehouseError("WH502", printable(message), printable(head), "narrow one side, for example with name!=value", ExitCode.USAGE)
+        return compare_sides(found, sides[0], sides[1], threshold, metric)
+
+
+def compare_sides(found: Measured, base: Side, head: Side, threshold: float, metric: str | None = None) -> Comparison:
+    """Compare two sides that were selected. Measurements are matched by series; those that have no counterpart there by workload, and
+    then by metric alone where each side has but one workload."""
+    rest: tuple[list[Measurement], list[Measurement]] = ([], [])
+    for place, side in enumerate((base, head)):
+        rest[place].extend(each for each in side.measurements if metric is None or _is_named(each.metric, metric))
+    matched: list[tuple[tuple[Measurement, ...], tuple[Measurement, ...]]] = []
+    by: tuple[Callable[[Measurement], Hashable], ...] = (
+        lambda each: each.series_key,
+        lambda each: (each.name, each.variables["workload"]),
+        lambda each: each.name,
+    )
+    for key in by:
+        groups = [_grouped(side, key) for side in rest]
+        common = [name for name in groups[0] if name in groups[1]]
+        if key is by[-1]:
+            common = [name for name in common if all(len({each.variables["workload"] for each in side[name]}) == 1 for side in groups)]
+        matched += [(tuple(groups[0][name]), tuple(groups[1][name])) for name in common]
+        rest = ([], []) if not rest[0] and not rest[1] else tuple(  # type: ignore[assignment]
+            [each for each in side if key(each) not in set(common)] for side in rest
+        )
+    metrics = tuple(_compared(found, of_base, of_head, threshold) for of_base, of_head in matched)
+    runs = [sorted({each.run_id for pair in matched for each in pair[place]}) for place in (0, 1)]
+    conditions = read_conditions(found, {*runs[0], *runs[1]})
+    differing = differences(*([conditions[run] for run in side] for side in runs))
+    return Comparison(base, head, threshold, metrics, differing, (len(rest[0]), len(rest[1])))
+
+
+def varying(base: Sequence[Measurement], head: Sequence[Measurement]) -> tuple[str, ...]:
+    """The variables that differ between two sides."""
+    found = [name for name in VARIABLES if {each.variables[name] for each in base} != {each.variables[name] for each in head}]
+    nodes = [{each.node for each in side} for side in (base, head)]
+    return (*found, *(["node"] if len(nodes[0]) == len(nodes[1]) == 1 and nodes[0] != nodes[1] else []))
+
+
+def noise_of(repeats: Iterable[Measurement]) -> Noise | None:
+    """How much repeats differ: of each comparable key the logarithms, around their own mean. None without two runs of one key."""
+    values, sessions = [], []
+    for key, group in _grouped(repeats, lambda each: each.comparable_key).items():
+        if len(group) < 2 or min(each.value for each in group) <= 0:
+            continue
+        logs = np.log([each.value for each in group])
+        values += list(logs - logs.mean())
+        sessions += [f"{key} {each.session}" for each in group]
+    if len(values) < 2:
+        return None
+    parts = variance_components(values, sessions=sessions)
+    run, session = (None if part is None else float(np.sqrt(part)) for part in (parts.run, parts.session))
+    return Noise(run, session, len(values), len(set(sessions)))
+
+
+def _compared(found: Measured, base: tuple[Measurement, ...], head: tuple[Measurement, ...], threshold: float) -> MetricComparison:
+    variables = varying(base, head)
+    judged = judge_sides(base, head, threshold, len(variables) > 1)
+    keys = sorted({each.comparable_key for each in (*base, *head)})
+    repeats = found.read("list_contains(?, m.comparable_key)", [keys])
+    first = base[0]
+    return MetricComparison(
+        first.indicator, first.metric, first.point, first.unit, first.better, base, head, variables, judged, noise_of(repeats)
+    )
+
+
+def _grouped(measurements: Iterable[Measurement], key: Callable[[Measurement], Any]) -> dict[Any, list[Measurement]]:
+    groups: defaultdict[Any, list[Measurement]] = defaultdict(list)
+    for each in measurements:
+        groups[key(each)].append(each)
+    return groups
+
+
+def _is_named(metric: str, pattern: str) -> bool:
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(metric, pattern)

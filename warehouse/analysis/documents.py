@@ -1,0 +1,49 @@
+"""What the answers of this package are as JSON: for `--json`, and for whoever serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from statistics import median
+from typing import Any
+
+from warehouse.analysis.compare import Comparison, MetricComparison
+from warehouse.analysis.measurements import Measurement
+from warehouse.statistics.interval import Interval, NotSupported
+
+
+def comparison_document(found: Comparison) -> dict[str, Any]:
+    """A comparison, its metrics in the order in which they were found."""
+    return {
+        "base": {"asked": found.base.asked, "runs": list(found.base.run_ids)},
+        "head": {"asked": found.head.asked, "runs": list(found.head.run_ids)},
+        "threshold": found.threshold,
+        "metrics": [_metric(each) for each in found.metrics],
+        "differences": [asdict(each) for each in found.differences],
+        "unmatched": {"base": found.unmatched[0], "head": found.unmatched[1]},
+    }
+
+
+def interval_document(found: Interval | NotSupported) -> dict[str, Any]:
+    """An interval, or what it would need."""
+    return {"is_supported": isinstance(found, Interval), **asdict(found)}
+
+
+def _metric(found: MetricComparison) -> dict[str, Any]:
+    judged = found.judged
+    return {
+        "indicator": found.indicator, "metric": found.metric, "point": found.point, "unit": found.unit, "better": found.better,
+        "base": _side(found.base, judged.design.base_sessions), "head": _side(found.head, judged.design.head_sessions),
+        "ratio": interval_document(judged.ratio), "verdict": judged.verdict, "outcome": judged.outcome, "reason": judged.reason,
+        "needs": judged.needs, "needs_level": judged.level, "least_detectable_ratio": judged.least_detectable,
+        "is_paired": judged.is_paired, "order": judged.design.order, "order_note": judged.design.note,
+        "is_exploratory": found.is_exploratory, "variables": list(found.variables),
+        "noise": asdict(found.noise) if found.noise else None,
+    }
+
+
+def _side(measurements: Sequence[Measurement], sessions: int) -> dict[str, Any]:
+    return {
+        "runs": len({each.run_id for each in measurements}), "sessions": sessions,
+        "median": median(each.value for each in measurements), "values": [each.value for each in measurements],
+    }

@@ -1,0 +1,70 @@
+"""Decisions on findings: who said what about one, and how often the findings of each rule turned out to be real.
+
+A mark is of one finding of one version of its rule. When a rule changes, its findings get other ids: earlier marks stay in the ledger and
+in `regression_fact`, and no longer apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
+from warehouse.evidence.ledger.events import Event, Ledger
+from warehouse.evidence.ledger.findings import FALSE_ALARM, FINDING, MARKS, OPEN, Mark, standing_marks
+from warehouse.evidence.ledger.run_decisions import decide
+from warehouse.evidence.objects.location import open_store
+from warehouse.project import Project
+
+if TYPE_CHECKING:
+    from warehouse.evidence.signing.keys import SigningKey
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How many findings of a rule people marked as real changes (acknowledged, explained, fixed), and how many as false alarms."""
+
+    rule: str
+    real: int
+    false_alarms: int
+
+    @property
+    def share(self) -> float:
+        return self.real / (self.real + self.false_alarms)
+
+
+def read_marks(project: Project) -> dict[str, Mark]:
+    """The last mark of each finding. Raises WH107 where an event cannot be read."""
+    ledger = Ledger(open_store(project).objects)
+    marks = standing_marks(ledger.decisions())
+    for damage in ledger.damaged:
+        raise damage
+    return marks
+
+
+def mark(
+    project: Project, finding_id: str, state: str, reason: str, finding: Mapping[str, Any] | None, key: "SigningKey | None" = None
+) -> Event:
+    """Mark a finding, which the event keeps as it is now; one that is found no more keeps what its last mark has. Raises WH503 for a state
+    that is none, an empty reason, or a finding that nobody knows, and WH107, WH109, WH113."""
+    if state not in MARKS:
+        hint = did_you_mean(state, MARKS) or f"states are: {', '.join(MARKS)}"
+        raise WarehouseError("WH503", f"{printable(state)!r} is not a state of a finding", finding_id, hint, ExitCode.USAGE)
+    if not reason.strip():
+        raise WarehouseError("WH503", "it needs a reason", printable(finding_id), exit_code=ExitCode.USAGE)
+    if finding is None:
+        earlier = read_marks(project).get(finding_id)
+        if earlier is None:
+            raise WarehouseError("WH503", "no finding has this id", printable(finding_id), "wh changes lists them", ExitCode.NOT_FOUND)
+        finding = earlier.finding
+    return decide(open_store(project).objects, FINDING, finding_id, reason, {"state": state, "finding": dict(finding)}, key)
+
+
+def precision(marks: Iterable[Mark]) -> tuple[Precision, ...]:
+    """Of each rule with marks that say whether its findings were real."""
+    counts: dict[str, list[int]] = {}
+    for each in marks:
+        if each.state != OPEN:
+            counts.setdefault(str(each.finding.get("rule")), [0, 0])[each.state == FALSE_ALARM] += 1
+    return tuple(Precision(rule, real, false_alarms) for rule, (real, false_alarms) in sorted(counts.items()))

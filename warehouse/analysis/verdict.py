@@ -1,0 +1,162 @@
+"""Two sides of one metric: the effect with its interval, what it is worth, and what a comparison of this size could have found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import stdtrit
+
+from warehouse.analysis.design import Design, design_of
+from warehouse.analysis.measurements import Measurement
+from warehouse.statistics.comparisons import (
+    least_detectable_ratio,
+    paired_ratio_interval,
+    ratio_interval,
+    shift_interval,
+)
+from warehouse.statistics.effects import judge
+from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.statistics.observations import Floats, grouped
+
+Verdict = Literal["confirmed", "suspected", "equivalent", "inconclusive", "not supported"]
+Outcome = Literal["better", "worse", "higher", "lower"]
+
+_CONFIDENCE = 0.95
+_LONE_CONFIDENCE = 0.999  # of the prediction interval that a single run is held against
+_MOST_RUNS = 1000
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a comparison of two sides yields. `ratio` is head over base. `outcome` is which way it went, by the metric's direction, where
+    the verdict is confirmed or suspected. `needs` runs a side (sessions, where `level` is session) would support or settle it.
+    `least_detectable` is the smallest ratio above 1 that a comparison of this size finds in four of five cases; None without a spread."""
+
+    verdict: Verdict
+    outcome: Outcome | None
+    reason: str
+    ratio: Interval | NotSupported
+    design: Design
+    is_paired: bool
+    least_detectable: float | None
+    needs: int | None = None
+    level: Literal["run", "session"] = "run"
+
+
+def judge_sides(base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, is_exploratory: bool = False) -> Judged:
+    """Judge head against base, one metric, with at least one measurement a side. One session a side supports no more than a suspicion:
+    sessions of one machine differ by 5 % and more (DESIGN.md, *Claims*). Neither does a comparison in which more than one thing
+    differs: it is exploratory."""
+    design = design_of(base, head)
+    ratio, spread, replicates = _effect(base, head, design)
+    is_paired = isinstance(ratio, Interval) and "paired" in ratio.method
+    least = least_detectable_ratio(spread, *replicates) if spread is not None else None
+    detectable = least if isinstance(least, float) else None
+    if isinstance(ratio, NotSupported):
+        lone = _lone(base, head, threshold)
+        if lone:
+            reason = f"a single run stands out among {max(len(base), len(head))}: {ratio}"
+            return Judged("suspected", _outcome(lone == 1, base[0].better), reason, ratio, design, is_paired, detectable, ratio.needs)
+        return Judged("not supported", None, str(ratio), ratio, design, is_paired, detectable, ratio.needs)
+    judgement = judge(ratio, threshold, "higher")
+    if judgement.outcome in ("better", "worse"):
+        outcome = _outcome(judgement.outcome == "better", base[0].better)
+        if not judgement.is_across_sessions:
+            reason = "one session a side: another session may differ by as much"
+            return Judged("suspected", outcome, reason, ratio, design, is_paired, detectable, 2, "session")
+        if is_exploratory:
+            return Judged("suspected", outcome, "more than one thing differs: exploratory", ratio, design, is_paired, detectable)
+        reason = f"the whole interval is more than {threshold:.1%} away from no change"
+        return Judged("confirmed", outcome, reason, ratio, design, is_paired, detectable)
+    if judgement.outcome == "same":
+        if judgement.is_across_sessions:
+            return Judged("equivalent", None, f"the whole interval is within {threshold:.1%}", ratio, design, is_paired, detectable)
+        reason = f"within {threshold:.1%}, in this session"
+        return Judged("inconclusive", None, reason, ratio, design, is_paired, detectable, 2, "session")
+    needs = _needs(spread, threshold, min(replicates))
+    level: Literal["run", "session"] = "session" if judgement.is_across_sessions else "run"
+    seen = "it differs, but maybe by less than" if judgement.is_different else "the interval reaches across"
+    return Judged("inconclusive", None, f"{seen} the threshold", ratio, design, is_paired, detectable, needs, level)
+
+
+def _effect(
+    base: Sequence[Measurement], head: Sequence[Measurement], design: Design
+) -> tuple[Interval | NotSupported, float | None, tuple[int, int]]:
+    """Head over base; the spread of a replicate's logarithm, if known; and the replicates a side."""
+    values = [np.array([each.value for each in side]) for side in (base, head)]
+    if min(values[0].min(), values[1].min()) <= 0:
+        return _of_shift(*values), None, (len(base), len(head))
+    logs = [np.log(side) for side in values]
+    if design.pairs:
+        sessions = [pair[0].session for pair in design.pairs]
+        first, second = (np.array([pair[place].value for pair in design.pairs]) for place in (0, 1))
+        is_across = len(set(sessions)) >= 2
+        found = paired_ratio_interval(first, second, _CONFIDENCE, sessions if is_across else None)
+        ratios = _means(np.log(second / first), sessions if is_across else None)
+        # Of two sides that spread so much each, a difference spreads by the root of two more.
+        return found, _spread([ratios], 2**0.5), (len(ratios), len(ratios))
+    if design.is_across_sessions:
+        groups = [[each.session for each in side] for side in (base, head)]
+        replicates = [_means(side, names) for side, names in zip(logs, groups, strict=True)]
+        found = ratio_interval(values[0], values[1], _CONFIDENCE, groups[0], groups[1])
+    else:
+        replicates, found = logs, ratio_interval(values[0], values[1], _CONFIDENCE)
+    return found, _spread(replicates), (len(replicates[0]), len(replicates[1]))
+
+
+def _of_shift(base: Floats, head: Floats) -> Interval | NotSupported:
+    """The ratio where some values are zero: from the difference, over the base's median."""
+    middle = float(np.median(base))
+    if middle <= 0:
+        return NotSupported("the base is zero, and nothing is a multiple of zero", "run", len(base), len(base) + 1)
+    found = shift_interval(base, head, _CONFIDENCE)
+    if isinstance(found, NotSupported):
+        return found
+    estimate, low, high = (1 + each / middle for each in (found.estimate, found.low, found.high))
+    return Interval(estimate, low, high, found.confidence, f"{found.method} over the base's median", found.n)
+
+
+def _means(values: Floats, groups: Sequence[str] | None) -> Floats:
+    return values if groups is None else np.array([group.mean() for group in grouped(values, groups)])
+
+
+def _spread(sides: Sequence[Floats], divisor: float = 1.0) -> float | None:
+    """The pooled standard deviation within the sides."""
+    freedom = sum(len(side) - 1 for side in sides)
+    if freedom < 1:
+        return None
+    return float(np.sqrt(sum(((side - side.mean()) ** 2).sum() for side in sides) / freedom)) / divisor
+
+
+def _lone(base: Sequence[Measurement], head: Sequence[Measurement], threshold: float) -> int:
+    """Where one side is a single run and the other has four or more: 1 or -1 if head lies beyond what base's runs predict, by more than
+    the threshold; else 0. (Prediction interval for one more observation; Hahn and Meeker, *Statistical Intervals*, section 4.7.)"""
+    if sorted((len(base), len(head)))[0] != 1 or max(len(base), len(head)) < 4 or min(each.value for each in (*base, *head)) <= 0:
+        return 0
+    many, sign = (base, 1) if len(head) == 1 else (head, -1)
+    one = (head if len(head) == 1 else base)[0].value
+    logs = np.log([each.value for each in many])
+    half = stdtrit(len(logs) - 1, 0.5 + _LONE_CONFIDENCE / 2) * logs.std(ddof=1) * np.sqrt(1 + 1 / len(logs))
+    distance = np.log(one) - logs.mean()
+    return int(sign * np.sign(distance)) if abs(distance) > max(half, np.log1p(threshold)) else 0
+
+
+def _needs(spread: float | None, threshold: float, has: int) -> int | None:
+    """The replicates a side that would find an effect of the threshold, more than it `has`; None where it is not known, or they are more
+    than a thousand."""
+    if spread is None or threshold <= 0:
+        return None
+    for n in range(has + 1, _MOST_RUNS):
+        found = least_detectable_ratio(spread, n, n)
+        if isinstance(found, float) and found <= 1 + threshold:
+            return n
+    return None
+
+
+def _outcome(is_higher: bool, better: str) -> Outcome:
+    if better not in ("higher", "lower"):
+        return "higher" if is_higher else "lower"
+    return "better" if is_higher == (better == "higher") else "worse"

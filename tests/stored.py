@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from warehouse.claims.publish.publication import PublishedRollup, publication_key
+from warehouse.evidence.ledger.events import PUBLICATION, Ledger
 from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.objects.local import LocalObjects
 from warehouse.evidence.store import EvidenceStore, bundle_key
@@ -29,3 +31,11 @@ def bundle_folder(store: EvidenceStore, digest: str) -> Path:
 def folder_of(publication: PublishedRollup) -> Path:
     """The folder of a publication."""
     return path_of(publication.objects, publication_key(publication.digest, "x")).parent
+
+
+def unpublish(store: EvidenceStore) -> None:
+    """Take all publications away, and the ledger's word of them, as if nothing had ever been published."""
+    for event in list(Ledger(store.objects).events()):
+        if event.kind == PUBLICATION:
+            path_of(store.objects, event.key).unlink()
+    shutil.rmtree(path_of(store.objects, "publications"))

@@ -108,7 +108,7 @@ def test_the_slow_inspections_are_found_with_what_differs(thoth: Project, wh_on:
     judged = metric.judged
     assert (judged.verdict, judged.outcome, judged.design.order, metric.is_exploratory) == ("suspected", "worse", "separate blocks", True)
     assert 5 < judged.ratio.low < judged.ratio.high < 9  # type: ignore[union-attr]
-    assert {"parameters", "script"} <= {*metric.variables}
+    assert {"parameter reps", "parameter mini_batch", "script"} <= {*metric.variables}
     listed = {(each.kind, each.name): each for each in found.differences}
     assert {("script", "script_sha256"), ("parameter", "reps"), ("parameter", "mini_batch")} <= listed.keys()
     assert "software" not in {kind for kind, _ in listed}  # the two stacks are the same, kernel and all

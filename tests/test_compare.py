@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from conftest import WhOn
 from samples.measured import measured_project
 
-from warehouse.analysis.compare import Comparison, compare
+from warehouse.analysis.compare import Comparison, compare, varying
 from warehouse.analysis.conditions import differences
 from warehouse.analysis.measurements import VARIABLES, Measurement
 from warehouse.analysis.verdict import judge_sides
@@ -129,6 +130,23 @@ def test_more_than_one_difference_is_exploratory(tmp_path: Path) -> None:
     assert (metric.variables, metric.judged.verdict, metric.judged.reason) == (
         ("software", "script"), "suspected", "more than one thing differs: exploratory"
     )
+
+
+def test_a_parameter_is_one_variable_though_the_workload_holds_it_too() -> None:
+    def sides(**head: str) -> tuple[str, ...]:
+        before, after = side([1, 1]), side([2, 2])
+        after = [replace(each, run_id=f"h{each.run_id}", variables={**each.variables, "workload": "w", "parameters": "p"}) for each in after]
+        said = {"threads": "1", "rows": "5"}
+        conditions = {each.run_id: stated(said) for each in before} | {each.run_id: stated(said | head) for each in after}
+        return varying(before, after, conditions)
+
+    def stated(parameters: dict[str, str]) -> dict[tuple[str, str], tuple[str, None]]:
+        found = {("parameter", name): (value, None) for name, value in parameters.items()}
+        found |= {("workload", f"parameters.{name}"): (value, None) for name, value in parameters.items()}
+        return found | {("workload", "workload_spec_digest"): (str(parameters), None)}
+
+    assert sides(threads="2") == ("parameter threads",)
+    assert sides(threads="2", rows="6") == ("parameter rows", "parameter threads")
 
 
 def test_sides_are_runs_files_patterns_or_conditions(tmp_path: Path, wh_on: WhOn) -> None:

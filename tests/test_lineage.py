@@ -18,7 +18,7 @@ from samples import mlperf_inference
 from samples.published import published_submission
 from samples.values import take_in, value_files, values_project
 from standard import standard_project
-from stored import folder_of
+from stored import folder_of, unpublish
 
 from warehouse.claims.numbers.lineage import Lineage, lineage
 from warehouse.claims.publish.publication import CONTENT, publications
@@ -249,7 +249,7 @@ def test_a_cell_without_a_value_is_no_number(published: Project, wh_on: WhOn) ->
 
 
 def test_a_built_number_has_the_lineage_of_the_published_one(published: Project, copy: Project) -> None:
-    shutil.rmtree(copy.store_root / "publications")
+    unpublish(open_store(copy))
     for scenario, platform in (("Server", GPU), ("Offline", EDGE)):
         built, frozen = lineage(copy, cell(scenario, platform)), lineage(published, cell(scenario, platform))
         assert (built.publication, bool(frozen.publication)) == (None, True)
@@ -261,7 +261,7 @@ def test_a_built_number_has_the_lineage_of_the_published_one(published: Project,
 
 
 def test_a_project_that_was_moved_still_traces(copy: Project, server: Lineage) -> None:
-    shutil.rmtree(copy.store_root / "publications")
+    unpublish(open_store(copy))
     moved = read_project(copy.root.rename(copy.root.parent / "moved"))
     assert not build(moved).is_new
     number = lineage(moved, SERVER)
@@ -514,7 +514,7 @@ def test_the_state_is_in_the_text(copy: Project, server: Lineage, wh_on: WhOn) -
 
 
 def test_a_built_number_is_verified_too(copy: Project, server: Lineage, wh_on: WhOn) -> None:
-    shutil.rmtree(copy.store_root / "publications")
+    unpublish(open_store(copy))
     one_byte_changed(bundle_of(copy, server))
     assert wh_on(copy, "verify", SERVER)[0] == ExitCode.TAMPERED
 

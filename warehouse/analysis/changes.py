@@ -182,7 +182,7 @@ def _finding(
     start = max(0, place - _AROUND)
     return Finding(
         f"f-{identity[:12]}", rule, status, outcome, last, first, levels[0], levels[1], _size(before, after), (len(before), len(after)),
-        len({each.session for each in after}), p, p, needs, varying(before[-_NEAR:], after[:_NEAR]), now,
+        len({each.session for each in after}), p, p, needs, varying(before[-_NEAR:], after[:_NEAR], {}), now,
         values=tuple(each.value for each in points[start : place + _AROUND]), place=place - start,
     )
 

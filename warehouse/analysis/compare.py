@@ -4,13 +4,13 @@ how much repeats of the same thing differ on their testbed."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from warehouse.analysis.conditions import Difference, differences, read_conditions
+from warehouse.analysis.conditions import Conditions, Difference, differences, read_conditions
 from warehouse.analysis.measurements import VARIABLES, Measured, Measurement, measured
 from warehouse.analysis.selection import Side, select
 from warehouse.analysis.verdict import Judged, judge_sides
@@ -35,7 +35,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class MetricComparison:
-    """One metric at one point. `variables` are those of `VARIABLES` that differ between the sides, and the node where each side ran on
+    """One metric at one point. `variables` are what differs between the sides (`varying`), and the node where each side ran on
     one: with more than one of them the comparison is exploratory."""
 
     indicator: str
@@ -105,16 +105,25 @@ def compare_sides(found: Measured, base: Side, head: Side, threshold: float, met
         rest = ([], []) if not rest[0] and not rest[1] else tuple(  # type: ignore[assignment]
             [each for each in side if key(each) not in set(common)] for side in rest
         )
-    metrics = tuple(_compared(found, of_base, of_head, threshold) for of_base, of_head in matched)
     runs = [sorted({each.run_id for pair in matched for each in pair[place]}) for place in (0, 1)]
     conditions = read_conditions(found, {*runs[0], *runs[1]})
+    metrics = tuple(_compared(found, of_base, of_head, threshold, conditions) for of_base, of_head in matched)
     differing = differences(*([conditions[run] for run in side] for side in runs))
     return Comparison(base, head, threshold, metrics, differing, (len(rest[0]), len(rest[1])))
 
 
-def varying(base: Sequence[Measurement], head: Sequence[Measurement]) -> tuple[str, ...]:
-    """The variables that differ between two sides."""
+def varying(base: Sequence[Measurement], head: Sequence[Measurement], conditions: Mapping[str, Conditions]) -> tuple[str, ...]:
+    """The variables that differ between two sides, each parameter and each part of the workload document by itself: a frozen workload
+    holds its parameters, and a change of one of them is one change."""
     found = [name for name in VARIABLES if {each.variables[name] for each in base} != {each.variables[name] for each in head}]
+    if {"workload", "parameters"} & set(found):
+        differing = differences(*([conditions.get(each.run_id, {}) for each in side] for side in (base, head)))
+        parameters = [each.name for each in differing if each.kind == "parameter"]
+        parts = [each.name for each in differing if each.kind == "workload" and each.name != "workload_spec_digest"]
+        parts = [name for name in parts if name.removeprefix("parameters.") not in parameters]
+        detailed = [*(f"parameter {name}" for name in parameters), *(f"workload {name}" for name in parts)]
+        if detailed:
+            found = [*detailed, *(name for name in found if name not in ("workload", "parameters"))]
     nodes = [{each.node for each in side} for side in (base, head)]
     return (*found, *(["node"] if len(nodes[0]) == len(nodes[1]) == 1 and nodes[0] != nodes[1] else []))
 
@@ -135,8 +144,10 @@ def noise_of(repeats: Iterable[Measurement]) -> Noise | None:
     return Noise(run, session, len(values), len(set(sessions)))
 
 
-def _compared(found: Measured, base: tuple[Measurement, ...], head: tuple[Measurement, ...], threshold: float) -> MetricComparison:
-    variables = varying(base, head)
+def _compared(
+    found: Measured, base: tuple[Measurement, ...], head: tuple[Measurement, ...], threshold: float, conditions: Mapping[str, Conditions]
+) -> MetricComparison:
+    variables = varying(base, head, conditions)
     judged = judge_sides(base, head, threshold, len(variables) > 1)
     keys = sorted({each.comparable_key for each in (*base, *head)})
     repeats = found.read("list_contains(?, m.comparable_key)", [keys])

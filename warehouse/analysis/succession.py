@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from warehouse.analysis.compare import varying
+from warehouse.analysis.conditions import read_conditions
 from warehouse.analysis.measurements import Measured, Measurement
 from warehouse.analysis.verdict import Judged, judge_sides
 from warehouse.statistics.comparisons import difference_p
@@ -70,7 +71,8 @@ def successions(found: Measured, statuses: Mapping[str, str], threshold: float) 
         if not isinstance(p, float):
             continue
         tested += 1
-        variables = varying(before, after)
+        conditions = read_conditions(found, {each.run_id for each in (*before, *after)})
+        variables = varying(before, after, conditions)
         judged = judge_sides(before, after, threshold, is_exploratory=len(variables) > 1)
         if p <= _P and judged.outcome:
             suspicious.append(Succession(tuple(before), tuple(after), variables, judged, p))

@@ -170,7 +170,7 @@ def test_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.setenv("WH_PROJECT", str(project.root))
     assert main(["publish", "claim"]) == 0
     err = capsys.readouterr().err.splitlines()
-    assert {"total: class T, sum in rollup.claim, within 1e-09", "top: class E"} <= set(err)
+    assert {"class T, sum in rollup.claim, within 1e-09: total", "class E: top"} <= set(err)
     main(["publish", "claim", "--json"])
     assert json.loads(capsys.readouterr().out)["columns"]["total"] == {"determinism": "T", "tolerance": 1e-9, "why": "sum in rollup.claim"}
     for column, told in (("total", "class T, sum in rollup.claim"), ("top", "class E")):

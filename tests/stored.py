@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from datetime import datetime
 from pathlib import Path
 
 from warehouse.claims.publish.publication import PublishedRollup, publication_key
-from warehouse.evidence.ledger.events import PUBLICATION, Ledger
+from warehouse.evidence.ledger.events import PUBLICATION, Ledger, event_folder
 from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.objects.local import LocalObjects
 from warehouse.evidence.store import EvidenceStore, bundle_key
@@ -39,3 +41,12 @@ def unpublish(store: EvidenceStore) -> None:
         if event.kind == PUBLICATION:
             path_of(store.objects, event.key).unlink()
     shutil.rmtree(path_of(store.objects, "publications"))
+
+
+def date_event(store: EvidenceStore, path: Path, at: datetime) -> None:
+    """Let an event of the ledger be of another time, under a name as of before names had digests."""
+    document = json.loads(path.read_bytes())
+    path.unlink()
+    dated = path_of(store.objects, f"{event_folder(at)}/{path.name[:26]}.json")
+    dated.parent.mkdir(parents=True, exist_ok=True)
+    dated.write_text(json.dumps(document | {"at": at.isoformat()}))

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from conftest import WhOn
 from samples.values import take_in, value_files, values_project
-from stored import bundle_folder, folder_of
+from stored import bundle_folder, date_event, folder_of
 
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.verification import verify_all
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.ledger.events import REMOVAL, Event, Ledger, event_folder
+from warehouse.evidence.ledger.events import REMOVAL, Event, Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import EvidenceStore, bundle_key
 from warehouse.maintenance import retention
@@ -221,12 +221,7 @@ def test_the_command_plans_first(project: Project, wh_on: WhOn) -> None:
     file.write_text(file.read_text() + "\n[retention]\nhot_days = 1\nwarm_days = 1\ncold_days = 1\n")
     project = read_project(project.root)
     for path in sorted((project.store_root / "ledger").rglob("*.json")):  # all of it happened a week ago
-        document, then = json.loads(path.read_bytes()), NOW - timedelta(days=7)
-        path.unlink()
-        folder = project.store_root / event_folder(then)
-        folder.mkdir(parents=True, exist_ok=True)
-        # By a name as of before names had digests.
-        (folder / f"{path.name[:26]}.json").write_text(json.dumps(document | {"at": then.isoformat()}))
+        date_event(open_store(project), path, NOW - timedelta(days=7))
     status, out, err = wh_on(project, "retention", "plan")
     assert status == 0 and out.count("  due") == 2 and out.count("  needed by ") == 1 and "nothing was removed" in err
     assert len(open_store(project).digests()) == 3 and removals(project) == []

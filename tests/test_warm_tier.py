@@ -15,11 +15,13 @@ from from_nothing import tables_unlike_from_nothing
 from samples import bench_serving, mlperf_training
 from samples.values import take_in, value_files, values_project
 from standard import standard_project
+from stored import date_event
 
 from warehouse.api import Warehouse
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.verification import verify_all
 from warehouse.errors import WarehouseError
+from warehouse.evidence.objects.location import open_store
 from warehouse.maintenance.detail_retention import plan_detail
 from warehouse.project import Project, read_project
 from warehouse.transform.build.build import BuildReport, build
@@ -41,10 +43,7 @@ def arrive(project: Project, path: Path, at: datetime) -> None:
     before = set((project.store_root / "ledger").rglob("*.json"))
     take_in(project, path)
     for event in set((project.store_root / "ledger").rglob("*.json")) - before:
-        document = json.loads(event.read_bytes())
-        event.unlink()
-        # By a name as of before names had digests.
-        event.with_name(f"{event.name[:26]}.json").write_text(json.dumps(document | {"at": at.isoformat()}))
+        date_event(open_store(project), event, at)
 
 
 def rows(project: Project, sql: str) -> list[Any]:
@@ -108,7 +107,7 @@ def test_what_is_past_its_age_leaves_and_nothing_else_changes(project: Project, 
     assert {name for name, action in actions(report).items() if action != "keep"} == {"staging.row", "main.fact", "main.step"}
     assert current_build(project).digest != first.digest
     assert publish(project, "claim").digest == published.digest and not publish(project, "claim").is_new
-    assert [verdict.state for verdict in verify_all(project)] == ["verified", "verified"]
+    assert [verdict.state for verdict in verify_all(project) if verdict.number_id] == ["verified", "verified"]
     assert tables_unlike_from_nothing(project, tmp_path, days(81)) == []
 
 

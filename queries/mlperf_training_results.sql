@@ -3,8 +3,8 @@ description: >
   The official MLPerf Training results, recomputed from the logs: one row per repeat set. The fastest and the slowest run are
   dropped, the result is the mean of the rest, in minutes, times the scaling factor that the RCP checker left; of three runs
   it is the median. A run that did not reach the target, or whose log is refused, counts as one of the slowest; when more runs failed than are
-  dropped there is no result (NULL). There is none either with fewer runs than the rules ask for, or if a log of the set copies
-  another one. unet3d drops four at each end. Weak scaling, of HPC rounds, trains many models at once: its
+  dropped there is no result (NULL). The result is also NULL if the set has fewer runs than the rules require, or if one of its logs
+  is a copy of another. unet3d drops four at each end. Weak scaling, of HPC rounds, trains many models at once: its
   result is the time from the first start to the last end of those that reached the target, NULL with fewer than the rules ask
   for; nothing is dropped or scaled. Not rounded: results are published with varying digits.
 grain: [repeat_set]

@@ -18,6 +18,7 @@ from warehouse.analysis.conditions import differences
 from warehouse.analysis.measurements import VARIABLES, Measurement
 from warehouse.analysis.verdict import judge_sides
 from warehouse.errors import WarehouseError
+from warehouse.statistics.interval import Interval
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -55,7 +56,8 @@ def test_a_true_change_over_sessions_is_confirmed_with_its_interval_and_what_dif
     (metric,) = found.metrics
     judged = metric.judged
     assert (judged.verdict, judged.outcome, metric.variables, metric.is_exploratory) == ("confirmed", "worse", ("software",), False)
-    assert judged.ratio.low < 1.10 < judged.ratio.high and judged.ratio.n == {"session": 8, "run": 24}  # type: ignore[union-attr]
+    assert isinstance(judged.ratio, Interval)
+    assert judged.ratio.low < 1.10 < judged.ratio.high and judged.ratio.n == {"session": 8, "run": 24}
     assert judged.design.order == "separate blocks" and "cannot be told from the change" in str(judged.design.note)
     assert [str(each) for each in found.differences] == ["software framework_version: 1 -> 2"]
     assert metric.noise and metric.noise.run and 0.002 < metric.noise.run < 0.01 and metric.noise.sessions == 8
@@ -99,7 +101,8 @@ def test_interleaved_runs_are_compared_in_pairs() -> None:
     head = side(103 * drift[1::2] / np.exp(0.02), [0, 0, 0, 1, 1, 1], np.arange(1, 12, 2))
     judged = judge_sides(base, head, 0.02)
     assert judged.is_paired and judged.design.order == "interleaved" and judged.verdict == "confirmed"
-    assert judged.ratio.estimate == pytest.approx(1.03) and judged.ratio.levels == ("session", "run")  # type: ignore[union-attr]
+    assert isinstance(judged.ratio, Interval)
+    assert judged.ratio.estimate == pytest.approx(1.03) and judged.ratio.levels == ("session", "run")
 
 
 def test_too_few_runs_are_not_supported_and_one_that_stands_out_is_suspected() -> None:

@@ -33,7 +33,7 @@ def published(tmp_path: Path, text: str) -> Any:
     """)
 
 
-# The units of the table; what makes us and GB/s of its figures, None where nobody knows.
+# By case: the header line with the units, and the factors that convert its times to us and its bandwidths to GB/s (None: unknown unit).
 KNOWN = {
     "us and GB/s": (UNITS, 1, 1),
     "ms": (UNITS.replace("(us)", "(ms)"), 1000, 1),

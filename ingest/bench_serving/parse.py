@@ -100,7 +100,7 @@ def _result(bundle: Bundle, buffer: RowBuffer, raw_path: str, sha256: str) -> _B
             check_sum(by_key, whole, rates, report)
         doubts = [*deployment.doubts, concurrency_doubt(kind, by_key)]
         for doubt in filter(None, doubts):
-            # What is no number at all is reported as that.
+            # A size that is not even a number was already reported when it was read.
             if doubt.code != "not-a-size" or doubt.entry is None or doubt.entry.number is not None or not states_number(doubt.entry.key):
                 report.at(doubt.code, doubt.message, doubt.entry or record, doubt.severity)
         printed = Report(buffer, console_path, name)

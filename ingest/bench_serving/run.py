@@ -173,7 +173,7 @@ def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stat
         "model", "dataset", "input_length", "output_length", "num_prompts", "max_concurrency", "burstiness", "protocol",
     )
     document = {name: columns[name] for name in names if columns[name] is not None}
-    if precision := stated_text(stated, "precision"):  # of the model's weights; what a server was told is its own setting
+    if precision := stated_text(stated, "precision"):  # the precision of the weights, not the server's setting
         document["precision"] = precision
     rate = columns["request_rate_per_s"]
     if written := stated_text(stated, "request_rate"):

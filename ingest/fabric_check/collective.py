@@ -110,8 +110,8 @@ def _off_factor(check: Check, points: list[Row], report: Report) -> list[tuple[R
 
 
 def _off_time(check: Check, points: list[Row], report: Report) -> list[tuple[Row, str]]:
-    """The points whose size over their time is far from the algorithm bandwidth (nccl-tests, PERFORMANCE.md). The worst is reported,
-    as serious as it is off. The CPU's time, if that was asked for, is no measure of the bandwidth."""
+    """The points whose size over their time is far from the algorithm bandwidth (nccl-tests, PERFORMANCE.md). Only the worst
+    is reported, with a severity that grows with the disagreement. Nothing is checked where the log reports CPU time instead of wall time."""
     if check.parameters.get("report_cputime") or check.test is not None and check.test.removesuffix("_perf") not in _FACTORS:
         return []
     worst: tuple[float, Row, str, str] | None = None

@@ -60,7 +60,7 @@ class Section:
     error: str | None = None
     reduced_to: str | None = None
     has_header: bool = False
-    is_named: bool = False  # whether it was settled which test it is, or that nothing says so
+    is_named: bool = False  # whether the search for the test's name is over, with or without one
     ranks: dict[int, str] = field(default_factory=dict)  # as the log states them
     processes: list[str] = field(default_factory=list)  # that took part, each with its host and GPU
     is_concluded: bool = False

@@ -27,7 +27,8 @@ def load_of(entries: Mapping[str, Entry], report: Report) -> Load:
         entry = entries.get(prefix + key)
         if entry is None or entry.number is not None:
             return entry and entry.number
-        if entry.value is not None and number_in(entry.value) is None and not is_non_finite(entry.value):  # what is neither is told elsewhere
+        # NaN, infinity and numbers that are too large are reported where they are read.
+        if entry.value is not None and number_in(entry.value) is None and not is_non_finite(entry.value):
             report.at("not-a-number", f"{entry.key}: {entry.value[:80]}", entry, "error")
         return None
 

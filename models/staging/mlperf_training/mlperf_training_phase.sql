@@ -1,8 +1,8 @@
 /*
 description: >
   One row per run and bundle: the time it spent evaluating, in all and while the run's clock ran, and the quality of its last
-  evaluation: an accuracy or, of cosmoflow and oc20, an error. Evaluations that the log opens more or less often than it closes
-  have no time, and neither has one that ends before it begins. Where a benchmark has several quality metrics there is no single one.
+  evaluation: an accuracy or, of cosmoflow and oc20, an error. The time is NULL if the log
+  opens more or fewer evaluations than it closes, or if one ends before it begins. The quality is NULL if a benchmark has several metrics.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

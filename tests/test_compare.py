@@ -18,7 +18,7 @@ from warehouse.analysis.conditions import differences
 from warehouse.analysis.measurements import VARIABLES, Measurement
 from warehouse.analysis.verdict import judge_sides
 from warehouse.errors import WarehouseError
-from warehouse.statistics.interval import Interval
+from warehouse.statistics.interval import Interval, NotSupported
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -119,8 +119,26 @@ def test_a_metric_without_a_direction_is_higher_or_lower() -> None:
     assert judge_sides(side([1, 1.01, 1.02], sessions, better="neither"), side([2, 2.01, 2.02], sessions, better="neither"), 0.02).outcome == "higher"
 
 
-def test_zeros_have_no_ratio_and_are_refused_no_verdict() -> None:
-    assert judge_sides(side([0, 0, 0]), side([1, 1, 1]), 0.02).verdict == "not supported"
+def test_a_base_of_zero_has_no_ratio_and_is_judged_by_the_difference() -> None:
+    """An error rate that rises from zero."""
+    days = range(5)
+    risen = judge_sides(side([0] * 5, days), side([0.2, 0.3, 0.25, 0.2, 0.3], days), 0.02)
+    assert (risen.verdict, risen.outcome) == ("confirmed", "worse") and isinstance(risen.ratio, NotSupported)
+    assert judge_sides(side([0] * 5, days), side([0.2, 0.3, 0.25, 0.2, 0.3], days), 0.02, is_exploratory=True).verdict == "suspected"
+    one_session = judge_sides(side([0, 0, 0]), side([1, 1, 1]), 0.02)
+    assert (one_session.verdict, one_session.needs, one_session.level) == ("suspected", 2, "session") and "in one session a side" in one_session.reason
+    nothing = judge_sides(side([0] * 5, days), side([0] * 5, days), 0.02)
+    assert (nothing.verdict, nothing.needs, nothing.reason) == ("not supported", None, "the base is zero or less, and has no multiples")
+    assert judge_sides(side([0] * 5, days), side([0, 0, 0, 0, 1], days), 0.02).verdict == "not supported"
+    fallen = judge_sides(side([-100, -101, -99, -100], range(4)), side([-110, -111, -109, -110], range(4)), 0.02)
+    assert (fallen.verdict, fallen.outcome) == ("confirmed", "better")  # lower is better
+    assert judge_sides(side([-100, -101, -99, -100], range(4)), side([-101] * 4, range(4)), 0.02).verdict == "not supported"
+
+
+def test_sides_with_some_zeros_are_compared_over_their_sessions() -> None:
+    base, head = side([0, 100, 101, 100, 99, 100], range(6)), side([0, 50, 50.5, 50, 49.5, 50], range(6))
+    judged = judge_sides(base, head, 0.02)
+    assert isinstance(judged.ratio, Interval) and judged.ratio.levels == ("session", "run")
     shifted = judge_sides(side([100, 101, 0, 99], range(4)), side([100, 101, 102, 99], range(4)), 0.02)
     assert shifted.verdict == "inconclusive"
 

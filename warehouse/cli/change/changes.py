@@ -121,6 +121,10 @@ def _print(found: "Changes", findings: "list[Finding]", *, is_one: bool, is_regr
                 warn(_silence(state))
     statuses = ", ".join(f"{count} {status}" for status, count in sorted(Counter(each.status for each in found.series).items()))
     notice(f"{counted(len(found.series), 'series', 'series')}: {statuses or 'none'}; {found.tested} tested")
+    if is_regressed and (unknown := sum(each.outcome in ("higher", "lower") for each in found.findings)):
+        notice(f"{counted(unknown, 'change')} of metrics without a direction: whether they are worse is not known; wh changes lists them")
+    if found.not_finite:
+        notice(f"{counted(found.not_finite, 'measurement')} without a number left out")
     if found.dropped:
         notice(f"{counted(found.dropped, 'suspicion')} left out: of so many series, some look so by chance")
     for rule in found.precision:
@@ -195,4 +199,5 @@ def _document(found: "Changes", findings: "list[Finding]") -> dict[str, Any]:
         ],
         "series": [asdict(each) for each in found.series],
         "tested": found.tested, "dropped": found.dropped, "precision": [{**asdict(each), "share": each.share} for each in found.precision],
+        "not_finite": found.not_finite,
     }

@@ -153,6 +153,25 @@ def test_more_than_one_difference_is_exploratory(tmp_path: Path) -> None:
     )
 
 
+def test_one_of_many_metrics_that_differs_as_by_chance_is_suspected(tmp_path: Path) -> None:
+    """Two sessions a side: t is 17.188 with two degrees of freedom, so p is 1 - t / sqrt(2 + t ^ 2) = 0.003368, and 20 times that is above 5 %."""
+    def of(names: range) -> list[dict[str, Any]]:
+        levels = {"1": (10.0, 10.1), "2": (12.0, 12.2)}
+        return [
+            {
+                "run_id": f"{software}-{day}-{name}", "series": str(name), "session": f"{software} {day}", "software": software, "script": "s",
+                "value": level if name == 0 else (10.0, 11.0)[day], "started_at": (START + timedelta(days=10 * int(software) + day)).isoformat(),
+            }
+            for software, sides in levels.items() for day, level in enumerate(sides) for name in names
+        ]
+
+    (alone,) = compare(measured_project(tmp_path / "one", of(range(1))), "software=1", "software=2").metrics
+    assert alone.judged.verdict == "confirmed" and alone.judged.p == pytest.approx(0.003368, abs=1e-6)
+    found = {each.base[0].benchmark_case_id: each.judged for each in compare(measured_project(tmp_path / "many", of(range(20))), "software=1", "software=2").metrics}
+    assert (found["0"].verdict, found["0"].reason) == ("suspected", "of 20 metrics one may differ so by chance")
+    assert found["1"].verdict == "inconclusive"
+
+
 def test_a_parameter_is_one_variable_though_the_workload_holds_it_too() -> None:
     def sides(**head: str) -> tuple[str, ...]:
         before, after = side([1, 1]), side([2, 2])

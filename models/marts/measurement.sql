@@ -14,7 +14,7 @@ columns:
   unit: {type: varchar, description: "Unit; NULL: dimensionless, or the source states none"}
   better: {type: varchar, description: "Which direction is better: lower, higher, or neither where no definition says", tests: [not_null, {accepted_values: [lower, higher, neither]}]}
   metric_version: {type: varchar, description: "The definitions of metric_definition_dim that apply, with their versions; NULL: none"}
-  session: {type: varchar, description: "Scheduler job; else day (UTC) and testbed; else bundle. The runs of one session share what it did to them", tests: [not_null]}
+  session: {type: varchar, description: "Scheduler job; else day and testbed; else bundle (staging.run_replicate). The runs of one session share what it did to them", tests: [not_null]}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run; NULL where the evidence does not say"}
   benchmark_case_id: {type: varchar, description: "What is measured, without who measured it", tests: [not_null]}
   workload: {type: varchar, description: "Digest of the frozen workload document"}

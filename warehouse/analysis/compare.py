@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from warehouse.analysis.verdict import Judged, judge_sides
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.project import Project
 from warehouse.statistics.levels import variance_components
+from warehouse.statistics.scans import benjamini_hochberg
 from warehouse.transform.finished.builds import current_build
 
 THRESHOLD = 0.02
+_Q = 0.05
 _OF_SERIES = ("workload", "parameters", "hardware", "testbed")  # the variables that a series holds equal
 
 
@@ -111,9 +113,21 @@ def compare_sides(found: Measured, base: Side, head: Side, threshold: float, met
         )
     runs = [sorted({each.run_id for pair in matched for each in pair[place]}) for place in (0, 1)]
     conditions = read_conditions(found, {*runs[0], *runs[1]})
-    metrics = tuple(_compared(found, of_base, of_head, threshold, conditions) for of_base, of_head in matched)
+    metrics = _among_many([_compared(found, of_base, of_head, threshold, conditions) for of_base, of_head in matched])
     differing = differences(*([conditions[run] for run in side] for side in runs))
     return Comparison(base, head, threshold, metrics, differing, (len(rest[0]), len(rest[1])), found.not_finite)
+
+
+def _among_many(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ...]:
+    """What is confirmed by itself, but of so many metrics may look so by chance, is suspected: the false share of the confirmed is to be at
+    most 5 % (Benjamini and Hochberg)."""
+    tested = [each for each in metrics if each.judged.p is not None]
+    q = dict(zip(map(id, tested), benjamini_hochberg([each.judged.p or 0.0 for each in tested]), strict=True))
+    return tuple(
+        replace(each, judged=replace(each.judged, verdict="suspected", reason=f"of {len(tested)} metrics one may differ so by chance"))
+        if each.judged.verdict == "confirmed" and len(tested) > 1 and q.get(id(each), 0.0) > _Q else each
+        for each in metrics
+    )
 
 
 def varying(base: Sequence[Measurement], head: Sequence[Measurement], conditions: Mapping[str, Conditions]) -> tuple[str, ...]:

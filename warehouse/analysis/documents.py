@@ -35,7 +35,7 @@ def _metric(found: MetricComparison) -> dict[str, Any]:
     return {
         "indicator": found.indicator, "metric": found.metric, "point": found.point, "unit": found.unit, "better": found.better,
         "base": _side(found.base, judged.design.base_sessions), "head": _side(found.head, judged.design.head_sessions),
-        "ratio": interval_document(judged.ratio), "verdict": judged.verdict, "outcome": judged.outcome, "reason": judged.reason,
+        "ratio": interval_document(judged.ratio), "verdict": judged.verdict, "outcome": judged.outcome, "reason": judged.reason, "p": judged.p,
         "needs": judged.needs, "needs_level": judged.level, "least_detectable_ratio": judged.least_detectable,
         "is_paired": judged.is_paired, "order": judged.design.order, "order_note": judged.design.note,
         "is_exploratory": found.is_exploratory, "variables": list(found.variables), "mixed": list(found.mixed),

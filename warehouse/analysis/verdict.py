@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from warehouse.analysis.design import Design, design_of
 from warehouse.analysis.measurements import Measurement
@@ -33,7 +33,8 @@ _MOST_RUNS = 1000
 @dataclass(frozen=True)
 class Judged:
     """What a comparison of two sides yields. `ratio` is head over base. `outcome` is which way it went, by the metric's direction, where
-    the verdict is confirmed or suspected. `needs` runs a side (sessions, where `level` is session) would support or settle it.
+    the verdict is confirmed or suspected, `p` how likely so large an effect is where there is none beyond the threshold; None where no
+    spread is known. `needs` runs a side (sessions, where `level` is session) would support or settle it.
     `least_detectable` is the smallest ratio above 1 that a comparison of this size finds in four of five cases; None without a spread."""
 
     verdict: Verdict
@@ -45,6 +46,7 @@ class Judged:
     least_detectable: float | None
     needs: int | None = None
     level: Literal["run", "session"] = "run"
+    p: float | None = None
 
 
 def judge_sides(base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, is_exploratory: bool = False) -> Judged:
@@ -53,6 +55,16 @@ def judge_sides(base: Sequence[Measurement], head: Sequence[Measurement], thresh
     differs: it is exploratory."""
     design = design_of(base, head)
     ratio, spread, replicates = _effect(base, head, design)
+    judged = _judged(base, head, threshold, is_exploratory, design, ratio, spread, replicates)
+    if isinstance(ratio, NotSupported) or spread is None:
+        return judged
+    return replace(judged, p=_p(ratio, spread, replicates, threshold, is_paired=judged.is_paired))
+
+
+def _judged(
+    base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, is_exploratory: bool, design: Design,
+    ratio: Interval | NotSupported, spread: float | None, replicates: tuple[int, int],
+) -> Judged:
     if isinstance(ratio, NotSupported) and (sign := _sign_of_difference(base, head, threshold, design)):
         outcome, reason = _outcome(sign > 0, base[0].better), "the base is zero or less, which has no multiples: judged by the difference"
         if not design.is_across_sessions:
@@ -110,6 +122,16 @@ def _effect(
     replicates = [_means(side, names) for side, names in zip(logs, groups, strict=True)]
     found = ratio_interval(values[0], values[1], _CONFIDENCE, *groups)
     return found, _spread(replicates), (len(replicates[0]), len(replicates[1]))
+
+
+def _p(ratio: Interval, spread: float, replicates: tuple[int, int], threshold: float, *, is_paired: bool) -> float:
+    """The two-sided p-value of an effect beyond the threshold, by Student's t: a rank test of few values has no small one."""
+    distance = abs(np.log(ratio.estimate)) - np.log1p(threshold)
+    error = spread * np.sqrt(1 / replicates[0] + 1 / replicates[1])
+    freedom = replicates[0] - 1 if is_paired else sum(replicates) - 2
+    if distance <= 0:
+        return 1.0
+    return float(2 * stdtr(freedom, -distance / error)) if error else 0.0
 
 
 def _of_shift(

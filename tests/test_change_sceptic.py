@@ -61,6 +61,13 @@ class TestUnits:
         found = compare(project, "a-*", "b-*")
         assert (found.metrics, found.unmatched) == ((), (5, 5))
 
+    def test_sides_without_a_common_metric_still_say_what_differs(self, tmp_path: Path, wh_on: WhOn) -> None:
+        rows = [*flat("a", 1, 5), *series("b", [100.0] * 5, 2, software="9")]
+        project = altered(tmp_path, rows, ("'ms' as unit", "case when series = 'a' then 'ms' else 's' end as unit"))
+        status, out, err = wh_on(project, "compare", "a-*", "b-*", "--fail-on", "suspected")
+        assert status == 5 and "  software framework_version: 1 -> 9" in out and "nothing else differs" not in out
+        assert "the sides have no metric in common" in err and wh_on(project, "compare", "a-*", "b-*")[0] == 0
+
 
 class TestValues:
     def test_values_that_are_not_numbers_are_left_out_and_counted(self, tmp_path: Path, wh_on: WhOn) -> None:
@@ -189,3 +196,35 @@ class TestIdentity:
         rows = series("a", [100.0] * 25 + [120.0] * 25 + [150.0] * 25, 3)
         found = changes(measured_project(tmp_path / "project", rows), now=datetime(2026, 4, 1, tzinfo=UTC)).findings
         assert len(found) == 2 and len({each.finding_id for each in found}) == 2
+
+
+class TestTimesAndPlaces:
+    def test_runs_that_alternate_in_other_zones_are_interleaved(self, tmp_path: Path) -> None:
+        """Base is stated in Tokyo's time, head in New York's: A B A B within an hour, though their clocks are 14 hours apart."""
+        base = [{**row, "started_at": f"2026-01-01T{19 + place}:00:00+09:00"} for place, row in enumerate(series("a", [100.0] * 4, 1))]
+        head = [{**row, "started_at": f"2026-01-01T0{5 + place}:30:00-05:00"} for place, row in enumerate(series("b", [100.0] * 4, 2))]
+        rows = [{**row, "series": "one", "session": "one"} for row in [*base, *head]]
+        (metric,) = compare(measured_project(tmp_path / "project", rows), "a-*", "b-*").metrics
+        assert metric.judged.design.order == "interleaved" and len(metric.judged.design.pairs) == 4
+
+    def test_a_change_of_the_host_is_named_and_with_another_software_exploratory(self, tmp_path: Path, wh_on: WhOn) -> None:
+        rows = stepped("a", 20)
+        for place, row in enumerate(rows):
+            row |= {"node": "old" if place < 40 else "new"}
+        (finding,) = changes(measured_project(tmp_path / "both", rows), now=NOW).findings
+        assert finding.variables == ("software", "node") and finding.is_exploratory and finding.needs is None
+        for row in rows:
+            row |= {"software": "1"}
+        project = measured_project(tmp_path / "host", rows)
+        (finding,) = changes(project, now=NOW).findings
+        assert finding.variables == ("node",)
+        out = wh_on(project, "changes")[1]
+        assert "  changed there: " in out and "nothing else changed there" not in out
+
+    def test_runs_of_two_hosts_in_turn_are_no_change(self, tmp_path: Path) -> None:
+        rows = [{**row, "value": row["value"] * (1.2 if place % 2 else 1), "node": str(place % 2)} for place, row in enumerate(flat("a", 4))]
+        assert changes(measured_project(tmp_path / "project", rows), now=NOW).findings == ()
+
+    def test_a_run_that_is_named_twice_counts_once(self, tmp_path: Path) -> None:
+        (metric,) = compare(measured_project(tmp_path / "project", flat("a", 1, 8)), "a-000,a-000,a-00[01]*,a-001", "a-004,a-005").metrics
+        assert (len(metric.base), len(metric.head)) == (2, 2)

@@ -61,8 +61,9 @@ class MetricComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `wh compare` found. `differences` are those of all runs that were compared; `unmatched` counts the measurements of each side that
-    the other side has no counterpart of, `not_finite` the rows of the table that have no number and were left out."""
+    """What `wh compare` found. `differences` are those of all runs that were compared, or where no metric could be, of all that were
+    meant; `unmatched` counts the measurements of each side that the other side has no counterpart of, `not_finite` the rows of the table
+    that have no number and were left out."""
 
     base: Side
     head: Side
@@ -111,7 +112,7 @@ def compare_sides(found: Measured, base: Side, head: Side, threshold: float, met
         rest = ([], []) if not rest[0] and not rest[1] else tuple(  # type: ignore[assignment]
             [each for each in side if key(each) not in set(common)] for side in rest
         )
-    runs = [sorted({each.run_id for pair in matched for each in pair[place]}) for place in (0, 1)]
+    runs = [sorted({each.run_id for pair in matched for each in pair[place]} or {*side.run_ids}) for place, side in enumerate((base, head))]
     conditions = read_conditions(found, {*runs[0], *runs[1]})
     metrics = _among_many([_compared(found, of_base, of_head, threshold, conditions) for of_base, of_head in matched])
     differing = differences(*([conditions[run] for run in side] for side in runs))

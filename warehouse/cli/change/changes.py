@@ -152,7 +152,11 @@ def _block(found: "Finding", *, is_one: bool) -> str:
     moved, controls = found.controls
     lines.append(f"  control series on this machine: {moved} of {controls} changed there too" if controls else "  no control series on this machine")
     shown = found.differences if is_one or is_verbose() else found.differences[:_DIFFERENCES]
-    lines += [f"  changed there: {each}" for each in shown] or ["  nothing else changed there, as far as the evidence says"]
+    if found.variables and not shown:
+        lines.append(f"  changed there: {', '.join(found.variables)}")
+    elif not shown:
+        lines.append("  nothing else changed there, as far as the evidence says")
+    lines += [f"  changed there: {each}" for each in shown]
     if len(shown) < len(found.differences):
         lines.append(f"  and {len(found.differences) - len(shown)} more: wh changes {found.finding_id}")
     if found.mark:

@@ -52,6 +52,8 @@ def command(
 
         Path(plot).write_text(comparison_svg(found), encoding="utf-8")
         notice(f"drawn: {plot}")
+    if fail_on and not found.metrics:  # a check that compared nothing has not passed
+        return ExitCode.NOT_FOUND
     return exit_code(fail_on, found.worst())
 
 

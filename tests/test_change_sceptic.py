@@ -42,7 +42,7 @@ class TestUnits:
     def test_a_series_of_two_units_is_refused(self, tmp_path: Path) -> None:
         project = altered(tmp_path, flat("a", 1), ("'ms' as unit", "case when run_id < 'a-030' then 'ms' else 's' end as unit"))
         for ask in (lambda: changes(project, now=NOW), lambda: compare(project, "a-000", "a-001")):
-            with pytest.raises(WarehouseError, match="WH501 .*series series a mixes values whose unit is ms and s"):
+            with pytest.raises(WarehouseError, match="WH504 .*series series a mixes values whose unit is ms and s"):
                 ask()
 
     def test_a_unit_that_only_some_values_have_is_another_unit(self, tmp_path: Path) -> None:

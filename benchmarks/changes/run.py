@@ -142,7 +142,7 @@ def scans(root: Path, series: int) -> Iterator[Figure]:
         confirmed = sum(each.status == "confirmed" for each in found.findings)
         total += confirmed
         yield Figure(group, f"{name}, nothing changed: confirmed", confirmed)
-        yield Figure(group, "  suspected; left out as chance", len(found.findings) - confirmed)
+        yield Figure(group, "  suspected", len(found.findings) - confirmed)
     yield Figure(group, "confirmed in a scan, mean over the three", total / 3, high=0.1)
     wrong, right = {"confirmed": 0, "all": 0}, {"confirmed": 0, "all": 0}
     scanned, share = 3, max(1, series // 100)

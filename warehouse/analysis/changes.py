@@ -128,7 +128,7 @@ def changes(
     project: Project, since: datetime | None = None, threshold: float = THRESHOLD, now: datetime | None = None
 ) -> Changes:
     """Scan all series of the current build. Findings of changes before `since` are left out, and those smaller than the threshold. `now` is
-    what staleness is counted to. Raises WH501, WH211, WH218, WH107."""
+    what staleness is counted to. Raises WH501, WH504, WH211, WH218, WH107."""
     build = current_build(project)
     marks = read_marks(project)
     with measured(build) as found:

@@ -82,7 +82,7 @@ class Comparison:
 
 def compare(project: Project, base: str, head: str, threshold: float = THRESHOLD, metric: str | None = None) -> Comparison:
     """Compare the runs that `head` means with those that `base` means (`selection.select`), in the current build. `metric` restricts it to
-    the metrics of that name or pattern. Raises WH501, WH502, WH211, WH218."""
+    the metrics of that name or pattern. Raises WH501, WH502, WH504, WH211, WH218."""
     with measured(current_build(project)) as found:
         sides = [select(found, asked) for asked in (base, head)]
         if both := set(sides[0].run_ids) & set(sides[1].run_ids):

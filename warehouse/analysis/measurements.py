@@ -69,8 +69,8 @@ class Measured:
 
 @contextmanager
 def measured(build: Build) -> Iterator[Measured]:
-    """A session on the measurements of a build. Raises WH501 where no table of the project has them, or where a series has two units or
-    two directions: its values cannot be compared."""
+    """A session on the measurements of a build. Raises WH501 where no table of the project has them, and WH504 where a series has two units
+    or two directions."""
     table = role_table(build.path, MEASUREMENTS)
     if table is None or "value" not in table.columns:
         message = "no table has the measurements" if table is None else f"{table.name} has no column value"
@@ -102,7 +102,7 @@ def _checked(con: "duckdb.DuckDBPyConnection", table: RoleTable) -> tuple[RoleTa
             series_key, first, last, has_none = mixed
             values = " and ".join(dict.fromkeys([first, last, *(["none"] if has_none else [])]))
             message = f"series {printable(series_key)} mixes values whose {name} is {printable(values)}"
-            raise WarehouseError("WH501", message, table.name, f"a series has one {name}: make it part of series_key (docs/models.md)")
+            raise WarehouseError("WH504", message, table.name, f"a series has one {name}: make it part of series_key (docs/models.md)")
     ((left_out,),) = con.execute(f"select count(*) from {table.sql} where not coalesce(isfinite(value::double), false)").fetchall()
     return checked, left_out
 

@@ -132,6 +132,7 @@ CODES: dict[str, str] = {
     "WH501": "no table has the measurements that are asked about",
     "WH502": "no measured run is meant",
     "WH503": "nothing can be decided about a finding",
+    "WH504": "a series mixes values that cannot be compared",
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.claims.gate.evidence import DECLARED_REPEATS, NOT_DETERMINED, REQUESTS, RUN_ID, SESSION, STARTED_AT, Evidence, Observation
+from warehouse.claims.gate.evidence import DECLARED_REPEATS, NOT_DETERMINED, REQUESTS, RUN_ID, SESSION, STARTED_AT, Evidence, Observation, sessions_of
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.transform.project.claim import WORDS
 
@@ -61,7 +61,10 @@ def _runs(evidence: Evidence, settings: Settings) -> Finding:
 
 def _sessions(evidence: Evidence, settings: Settings) -> Finding:
     """The sessions (a job allocation, or a day on a testbed) that its runs are of."""
-    return _over(evidence.measured, SESSION, lambda known: len(set(known)))
+    sessions = sessions_of(evidence.measured)
+    rows = [{RUN_ID: each.run_id, SESSION: session} for each, session in zip(evidence.measured, sessions, strict=True)]
+    known = {session for session in sessions if session is not None}
+    return Finding(len(known) or None, rows, f"no run states its {SESSION}", is_partial=bool(known) and None in sessions)
 
 
 def _spread(evidence: Evidence, settings: Settings) -> Finding:
@@ -157,6 +160,7 @@ def _column(evidence: Evidence, settings: Settings) -> Finding:
 _OVER: Mapping[str, Callable[[list[Any], re.Pattern[str]], Any]] = {
     "greatest": lambda known, pattern: max(known),
     "least": lambda known, pattern: min(known),
+    "repeated": lambda known, pattern: len(known) - len(set(map(str, known))),
     "distinct": lambda known, pattern: len(set(map(str, known))),
     "true": lambda known, pattern: sum(value is True for value in known),
     "false": lambda known, pattern: sum(value is False for value in known),

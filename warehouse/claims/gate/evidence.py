@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from math import isfinite
@@ -15,6 +16,8 @@ from warehouse.transform.project.claim import Claim, ClaimedNumber
 
 RUN_ID, SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS = "run_id", "session", "started_at", "requests", "declared_repeats"
 OBSERVED = (SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS)  # columns of the observations that checks know by name
+DAY = "day "  # how the session of a run without a job begins: then its date, and the testbed (run_session)
+_PAUSE = timedelta(hours=2)
 NOT_DETERMINED = "not determined"  # which clause left a run out
 DIGITS = 12  # of a figure that is recorded
 
@@ -121,9 +124,8 @@ class Evidence:
     @cached_property
     def sessions(self) -> list[str] | None:
         """The session of each measured run; None where one is not known, or all ran in one."""
-        found = [each.columns.get(SESSION) for each in self.measured]
-        known = [str(session) for session in found if session is not None]
-        return known if len(known) == len(found) and len(set(known)) > 1 else None
+        known = [session for session in sessions_of(self.measured) if session is not None]
+        return known if len(known) == len(self.measured) and len(set(known)) > 1 else None
 
     @cached_property
     def statistic(self) -> float | NotSupported:
@@ -165,7 +167,7 @@ class Evidence:
     @property
     def n(self) -> dict[str, int]:
         """How many observations of each level the number rests on."""
-        sessions = {each.columns[SESSION] for each in self.measured if each.columns.get(SESSION) is not None}
+        sessions = {session for session in sessions_of(self.measured) if session is not None}
         counts = [each.columns.get(REQUESTS) for each in self.measured]
         requests = [int(count) for count in counts if count is not None]
         found = {"session": len(sessions)} if sessions else {}
@@ -173,6 +175,21 @@ class Evidence:
         if requests and len(requests) == len(counts):
             found["request"] = sum(requests)
         return found
+
+
+def sessions_of(observations: Sequence[Observation]) -> list[str | None]:
+    """The session of each observation; None where it is not known. A day ends at midnight, UTC, and a session may not: runs of one testbed
+    that follow each other within two hours are of one day."""
+    found = [each.columns.get(SESSION) for each in observations]
+    timed = [place for place, each in enumerate(observations) if each.columns.get(STARTED_AT) and str(found[place]).startswith(DAY)]
+    last: dict[str, tuple[datetime, str]] = {}  # by testbed
+    for place in sorted(timed, key=lambda place: str(observations[place].columns[STARTED_AT])):
+        at = datetime.fromisoformat(str(observations[place].columns[STARTED_AT]))
+        testbed = str(found[place])[len(DAY) + len("2026-01-01") :]
+        if testbed in last and at - last[testbed][0] <= _PAUSE:
+            found[place] = last[testbed][1]
+        last[testbed] = at, str(found[place])
+    return [None if session is None else str(session) for session in found]
 
 
 def rounded(figure: Any) -> Any:

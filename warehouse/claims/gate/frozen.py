@@ -95,7 +95,7 @@ def published_policy(publication: PublishedRollup) -> Policy | None:
 def difference(said: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
     """What a judgement that is made again says otherwise; None where nothing."""
     for name in ("verdict", "n", "interval", "not_supported", "rules"):
-        if not _same(said.get(name), found.get(name)):
+        if not same(said.get(name), found.get(name)):
             return f"{name} {said.get(name)!r}, and judging again gives {found.get(name)!r}"
     return None
 
@@ -120,11 +120,12 @@ def _unreadable(error: Exception, publication: PublishedRollup) -> WarehouseErro
     return WarehouseError("WH307", message, f"publication {publication.digest[:12]}", exit_code=ExitCode.TAMPERED)
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
+    """Whether two values of JSON are the same, floats but for their last digits."""
     if isinstance(one, float | int) and isinstance(other, float | int) and not isinstance(one, bool):
         return isclose(one, other, rel_tol=_TOLERANCE)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from conftest import REPOSITORY
+from samples.published import published_submission
 from samples.values import take_in, value_files, values_project
-from test_lineage import QUERY, fresh
 
 import warehouse
 from warehouse.api import Warehouse
@@ -134,7 +134,7 @@ def test_verify_and_impact(wh: Warehouse) -> None:
 
 
 def test_the_examples_of_the_documentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    publish(fresh(tmp_path), QUERY)
+    published_submission(tmp_path)
     monkeypatch.chdir(tmp_path / "project")
     text = "\n".join(re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL))
     examples = doctest.DocTestParser().get_doctest(text, {}, "python.md", "docs/python.md", 0)

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import WhBytes
+from exhaustive import few
 from samples import mlperf_inference
 
 from warehouse.errors import WarehouseError
@@ -204,7 +205,7 @@ def assert_refused(project: Project, files: Mapping[str, str], code: str) -> War
     return caught.value
 
 
-@pytest.mark.parametrize("case", DATA_TESTS)
+@pytest.mark.parametrize("case", few(DATA_TESTS, 5))
 def test_data_tests(case: str, tmp_path: Path) -> None:
     tests, good, bad = DATA_TESTS[case]
     project = init_project(tmp_path / "project", bare=True)

@@ -195,6 +195,7 @@ def test_the_worked_example_leads_from_a_tools_own_format_to_a_verified_number(
     assert '{"acme_serve": "1.4", "run": "c16", ' in lineage[0].partition("4 raw")[2]
 
 
+@pytest.mark.exhaustive
 def test_the_demo_prints_a_number_its_interval_its_bytes_and_its_verdict(tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", str(REPOSITORY / "demo.sh"), str(Path(sys.executable).parent)],

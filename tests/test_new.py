@@ -26,6 +26,7 @@ FORMS = {
 }
 
 
+@pytest.mark.exhaustive
 def test_a_started_ingestor_and_query_of_each_form_lead_to_a_verified_number(tmp_path: Path, wh_on: WhOn) -> None:
     project = init_project(tmp_path / "project")
     for form, (suffix, good, bad, *_) in FORMS.items():

@@ -70,9 +70,14 @@ def test_a_number_that_moved_has_its_reason(moved: tuple[Project, list[str]]) ->
     assert reasons(project, first, second) == (f"new evidence: recorded_run/{SECOND}/run-01, recorded_run/{SECOND}/run-02",)
     assert reasons(project, second, third) == (f"a decision: recorded_run/{SECOND}/run-01 retracted: throttled",)
     assert reasons(project, third, fourth) == ("new SQL: rollup.indicator_results",)
-    assert reasons(project, first, fourth) == (f"new evidence: recorded_run/{SECOND}/run-02", "new SQL: rollup.indicator_results")
     nothing = diff_builds(project, first, first)
     assert nothing.moved == () and nothing.unmoved > 0 and nothing.bundles == ((), ())
+
+
+@pytest.mark.exhaustive
+def test_a_number_that_moved_twice_has_both_reasons(moved: tuple[Project, list[str]]) -> None:
+    project, (first, *_, fourth) = moved
+    assert reasons(project, first, fourth) == (f"new evidence: recorded_run/{SECOND}/run-02", "new SQL: rollup.indicator_results")
 
 
 def test_builds_are_told_from_numbers(moved: tuple[Project, list[str]], wh_on: WhOn) -> None:

@@ -111,10 +111,10 @@ def standard(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     return catalog_of(check_project(project).sound(), project_landing_types(project))
 
 
-PARTS = 24
+PARTS = 8  # the first has `ingest_issue`, whose traced SQL the engine plans for half a minute
 
 
-@pytest.mark.parametrize("part", few(range(PARTS), 1))
+@pytest.mark.parametrize("part", few(reversed(range(PARTS)), 1))
 def test_every_standard_model_can_be_traced(standard: Catalog, part: int) -> None:
     """Each of their columns, also where no sample has rows for the table; and the engine takes what a trace would run."""
     con = empty_tables(standard)

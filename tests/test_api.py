@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 from conftest import REPOSITORY
 from samples.measured import measured_project
+from samples.published import published_submission
 from samples.values import take_in, value_files, values_project
 from test_changes import stepped
-from test_lineage import QUERY, fresh
 
 import warehouse
 from warehouse.api import Warehouse
@@ -136,7 +136,7 @@ def test_verify_and_impact(wh: Warehouse) -> None:
 
 
 def test_the_examples_of_the_documentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    publish(fresh(tmp_path), QUERY)
+    published_submission(tmp_path)
     monkeypatch.chdir(tmp_path / "project")
     run_examples(DOCS[: DOCS.index("## What changed")], 10)
 

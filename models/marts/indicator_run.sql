@@ -22,6 +22,7 @@ columns:
   session: {type: varchar, description: "The session of the run (run_session)"}
   configuration: {type: varchar, description: "Digest of the frozen workload document"}
   software: {type: varchar, description: "The image's digest; without an image, that of the script that measured"}
+  outcome_digest: {type: varchar, description: "Digest of the run's own files: two runs that share it are one execution"}
   grade: {type: varchar, description: "The grade that was declared; NULL: none"}
 */
 with parameters as (
@@ -51,6 +52,7 @@ select
     run_session.session,
     run.workload_spec_digest as configuration,
     coalesce(software_version_dim.image_digest, 'sha256:' || outcome.script_sha256) as software,
+    run.outcome_digest,
     run.benchmark_grade as grade
 from performance_indicator_fact as outcome
 inner join benchmark_run_fact as run

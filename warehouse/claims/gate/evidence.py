@@ -89,8 +89,8 @@ class RowEvidence:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Of one cell: its `column` and `value`; the values of its `row` by column; `first_look`, when the number was first looked at with some
-    of its runs (ISO 8601, UTC), None where it never was; `later`, those of its runs that arrived after that."""
+    """Of one cell: its `column` and `value`; the values of its `row` by column; `later`, those of its runs that arrived after somebody
+    had looked at the number with the others, and `first_look`, when that was (ISO 8601, UTC); None where there are no later ones."""
 
     column: str
     value: float | None

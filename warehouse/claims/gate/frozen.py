@@ -8,13 +8,16 @@ from dataclasses import asdict, dataclass
 from math import isclose
 from typing import Any
 
-from warehouse.claims.gate.evidence import ColumnEvidence, LeftOut, RowEvidence, rounded
+from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, LeftOut, RowEvidence, rounded
 from warehouse.claims.gate.judgement import Judgement
+from warehouse.claims.gate.observed import plain
 from warehouse.claims.gate.policy import Policy, read_policy
-from warehouse.claims.publish.publication import JUDGEMENT, POLICY, PublishedRollup
+from warehouse.claims.publish.publication import JUDGEMENT, POLICY, PublishedRollup, PublishedRow
 from warehouse.digest import canonical_document, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.exact import inexact
 from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.transform.project.claim import Claim
 
 _TOLERANCE = 1e-9  # of a figure that is computed again: libraries differ in the last digits
 
@@ -90,6 +93,13 @@ def published_policy(publication: PublishedRollup) -> Policy | None:
         return read_policy(canonical_document(b"".join(publication.chunks(POLICY))), f"publication {publication.digest[:12]}")
     except (ValueError, WarehouseError) as error:
         raise _unreadable(error, publication) from error
+
+
+def evidence_of(judged: JudgedRow, row: PublishedRow, column: str, claim: Claim, guarantees: Mapping[str, Any]) -> Evidence:
+    """What the judgement of a published number was about."""
+    values = {**{name: inexact(form) for name, form in row.grain_forms.items()}, **{name: cell.value for name, cell in row.cells.items()}}
+    plain_row = {name: plain(value) for name, value in values.items()}
+    return judged.evidence.of(column, row.cells[column].value, plain_row, claim, guarantees)
 
 
 def difference(said: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:

@@ -64,20 +64,14 @@ def judge(evidence: Evidence, policy: Policy) -> Judgement:
     return Judgement(verdict, evidence.interval, evidence.n, rules)
 
 
-def worth(value: Any, unit: str | None, interval: Interval | NotSupported, n: Mapping[str, int], verdict: str) -> str:
-    """A number in one line: value, interval, n, verdict."""
-    shown = f"{_short(value)} {unit}" if unit else _short(value)
-    of = ", ".join(counted(count, level) for level, count in n.items())
+def interval_text(interval: Interval | NotSupported) -> str:
+    """An interval in words: its ends, what it covers, and how it was made; or why there is none."""
     if isinstance(interval, NotSupported):
-        return f"{shown}, no interval ({interval.reason}), {of}, {verdict}"
-    covers = " and ".join(f"{level}s" for level in interval.n if level != "request") or "requests"
-    within = f"[{_short(interval.low)}, {_short(interval.high)}]"
-    return f"{shown} {within} ({interval.confidence:.0%} over {covers}, {interval.method}), {of}, {verdict}"
+        return f"no interval ({interval.reason}: has {counted(interval.n, interval.level)}, needs {interval.needs})"
+    covers = " and ".join(f"{level}s" for level in interval.n)
+    return f"[{interval.low:.6g}, {interval.high:.6g}] ({interval.confidence:.0%} over {covers}, {interval.method})"
 
 
 def _worst(verdicts: Sequence[str]) -> str:
     return max(verdicts, key=VERDICTS.index, default=PUBLISHABLE)
 
-
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

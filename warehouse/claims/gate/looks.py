@@ -24,12 +24,13 @@ class Looks:
         self._looks = sorted(found, key=lambda look: _moment(look[0]))
 
     def at(self, bundle_of: Mapping[str, str]) -> tuple[str | None, frozenset[str]]:
-        """When some of these runs, given with their bundles, were first looked at, and those that arrived after; None and none where
-        they never were."""
+        """When some of these runs, given with their bundles, were first looked at, and those that arrived after. None and none where no run
+        did: what is published again says the same again."""
         for when, without in self._looks:
             seen = {run for run, bundle in bundle_of.items() if self._is_seen(bundle, when, without)}
             if seen:
-                return when, frozenset(bundle_of.keys() - seen)
+                later = frozenset(bundle_of.keys() - seen)
+                return (when if later else None), later
         return None, frozenset()
 
     def _is_seen(self, bundle: str, when: str, without: Collection[str]) -> bool:

@@ -95,6 +95,11 @@ class Policy:
     def digest(self) -> str:
         return domain_digest(_DOMAIN, dict(self.document))
 
+    @property
+    def reference(self) -> dict[str, str]:
+        """How a publication names it."""
+        return {"name": self.name, "version": self.version, "digest": self.digest}
+
     def __str__(self) -> str:
         return f"{self.name} {self.version} ({self.digest[:12]})"
 

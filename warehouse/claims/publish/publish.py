@@ -6,13 +6,14 @@ Nothing in the store is ever overwritten. The same rollup of the same evidence h
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.judgement import GATE_VERSION
 from warehouse.claims.gate.policy import PROVISIONAL
 from warehouse.claims.publish.admissibility import check_admitted
+from warehouse.claims.publish.corrections import correction_text, corrections
 from warehouse.claims.publish.freezing import Facts, FrozenRows, freeze
 from warehouse.claims.publish.guarantees import guarantees
 from warehouse.claims.publish.non_evidence import refuse_beside_evidence
@@ -148,7 +149,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
             "columns": {name: column.document() for name, column in determined.items()},
             **({"decisions": decisions} if decisions else {}),
             "gate": GATE_VERSION,
-            "policy": {"name": policy.name, "version": policy.version, "digest": policy.digest},
+            "policy": policy.reference,
             "verdicts": dict(judged.verdicts),
             **({"published_as": PROVISIONAL} if judged.against else {}),
         }
@@ -157,9 +158,11 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
     return _store(project, query, specification, frozen, about, determined, build, key, judged)
 
 
-def judge_query(project: Project, query: str, policy: str | None = None, on_step: OnStep = no_progress) -> "Judged":
-    """What the policy of a query's claim, or another, says of the numbers of the current build. Nothing is published; the ledger says that
-    they were looked at. Raises WH301, WH306, WH316, WH317, WH218, WH123."""
+def judge_query(
+    project: Project, query: str, policies: Sequence[str | None] = (None,), on_step: OnStep = no_progress
+) -> "list[Judged]":
+    """What policies, None for that of the query's claim, say of the numbers of the current build. Nothing is published; the ledger says
+    that they were looked at. Raises WH301, WH306, WH316, WH317, WH218, WH123."""
     from warehouse.claims.gate.gate import Rollup, judge_rollup, policy_of
     from warehouse.claims.gate.looks import Looks
     from warehouse.claims.publish.publishable import refuse_untraceable
@@ -175,15 +178,15 @@ def judge_query(project: Project, query: str, policy: str | None = None, on_step
         refuse_untraceable(project, catalog, query)
         specification = _specification(con, query)
         claim, columns = claim_of(specification["document"]["claim"]), rollup_columns(catalog, spec)
-        chosen = policy_of(project, claim, spec.place, policy)
+        chosen = [policy_of(project, claim, spec.place, policy) for policy in policies]
         on_step("tracing rows to their bytes", 0, 1)
         traced = trace(con, catalog, query, [name for name in columns if name not in spec.grain], traces_rows=True)
         on_step("judging numbers", 0, 1)
         rollup = Rollup(con, catalog, spec, columns, traced, Facts(con, catalog, traced), guarantees(catalog, spec), claim)
-        judged = judge_rollup(rollup, chosen, Looks(objects, query))
+        judged = [judge_rollup(rollup, policy, Looks(objects, query)) for policy in chosen]
     finally:
         con.close()
-    Ledger(objects).judged(str(specification["query_spec_digest"]), query, build.digest, judged.verdicts, _unseen(project, build))
+    Ledger(objects).judged(str(specification["query_spec_digest"]), query, build.digest, judged[0].verdicts, _unseen(project, build))
     return judged
 
 
@@ -303,6 +306,8 @@ def _store(
     }
     digest = domain_digest(PUBLICATION_DOMAIN, record)
     objects = open_store(project).objects
+    if correction := corrections(project).get(digest):
+        raise WarehouseError("WH318", f"these very numbers are {correction_text(correction)}", f"publication {digest[:12]}")
     try:
         _create_or_same(objects, spec_key(specification["query_spec_digest"]), canonical_json(dict(specification)))
         for name in CONTENT:

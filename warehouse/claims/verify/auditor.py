@@ -15,6 +15,7 @@ from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.publish.admissibility import made_with
+from warehouse.claims.publish.corrections import correction_text, corrections
 from warehouse.claims.publish.guarantees import YES
 from warehouse.claims.publish.publication import PublishedRollup
 from warehouse.claims.publish.signing import (
@@ -68,6 +69,7 @@ class Auditor:
         self._published = check_publication_signatures(project, publication) if publication else None
         event = publication_event(project, publication.digest) if publication else None
         self._published_at = event.at if event else None
+        self._correction = corrections(project).get(publication.digest) if publication else None
         self._checkpoint = check_checkpoint(project, event)
         self._decisions, self._undecided = named_decisions(open_store(project).objects, made_with(project, publication))
         self._decided = check_decision_signatures(project, self._decisions)
@@ -146,6 +148,8 @@ class Auditor:
                     return told(state_of([problem]) if problem.exit_code == ExitCode.MISSING else REFUSED, problem.message, problem)
                 needed = bundles if claim.bundles <= bundles else bundles | claim.bundles
                 state = STALE if claim.stale_because else VERIFIED
+                if self._correction:
+                    state, reason = RETRACTED, f"its publication is {correction_text(self._correction)}; {reason}"
                 if withdrawn := [str(self._not_admitted[run]) for run in claim.runs if run in self._not_admitted]:
                     more = f", and {len(withdrawn) - 1} more of its runs" * (len(withdrawn) > 1)
                     state, reason = RETRACTED, f"{withdrawn[0]}{more}; {reason}"

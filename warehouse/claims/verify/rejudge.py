@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from warehouse.claims.gate.evidence import Evidence, RowEvidence
-from warehouse.claims.gate.frozen import JudgedRow, difference, judged_rows, published_policy, same, told
+from warehouse.claims.gate.frozen import JudgedRow, difference, evidence_of, judged_rows, published_policy, same, told
 from warehouse.claims.gate.judgement import GATE_VERSION, judge
-from warehouse.claims.gate.observed import observed_columns, plain
+from warehouse.claims.gate.observed import observed_columns
 from warehouse.claims.gate.policy import Policy
-from warehouse.claims.publish.publication import PublishedRollup, PublishedRow
+from warehouse.claims.publish.publication import PublishedRollup
 from warehouse.claims.verify.retrace import Doubt, row_key
 from warehouse.claims.verify.verdict import Claim
-from warehouse.exact import inexact
 from warehouse.transform.project.claim import Claim as ClaimOfQuery
 from warehouse.transform.project.claim import claim_of
 
@@ -59,13 +58,6 @@ class Rejudge:
             by = f"; it was judged by version {record.get('gate')} of the gate, this is {GATE_VERSION}" if is_other else ""
             return Doubt(f"its value is right, but its publication says of its worth {message}{by}", not is_other)
         return None
-
-
-def evidence_of(judged: JudgedRow, row: PublishedRow, column: str, claim: ClaimOfQuery, guarantees: Mapping[str, Any]) -> Evidence:
-    """What the judgement of a published number was about."""
-    values = {**{name: inexact(form) for name, form in row.grain_forms.items()}, **{name: cell.value for name, cell in row.cells.items()}}
-    plain_row = {name: plain(value) for name, value in values.items()}
-    return judged.evidence.of(column, row.cells[column].value, plain_row, claim, guarantees)
 
 
 def _unlike(evidence: Evidence, runs: set[str], replayed: RowEvidence | None) -> str | None:

@@ -80,7 +80,8 @@ class Replayed:
 
 class Replayer:
     """One recorded query, checked once, to be run on any evidence under the `decisions` on runs that it was run under; the columns
-    `observed` of its observations are read too, where any are named. Raises WH309 when it cannot be run here as it was, for instance with another version of the engine."""
+    `observed` of its observations are read too, where any are named. Raises WH309 when it cannot be run here as it was, for instance
+    with another version of the engine."""
 
     def __init__(
         self, project: Project, specification: Mapping[str, Any], decisions: Collection[Decision] = (), observed: Collection[str] = ()

@@ -52,7 +52,7 @@ def command(
                 "is_new": publication.is_new,
                 "bundles_not_in_build": publication.unseen,
                 "signed_by": key.public.key_id if key else None,
-                "policy": {"name": publication.judged.policy.name, "version": publication.judged.policy.version, "digest": publication.judged.policy.digest},
+                "policy": publication.judged.policy.reference,
                 "verdicts": dict(publication.judged.verdicts),
                 "columns": {name: column.document() for name, column in publication.columns.items()},
             }

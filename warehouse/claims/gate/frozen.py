@@ -75,13 +75,10 @@ def judged_line(grain: Mapping[str, Any], evidence: RowEvidence, cells: Mapping[
     )
 
 
-def judged_rows(publication: PublishedRollup, grain: Mapping[str, Any] | None = None) -> Iterator[JudgedRow]:
-    """The judged rows of a publication, or the one of a `grain` in exact forms; none of one that was not judged. Raises WH307."""
-    if JUDGEMENT not in publication.content:
-        return
-    needle = b"" if grain is None else b'"grain":' + canonical_json(dict(grain))
-    for line in publication.lines(JUDGEMENT):
-        if needle in line:
+def judged_rows(publication: PublishedRollup) -> Iterator[JudgedRow]:
+    """The judged rows of a publication; none of one that was not judged. Raises WH307."""
+    if JUDGEMENT in publication.content:
+        for line in publication.lines(JUDGEMENT):
             yield _read(line, publication)
 
 

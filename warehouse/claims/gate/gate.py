@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.accounting import Accounts
@@ -52,6 +53,16 @@ class Rollup:
     facts: "Facts"
     guarantees: Mapping[str, Any]
     claim: Claim
+
+    @cached_property
+    def runs_of(self) -> Mapping[int, frozenset[str]]:
+        """The runs of each row, by row id."""
+        return {rowid: trace.all_runs() for part in self.traced.parts() for rowid, trace in part.items()}
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """The runs that are in no row."""
+        return Accounts(self.con, self.catalog, self.spec.name, self.claim, self.runs_of)
 
 
 def policy_of(project: Project, claim: Claim, place: str, named: str | None = None) -> Policy:
@@ -111,8 +122,6 @@ def _rows(
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any], RowEvidence, dict[str, str | None]]]:
     """Of each row its grain, its values, the evidence of its claimed numbers, and its number ids."""
     spec, claim, con = rollup.spec, rollup.claim, rollup.con
-    runs_of = {rowid: trace.all_runs() for part in rollup.traced.parts() for rowid, trace in part.items()}
-    accounts = Accounts(con, rollup.catalog, spec.name, claim, runs_of)
     observed = dict(observed_rows(con, rollup.catalog, spec, claim, observed_columns(policy)))
     names, text = ", ".join(map(quote, rollup.columns)), canonical(spec.sql)
     unobserved = RowEvidence((), {column: ColumnEvidence((), frozenset()) for column in claim.numbers})
@@ -129,12 +138,12 @@ def _rows(
             }
             bundles = {
                 str(run["run_id"]): str(run["artifact_manifest_digest"])
-                for run in rollup.facts.runs_of(runs_of[rowid]) if run.get("artifact_manifest_digest")
+                for run in rollup.facts.runs_of(rollup.runs_of[rowid]) if run.get("artifact_manifest_digest")
             }
             first_look, later = looks.at(bundles)
             evidence = replace(
                 found, columns={name: replace(found.columns[name], used=used[name]) for name in found.columns},
-                left_out=accounts.left_out(rowid), first_look=first_look, later=later,
+                left_out=rollup.accounts.left_out(rowid), first_look=first_look, later=later,
             )
             numbers = row_numbers(spec.name, text, spec.grain, rollup.columns, values)
             yield {name: row[name] for name in spec.grain}, row, evidence, numbers

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from warehouse.claims.gate.frozen import evidence_of, interval_document, judged_rows, published_policy, told_interval
+from warehouse.claims.gate.frozen import JudgedRow, evidence_of, interval_document, judged_rows, published_policy, told_interval
 from warehouse.claims.gate.judgement import RuleVerdict, interval_text, judge
 from warehouse.claims.gate.policy import EXPLORATORY, Policy
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow
+from warehouse.digest import canonical_json
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.transform.project.claim import Claim
@@ -54,14 +56,27 @@ class Worth:
         }
 
 
-def published_worth(publication: PublishedRollup, row: PublishedRow, cell: PublishedCell, claim: Claim) -> Worth:
-    """What a publication says that one of its cells is worth; the rows under each rule are found again. Raises WH307."""
-    policy = published_policy(publication)
-    if policy is None:
-        return Worth(NOT_JUDGED)
-    judged = next(judged_rows(publication, row.grain_forms), None)
-    if judged is None or cell.column not in judged.cells:
-        return Worth(NOT_CLAIMED if policy.rules else EXPLORATORY, policy)
-    told = judged.cells[cell.column]
-    again = judge(evidence_of(judged, row, cell.column, claim, publication.record.get("guarantees", {})), policy)
-    return Worth(told["verdict"], policy, claim.numbers[cell.column].statistic, told_interval(told), told["n"], again.rules)
+class PublishedWorth:
+    """What a publication says that its cells are worth; its judgements are read once, when the first is asked for. Raises WH307."""
+
+    def __init__(self, publication: PublishedRollup, claim: Claim) -> None:
+        self._publication, self._claim = publication, claim
+        self._policy = published_policy(publication)
+
+    def of(self, row: PublishedRow, cell: PublishedCell) -> Worth:
+        """The worth of one cell; the rows under each rule are found again."""
+        if self._policy is None:
+            return Worth(NOT_JUDGED)
+        judged = self._rows.get(canonical_json(dict(row.grain_forms)))
+        if judged is None or cell.column not in judged.cells:
+            return Worth(NOT_CLAIMED if self._policy.rules else EXPLORATORY, self._policy)
+        told = judged.cells[cell.column]
+        guarantees = self._publication.record.get("guarantees", {})
+        again = judge(evidence_of(judged, row, cell.column, self._claim, guarantees), self._policy)
+        return Worth(
+            told["verdict"], self._policy, self._claim.numbers[cell.column].statistic, told_interval(told), told["n"], again.rules
+        )
+
+    @cached_property
+    def _rows(self) -> Mapping[bytes, JudgedRow]:
+        return {canonical_json(dict(row.grain)): row for row in judged_rows(self._publication)}

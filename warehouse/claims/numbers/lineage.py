@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from warehouse.claims.gate.worth import Worth, published_worth
+from warehouse.claims.gate.worth import PublishedWorth, Worth
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.search import FoundCell, current_cell, find_cell
 from warehouse.claims.publish.corrections import corrections
@@ -99,7 +99,7 @@ def _of_published(project: Project, found: FoundCell) -> Lineage:
     engine = publication.record.get("engine", {})
     return replace(
         number, unit=declared_units(specification.document).get(found.cell.column), published=publication_event(project, publication.digest),
-        worth=published_worth(publication, found.row, found.cell, claim_of(specification.document["document"]["claim"])),
+        worth=PublishedWorth(publication, claim_of(specification.document["document"]["claim"])).of(found.row, found.cell),
         is_provisional="published_as" in publication.record, correction=corrections(project).get(publication.digest),
         software={"wh": str(publication.record.get("wh")), "engine": f"{engine.get('name')} {engine.get('version')}"},
     )

@@ -41,14 +41,15 @@ class Bound:
         return " and ".join([*parts, *([" or ".join(map(str, self.is_one_of))] if self.is_one_of else [])])
 
     def holds(self, figure: Any, row: Mapping[str, Any]) -> bool | None:
-        """Whether a figure is within it; None where the row lacks the column that it names, or they cannot be compared."""
+        """Whether a figure is within it; None where the row lacks the column that it names. What cannot be compared
+        with it is not within it."""
         least, most = (_limit(value, row) for value in (self.at_least, self.at_most))
         if (self.at_least is not None and least is None) or (self.at_most is not None and most is None):
             return None
         try:
             within = (least is None or figure >= least) and (most is None or figure <= most)
         except TypeError:
-            return None
+            return False
         return bool(within) and (not self.is_one_of or figure in self.is_one_of)
 
 

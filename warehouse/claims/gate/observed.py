@@ -69,7 +69,8 @@ def observed_rows(
     same = " and ".join(f"result.{quote(key)} is not distinct from observation.{quote(key)}" for key in spec.grain) or "true"
     numbers = claim.numbers
     items = [
-        "result.rowid", "observation.run_id", *(f"observation.{quote(column)}{'::' + _TYPES[column] if column in _TYPES else ''}" for column in there),
+        "result.rowid", "observation.run_id",
+        *(f"observation.{quote(column)}{'::' + _TYPES[column] if column in _TYPES else ''}" for column in there),
         *(f"({number.of})::double" for number in numbers.values()),
         *(f"({number.dropped})::bigint" for number in numbers.values()),
         *(f"({number.when or 'true'})::boolean" for number in numbers.values()),

@@ -13,7 +13,7 @@ from typing import Any
 from warehouse.claims.gate.checks import CHECKS, OVER
 from warehouse.digest import canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
-from warehouse.project import Project
+from warehouse.project import Project, standard_folder
 
 PUBLISHABLE, PROVISIONAL, UNSTABLE, REFUSED = "publishable", "provisional", "unstable", "refused"
 UNSUPPORTED, NOT_REPRESENTATIVE, EXPLORATORY = "unsupported", "not representative", "exploratory"
@@ -122,8 +122,9 @@ def load_policy(project: Project, name: str) -> Policy:
 
 
 def policy_files(project: Project) -> dict[str, Path]:
-    """The file of every policy by name: a project's own replaces a standard one."""
-    return {path.stem: path for layer in project.layers("queries") for path in sorted((layer / _FOLDER).glob("*.toml"))}
+    """The file of every policy by name: a project's own replaces a standard one. Every project has the standard ones."""
+    layers = (standard_folder(), project.root)
+    return {path.stem: path for layer in layers for path in sorted((layer / "queries" / _FOLDER).glob("*.toml"))}
 
 
 def read_policy(document: Mapping[str, Any], place: str) -> Policy:

@@ -48,7 +48,7 @@ def test_what_rows_bring_about(case: str, project: Project, wh: Wh) -> None:
 
 # A query; what is said of it, and the hint.
 REFUSED = {
-    "select * from m": ("no table is named m", "is it written right, and built?"),
+    "select * from m": ("no table is named m", "wh tables --all lists the tables that there are"),
     "select * from runz": ("no table is named runz", "did you mean runs?"),
     "from read_csv('/etc/passwd')": (
         "read_csv(...) is not a table function that wh sql runs", "wh sql reads the build alone: what files hold comes into it by a model"),

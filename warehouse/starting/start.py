@@ -19,10 +19,11 @@ _ALONE = Sample("csv", ".csv", (SampleColumn("run_id", "run_id", "varchar"), Sam
 
 @dataclass(frozen=True)
 class Start:
-    """The files that were written, and the command lines that go on from them."""
+    """The files that were written, the command lines that go on from them, and what to look at in them."""
 
     files: tuple[Path, ...]
     next: tuple[str, ...]
+    notices: tuple[str, ...]
 
 
 def start(project: Project, kind: str, name: str, sample_file: Path | None = None) -> Start:
@@ -43,7 +44,8 @@ def start(project: Project, kind: str, name: str, sample_file: Path | None = Non
     else:
         texts = {f"models/{name}.sql": _model(project, sample_file, sample)}
         steps = ["wh check", "wh build", f'wh sql "select * from {name}"']
-    return Start(_written(project, texts), tuple(steps))
+    doubtful = [f"the column {each.name} is text: {each.why_text}" for each in (sample.columns if sample else ()) if each.why_text]
+    return Start(_written(project, texts), tuple(steps), tuple(doubtful))
 
 
 def _written(project: Project, texts: Mapping[str, str]) -> tuple[Path, ...]:

@@ -27,6 +27,7 @@ _CLIENT_FAULT = "Traceback (most recent call last):"
 # Its first line says no more than the line's number; the file comes at the end.
 _CSV_FAULT = re.compile(r"CSV Error on Line: (\d+)\n(?:Original Line:.*\n)?(.+)")
 _CSV_FILE = re.compile(r"^ *file = (.+)$", re.MULTILINE)
+_TABLES = "wh tables --all lists the tables that there are"
 _NAMED = re.compile(r"[\"']([^\"'\s]+)[\"']")
 
 
@@ -188,8 +189,7 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
         return f"say which: {_plain(use[1])}".replace("'", "")
     if subtype == "MISSING_ENTRY":
         kind = str(document.get("type", "name")).lower()
-        unknown = "is it written right, and built?" if kind == "table" else f"the engine has no such {kind}: is it written right?"
-        return did_you_mean(name, candidates) or unknown
+        return did_you_mean(name, candidates) or (_TABLES if kind == "table" else f"DuckDB has no such {kind}: check the spelling")
     slip = name or next(iter(_NAMED.findall(said.splitlines()[0])[-1:]), "")
     if candidates and (near := did_you_mean(slip, candidates)):
         return near
@@ -198,9 +198,10 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
     if text[offset : offset + 1] in ("“", "”", "‘", "’"):
         return "typographic quotes are no quotes in SQL: use ' for text"
     if candidates and re.search(r"\bcolumn\b.*not found", said.splitlines()[0]):
-        return "no column has a name like it: wh describe TABLE lists the columns"
+        alike = [each for each in candidates if slip.lower() in each.lower()]
+        return f"did you mean one of: {', '.join(alike)}?" if alike else "no column has a name like it: wh describe TABLE lists the columns"
     if candidates:
-        return f"the nearest that there is: {', '.join(candidates)}"
+        return f"the nearest names are: {', '.join(candidates)}"
     advice = " ".join(map(str.strip, said.splitlines()[1:])).strip()
     if advice and not _SETTING.search(advice):
         return advice

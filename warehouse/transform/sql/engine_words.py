@@ -37,6 +37,7 @@ WAYS_OUT = (
     (r"[Cc]ould not (convert|parse)", "try_cast(x as type) is NULL where a value does not fit"),
     (r"^Referenced table [^\n]+$", "name it in the from clause, or use the alias it has there"),
     (r"selection list|without FROM", "a select names columns, and where they come from: select a from t"),
+    (r"because schema \"", "wh tables --all lists the tables that there are"),
     (r"on left side of join|on right side of join", "using (...) names a column that both sides have"),
 )
 # The way out of a value that an operation does not take, by the engine's name for the kind of error.
@@ -53,7 +54,7 @@ IN_WORDS = (
     (r"^Referenced ", ""),
     (r" \(use: .*", ""),
     (r"in FROM clause", "in the from clause"),
-    (r"^Table with name (.+) does not exist", r"no table is named \1"),
+    (r"^Table with name \"?(.+?)\"? does not exist.*", r"no table is named \1"),
     (r" - file system operations are disabled.*", ""),
     (r" - scalar subqueries can only.*", ""),
     (r"(?i)(division by zero).*", r"\1"),

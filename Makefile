@@ -1,5 +1,5 @@
 # make demo    record, build, publish, trace and verify a benchmark of this machine
-# make test    every kind of test, on a few cases each: ten minutes on two cores
+# make test    every kind of test, on a few cases each: about eleven minutes on two cores
 # make test-share   the share of the exhaustive tests that the commit chooses; CI runs it after `make test`
 # make test-all   all tests
 # make mutants    plants faults in the tracer and the verifier, one after another; the tests must find each of them
@@ -11,6 +11,7 @@
 # make bench-lineage   what tracing a number costs, compared with its query
 # make bench-growth    what each command costs with 1,000, 5,000 and 20,000 runs
 # make bench-statistics   coverage of the intervals, false alarms and power of the change detector, compared with other rules
+# make bench-changes   false verdicts, findings and cost of `wh compare` and `wh changes`, on builds of simulated runs
 # make wheel   dist/perf_warehouse-VERSION-py3-none-any.whl
 # make lock    resolves the dependencies again
 
@@ -18,7 +19,7 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics wheel lock clean
+.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes wheel lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -62,6 +63,9 @@ bench-growth: .venv/installed-test
 
 bench-statistics: .venv/installed-test
 	$(BIN)/python benchmarks/statistics/run.py
+
+bench-changes: .venv/installed-test
+	$(BIN)/python benchmarks/changes/run.py
 
 .cache/benchmark-venvs/made: benchmarks/transform/environments.sh
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)

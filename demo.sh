@@ -12,7 +12,8 @@ step wh init "$project"
 cd "$project"
 step wh record --repeats 10 -- python -m warehouse.record.indicators.group_by --rows 2000000 --threads 2
 step wh build
-step wh publish indicator_results
+step wh judge indicator_results
+step wh publish indicator_results --as provisional  # ten runs of one session: another session may differ
 step wh sql --format table "
     select cpu_model, parameters, result_key, run_count, median, interval_low, interval_high, interval_coverage,
         number_ids.median as number_id

@@ -7,6 +7,7 @@ claim:
   what: the average bus bandwidth of one collective test on the nodes that took part
   population: every run of nccl-tests and rccl-tests in the warehouse, failed ones too, admitted, without conflict
   unit_of_replication: the run, one execution of one test
+  policy: exploratory
 columns:
   run_id: {type: varchar, description: "The run whose log the result comes from"}
   cluster: {type: varchar, description: "The cluster; NULL where no folder names it"}

@@ -7,6 +7,13 @@ grain: [indicator, component, script_sha256, parameters, result_key, hardware_to
 claim:
   what: the median of each result key over independent runs of one command on one machine
   population: succeeded performance runs of recorded indicators, admitted, without conflict
+  unit_of_replication: the run, one execution of the command
+  policy: default
+  observations: indicator_run
+  numbers:
+    median: {statistic: median, of: observation.value}
+  exclusions:
+    not has_conflict: nobody has settled which of several bundles is the run's evidence
 columns:
   indicator: {type: varchar, description: "The indicator's name"}
   component: {type: varchar, description: "The component under test"}
@@ -26,49 +33,34 @@ columns:
   first_run_at: {type: timestamptz, unit: UTC, description: "Start of the first run"}
   last_run_at: {type: timestamptz, unit: UTC, description: "Start of the last run"}
 */
-with parameters as (
+with comparable as (
     select
-        run_id,
-        string_agg(key || '=' || coalesce(value_text, 'null'), ', ' order by key) as parameters
-    from performance_indicator_fact
-    where kind = 'parameter'
-    group by run_id
-),
-
-comparable as (
-    select
-        outcome.indicator,
-        outcome.component,
-        outcome.script_sha256,
-        parameters.parameters,
-        outcome.key as result_key,
-        run.hardware_topology_key,
-        run.software_version_key,
+        indicator,
+        component,
+        script_sha256,
+        parameters,
+        result_key,
+        hardware_topology_key,
+        software_version_key,
         count(*) as run_count,
-        median(outcome.value_number) as median,
-        list(outcome.value_number order by outcome.value_number) as sorted_values,
-        min(run.started_at) as first_run_at,
-        max(run.started_at) as last_run_at
-    from performance_indicator_fact as outcome
-    inner join benchmark_run_fact as run
-        on run.run_id = outcome.run_id
-    left join parameters
-        on parameters.run_id = outcome.run_id
+        median(value) as median,
+        list(value order by value) as sorted_values,
+        min(started_at) as first_run_at,
+        max(started_at) as last_run_at
+    from indicator_run
     where
-        outcome.kind in ('result', 'score')
-        and outcome.value_number is not null
-        and run.mode = 'performance'
-        and run.status = 'succeeded'
-        and run.state = 'admitted'
-        and not run.has_conflict
+        mode = 'performance'
+        and status = 'succeeded'
+        and state = 'admitted'
+        and not has_conflict
     group by
-        outcome.indicator,
-        outcome.component,
-        outcome.script_sha256,
-        parameters.parameters,
-        outcome.key,
-        run.hardware_topology_key,
-        run.software_version_key
+        indicator,
+        component,
+        script_sha256,
+        parameters,
+        result_key,
+        hardware_topology_key,
+        software_version_key
 )
 
 select

@@ -9,6 +9,13 @@ claim:
   what: the performance and power of one submitted run, by the rules of its round
   population: run_1 of every scenario of every submission in the warehouse, valid or not, admitted, without conflict
   unit_of_replication: the submitted run; MLPerf Inference publishes one run a scenario
+  policy: mlperf-inference
+  observations: mlperf_inference_result
+  numbers:
+    performance_result: {statistic: value, of: observation.performance}
+    power_result: {statistic: value, of: observation.power}
+  exclusions:
+    not result.has_conflict: nobody has settled which of several bundles is the run's evidence
 columns:
   run_id: {type: varchar, description: "The run whose logs the result comes from"}
   scenario: {type: varchar, description: "Scenario"}

@@ -11,6 +11,22 @@ grain: [repeat_set]
 claim:
   what: the time to train of one submitted benchmark on one system, by the rules of MLPerf Training
   population: all runs of every repeat set in the warehouse, failed ones too, admitted, without conflict
+  unit_of_replication: the run, one training from its start to the target
+  policy: mlperf-training
+  observations: mlperf_training_submission
+  numbers:
+    official_minutes:
+      statistic: olympic mean
+      of: observation.time_to_train_ms / 60000 * result.scaling_factor
+      dropped: (result.run_count - result.used_count) // 2
+      when: result.scaling_mode is distinct from 'weak'
+    unscaled_minutes:
+      statistic: olympic mean
+      of: observation.time_to_train_ms / 60000
+      dropped: (result.run_count - result.used_count) // 2
+      when: result.scaling_mode is distinct from 'weak'
+  exclusions:
+    not run.has_conflict: nobody has settled which of several bundles is the run's evidence
 columns:
   repeat_set: {type: varchar, description: "The runs that are one result"}
   round: {type: varchar, description: "Round; NULL where the path does not tell"}

@@ -9,6 +9,7 @@ claim:
     every performance run of a serving benchmark in the warehouse, without conflict; MLPerf's submissions have a rollup of
     their own, by their own rules
   unit_of_replication: the run; its requests are not replicates
+  policy: exploratory
 columns:
   run_id: {type: varchar, description: "The run"}
   workload_point: {type: varchar, description: "The point of the workload that was driven"}

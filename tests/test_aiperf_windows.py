@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from exhaustive import few
 from landed import Subject, codes
 from samples import genai_perf as sample
 from standard import standard_project
@@ -72,10 +73,10 @@ def test_windows_of_the_client_and_of_the_server_are_apart(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("files", "running", "waiting", "used"),
-    [
+    few([
         ({"csv": sample.SERVER_METRICS_CSV}, 5.8288, 6.2714, 82.65), ({"json": json.dumps(sample.server_metrics(False))}, 5, None, 62.5),
         ({"jsonl": "\n".join(map(json.dumps, SCRAPES))}, 3, None, None),
-    ],
+    ], 1),
 )
 def test_server_metrics_without_windows_are_one(
     tmp_path: Path, files: dict[str, str], running: float, waiting: float | None, used: float | None

@@ -13,8 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from conftest import REPOSITORY
+from samples.measured import measured_project
+from samples.published import published_submission
 from samples.values import take_in, value_files, values_project
-from test_lineage import QUERY, fresh
+from test_changes import stepped
 
 import warehouse
 from warehouse.api import Warehouse
@@ -134,11 +136,21 @@ def test_verify_and_impact(wh: Warehouse) -> None:
 
 
 def test_the_examples_of_the_documentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    publish(fresh(tmp_path), QUERY)
+    published_submission(tmp_path)
     monkeypatch.chdir(tmp_path / "project")
-    text = "\n".join(re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL))
-    examples = doctest.DocTestParser().get_doctest(text, {}, "python.md", "docs/python.md", 0)
-    assert len(examples.examples) > 10
+    run_examples(DOCS[: DOCS.index("## What changed")], 10)
+
+
+def test_the_examples_of_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(measured_project(tmp_path / "project", stepped("slow", 20)).root)
+    run_examples(DOCS[DOCS.index("## What changed") : DOCS.index("## All methods")], 8)
+
+
+def run_examples(text: str, least: int) -> None:
+    """Run the examples of a part of the page in the current folder; there are more than `least`."""
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    examples = doctest.DocTestParser().get_doctest(code, {"warehouse": warehouse}, "python.md", "docs/python.md", 0)
+    assert len(examples.examples) > least
     said: list[str] = []
     assert doctest.DocTestRunner(verbose=False).run(examples, out=said.append).failed == 0, "".join(said)
 

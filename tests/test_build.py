@@ -21,7 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import WhBytes
+from exhaustive import few
 from samples import mlperf_inference
+from standard import standard_project
 
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
@@ -204,7 +206,7 @@ def assert_refused(project: Project, files: Mapping[str, str], code: str) -> War
     return caught.value
 
 
-@pytest.mark.parametrize("case", DATA_TESTS)
+@pytest.mark.parametrize("case", few(DATA_TESTS, 5))
 def test_data_tests(case: str, tmp_path: Path) -> None:
     tests, good, bad = DATA_TESTS[case]
     project = init_project(tmp_path / "project", bare=True)
@@ -327,7 +329,7 @@ def test_another_folder_has_the_same_build(mlperf: Project, tmp_path: Path) -> N
 
 def test_evidence_that_arrives_again_has_the_same_numbers(mlperf: Project, tmp_path: Path) -> None:
     """Another day, another machine, another order of arrival: only the times of arrival may differ."""
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     evidence = mlperf_inference.write_submission(tmp_path / "evidence")
     for part in ("results/EdgeBox-1", ""):
         take_in(project, evidence / "closed" / "Acme" / part if part else evidence)

@@ -152,12 +152,6 @@ def test_one_run_that_stands_out_among_few_is_an_outlier(tmp_path: Path, wh_on: 
     assert "outlier  elapsed_ms : 5.76 ms on gpu01,gpu04, while 4 other runs are at 13.5" in wh_on(project, "changes")[1]
 
 
-def test_a_series_without_new_runs_is_stale(tmp_path: Path) -> None:
-    project = measured_project(tmp_path / "project", flat("a", 1))
-    for days, is_stale in ((61, False), (62, False), (70, True)):
-        assert changes(project, now=START + timedelta(days=days)).series[0].is_stale is is_stale
-
-
 def test_marks_are_kept_counted_and_die_with_their_rule(tmp_path: Path, wh_on: WhOn, monkeypatch: pytest.MonkeyPatch) -> None:
     project = measured_project(tmp_path / "project", [*stepped("slow", 20), *stepped("fast", 21, 0.8), *flat("flat", 1)])
     ids = {name: each.finding_id for name, each in findings(changes(project, now=NOW)).items()}

@@ -152,7 +152,7 @@ def test_did_you_mean(word: str, known: list[str], hint: str | None) -> None:
 # --- mutations ---------------------------------------------------------------------------------------------------
 
 # Rounds, and how many models of the standard project are mutated in each: 150 mutants.
-ROUNDS, MUTANTS = 15, 10
+ROUNDS, MUTANTS = 5, 10
 
 
 def mutated(text: str, random_source: random.Random) -> str:

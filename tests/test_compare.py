@@ -18,7 +18,7 @@ from warehouse.analysis.conditions import differences
 from warehouse.analysis.measurements import VARIABLES, Measurement
 from warehouse.analysis.verdict import judge_sides
 from warehouse.errors import WarehouseError
-from warehouse.statistics.interval import Interval
+from warehouse.statistics.interval import Interval, NotSupported
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -119,8 +119,26 @@ def test_a_metric_without_a_direction_is_higher_or_lower() -> None:
     assert judge_sides(side([1, 1.01, 1.02], sessions, better="neither"), side([2, 2.01, 2.02], sessions, better="neither"), 0.02).outcome == "higher"
 
 
-def test_zeros_have_no_ratio_and_are_refused_no_verdict() -> None:
-    assert judge_sides(side([0, 0, 0]), side([1, 1, 1]), 0.02).verdict == "not supported"
+def test_a_base_of_zero_has_no_ratio_and_is_judged_by_the_difference() -> None:
+    """An error rate that rises from zero."""
+    days = range(5)
+    risen = judge_sides(side([0] * 5, days), side([0.2, 0.3, 0.25, 0.2, 0.3], days), 0.02)
+    assert (risen.verdict, risen.outcome) == ("confirmed", "worse") and isinstance(risen.ratio, NotSupported)
+    assert judge_sides(side([0] * 5, days), side([0.2, 0.3, 0.25, 0.2, 0.3], days), 0.02, is_exploratory=True).verdict == "suspected"
+    one_session = judge_sides(side([0, 0, 0]), side([1, 1, 1]), 0.02)
+    assert (one_session.verdict, one_session.needs, one_session.level) == ("suspected", 2, "session") and "in one session a side" in one_session.reason
+    nothing = judge_sides(side([0] * 5, days), side([0] * 5, days), 0.02)
+    assert (nothing.verdict, nothing.needs, nothing.reason) == ("not supported", None, "the base is zero or less, and has no multiples")
+    assert judge_sides(side([0] * 5, days), side([0, 0, 0, 0, 1], days), 0.02).verdict == "not supported"
+    fallen = judge_sides(side([-100, -101, -99, -100], range(4)), side([-110, -111, -109, -110], range(4)), 0.02)
+    assert (fallen.verdict, fallen.outcome) == ("confirmed", "better")  # lower is better
+    assert judge_sides(side([-100, -101, -99, -100], range(4)), side([-101] * 4, range(4)), 0.02).verdict == "not supported"
+
+
+def test_sides_with_some_zeros_are_compared_over_their_sessions() -> None:
+    base, head = side([0, 100, 101, 100, 99, 100], range(6)), side([0, 50, 50.5, 50, 49.5, 50], range(6))
+    judged = judge_sides(base, head, 0.02)
+    assert isinstance(judged.ratio, Interval) and judged.ratio.levels == ("session", "run")
     shifted = judge_sides(side([100, 101, 0, 99], range(4)), side([100, 101, 102, 99], range(4)), 0.02)
     assert shifted.verdict == "inconclusive"
 
@@ -133,6 +151,25 @@ def test_more_than_one_difference_is_exploratory(tmp_path: Path) -> None:
     assert (metric.variables, metric.judged.verdict, metric.judged.reason) == (
         ("software", "script"), "suspected", "more than one thing differs: exploratory"
     )
+
+
+def test_one_of_many_metrics_that_differs_as_by_chance_is_suspected(tmp_path: Path) -> None:
+    """Two sessions a side: t is 17.188 with two degrees of freedom, so p is 1 - t / sqrt(2 + t ^ 2) = 0.003368, and 20 times that is above 5 %."""
+    def of(names: range) -> list[dict[str, Any]]:
+        levels = {"1": (10.0, 10.1), "2": (12.0, 12.2)}
+        return [
+            {
+                "run_id": f"{software}-{day}-{name}", "series": str(name), "session": f"{software} {day}", "software": software, "script": "s",
+                "value": level if name == 0 else (10.0, 11.0)[day], "started_at": (START + timedelta(days=10 * int(software) + day)).isoformat(),
+            }
+            for software, sides in levels.items() for day, level in enumerate(sides) for name in names
+        ]
+
+    (alone,) = compare(measured_project(tmp_path / "one", of(range(1))), "software=1", "software=2").metrics
+    assert alone.judged.verdict == "confirmed" and alone.judged.p == pytest.approx(0.003368, abs=1e-6)
+    found = {each.base[0].benchmark_case_id: each.judged for each in compare(measured_project(tmp_path / "many", of(range(20))), "software=1", "software=2").metrics}
+    assert (found["0"].verdict, found["0"].reason) == ("suspected", "of 20 metrics one may differ so by chance")
+    assert found["1"].verdict == "inconclusive"
 
 
 def test_a_parameter_is_one_variable_though_the_workload_holds_it_too() -> None:

@@ -162,7 +162,7 @@ def complete_the_ingest(project: Project, evidence: Path) -> None:
     assert list(check_store(project, Scope()).findings) == []
 
 
-@pytest.mark.parametrize("point", few(range(POINTS), 3))
+@pytest.mark.parametrize("point", few(range(POINTS), 2))
 def test_an_ingest_killed_at_any_moment_leaves_whole_bundles_and_the_next_completes_it(
     project: Project, evidence: Path, ingest_seconds: float, point: int
 ) -> None:
@@ -173,7 +173,7 @@ def test_an_ingest_killed_at_any_moment_leaves_whole_bundles_and_the_next_comple
     complete_the_ingest(project, evidence)
 
 
-@pytest.mark.parametrize("bundles", [1, 6, 14])
+@pytest.mark.parametrize("bundles", few([1, 6, 14], 2))
 def test_an_ingest_killed_among_its_bundles_leaves_whole_bundles_and_the_next_completes_it(
     project: Project, evidence: Path, bundles: int
 ) -> None:
@@ -306,7 +306,7 @@ def complete_the_build(warehouse: Warehouse) -> None:
     assert staged(open_store(warehouse.project)) == []
 
 
-@pytest.mark.parametrize("point", few(range(POINTS), 3))
+@pytest.mark.parametrize("point", few(range(POINTS), 2))
 def test_a_build_killed_at_any_moment_leaves_the_last_good_one_and_the_next_completes_it(
     warehouse: Warehouse, build_seconds: float, point: int
 ) -> None:

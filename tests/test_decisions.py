@@ -380,7 +380,7 @@ ADMITTED = {
 }
 
 
-@pytest.mark.parametrize("query", few(ADMITTED, 2))
+@pytest.mark.parametrize("query", few(ADMITTED, 1))
 def test_a_retracted_run_does_not_keep_the_other_runs_of_its_file_from_being_published(partly_retracted: Project, query: str) -> None:
     project, (counted, count) = partly_retracted, ADMITTED[query]
     assert rows(project, f"select {counted} from {query}") == [(count,)]

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 from conftest import WhOn
+from samples import values
 from samples.recording import write_recording
+from samples.values import value_files, values_project
 from standard import standard_project
 
 from warehouse.analysis.diff import diff_builds, diff_numbers
 from warehouse.claims.numbers.deciding import retract
+from warehouse.claims.publish.publish import publish
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
@@ -23,6 +26,7 @@ from warehouse.transform.finished.builds import current_build
 
 FIRST, SECOND = "01KG8Q3V5T2M4N6P8R0S1W3X5Y", "01KG8Q3V5T2M4N6P8R0S1W3X5Z"
 MEDIAN, MAXIMUM = "indicator_results[result_key=elapsed_ms].median", "indicator_results[result_key=elapsed_ms].maximum"
+TOTAL = "claim[key=a].total"
 # The median as it is, with a harmless change of its SQL.
 CHANGED = "median(outcome.value_number) + 1 as median"
 
@@ -66,9 +70,14 @@ def test_a_number_that_moved_has_its_reason(moved: tuple[Project, list[str]]) ->
     assert reasons(project, first, second) == (f"new evidence: recorded_run/{SECOND}/run-01, recorded_run/{SECOND}/run-02",)
     assert reasons(project, second, third) == (f"a decision: recorded_run/{SECOND}/run-01 retracted: throttled",)
     assert reasons(project, third, fourth) == ("new SQL: rollup.indicator_results",)
-    assert reasons(project, first, fourth) == (f"new evidence: recorded_run/{SECOND}/run-02", "new SQL: rollup.indicator_results")
     nothing = diff_builds(project, first, first)
     assert nothing.moved == () and nothing.unmoved > 0 and nothing.bundles == ((), ())
+
+
+@pytest.mark.exhaustive
+def test_a_number_that_moved_twice_has_both_reasons(moved: tuple[Project, list[str]]) -> None:
+    project, (first, *_, fourth) = moved
+    assert reasons(project, first, fourth) == (f"new evidence: recorded_run/{SECOND}/run-02", "new SQL: rollup.indicator_results")
 
 
 def test_builds_are_told_from_numbers(moved: tuple[Project, list[str]], wh_on: WhOn) -> None:
@@ -91,16 +100,18 @@ def test_two_numbers_stand_side_by_side(moved: tuple[Project, list[str]], wh_on:
     assert json.loads(wh_on(project, "diff", MEDIAN, MAXIMUM, "--json")[1])["a"]["key"] == found.a.key
 
 
-def test_a_number_of_earlier_sql_differs_in_its_text(moved: tuple[Project, list[str]], wh_on: WhOn) -> None:
-    project, _ = moved
-    assert wh_on(project, "publish", "indicator_results")[0] == 0
-    published = diff_numbers(project, MEDIAN, MEDIAN).a.number_id
-    own = project.root / "queries" / "indicator_results.sql"
-    own.write_text(own.read_text().replace("+ 1 as median", "+ 2 as median"))
+def test_a_number_of_earlier_sql_differs_in_its_text(tmp_path: Path) -> None:
+    project = values_project(tmp_path / "project", "select key, sum(value) + 1 as total from reading group by key")
+    values.take_in(project, value_files(tmp_path / "in", "a=1\n"))
+    build(project)
+    publish(project, "claim")
+    published = diff_numbers(project, TOTAL, TOTAL).a.number_id
+    own = project.root / "queries" / "claim.sql"
+    own.write_text(own.read_text().replace("+ 1 as total", "+ 2 as total"))
     build(project)
     with pytest.raises(WarehouseError, match="WH304"):
         diff_numbers(project, str(published), "n-aaaaaaaaaaaa")
-    assert wh_on(project, "publish", "indicator_results")[0] == 0
-    found = diff_numbers(project, str(published), MEDIAN)
-    assert "+ 1 as median" in found.sql and "+ 2 as median" in found.sql
+    publish(project, "claim")
+    found = diff_numbers(project, str(published), TOTAL)
+    assert "+ 1 as total" in found.sql and "+ 2 as total" in found.sql
     assert {each.name for each in found.aspects if each.is_different} >= {"value", "number", "query_spec_digest", "published"}

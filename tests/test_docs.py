@@ -13,6 +13,7 @@ import duckdb
 import pytest
 from conftest import REPOSITORY, WhOn
 from samples import declaration
+from standard import standard_project
 
 from warehouse.cli.commands import COMMANDS
 from warehouse.cli.program import load_command
@@ -195,6 +196,7 @@ def test_the_worked_example_leads_from_a_tools_own_format_to_a_verified_number(
     assert '{"acme_serve": "1.4", "run": "c16", ' in lineage[0].partition("4 raw")[2]
 
 
+@pytest.mark.exhaustive
 def test_the_demo_prints_a_number_its_interval_its_bytes_and_its_verdict(tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", str(REPOSITORY / "demo.sh"), str(Path(sys.executable).parent)],
@@ -211,7 +213,7 @@ def test_the_tests_of_the_documentation_work(tmp_path: Path) -> None:
     (sql_test,) = re.findall(r"```sql\n(/\*\ndescription: every succeeded.*?)```", MODELS, re.DOTALL)
     (unit_test,) = re.findall(r"```yaml\n(- name.*?)```", MODELS, re.DOTALL)
     (header,) = re.findall(r"```yaml\n(grain.*?)```", MODELS, re.DOTALL)
-    project = init_project(tmp_path / "project")
+    project = standard_project(tmp_path / "project")
     files = {
         "data_tests/outcome.sql": sql_test,
         "unit_tests/late.yaml": unit_test,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -113,7 +114,7 @@ class Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         self.text += data
 
-    @property
+    @cached_property
     def ids(self) -> list[str]:
         return [attributes["id"] or "" for _, attributes in self.elements if "id" in attributes]
 

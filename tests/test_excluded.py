@@ -11,6 +11,7 @@ import pytest
 from bare_project import project as project
 from bare_project import write
 from conftest import Wh
+from exhaustive import few
 from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
 from standard import standard_project
@@ -244,7 +245,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES, 12))
 def test_a_clause(name: str, cases: Project) -> None:
     case, query = CASES[name], f"case_{list(CASES).index(name)}"
     exclusion = excluded_by(cases, lineage(cases, f"{query}[gpu=a].v"))
@@ -263,7 +264,7 @@ ALONE = [
 ]
 
 
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", few(ALONE, 5))
 def test_without_its_clause_a_run_contributes(name: str) -> None:
     """By deleting and computing again, in an engine that knows nothing of claims: as the query stands, a run that is left out
     makes no difference; with the clause taken out, it does."""

@@ -10,6 +10,7 @@ import re
 
 import duckdb
 import pytest
+from exhaustive import few
 from provenance import generator, oracle
 
 from warehouse.claims.trace.catalog import BuiltModel, Catalog
@@ -85,7 +86,7 @@ def of_runs(written: str, tables: dict[str, tuple[str, ...]]) -> str | None:
     return name if "run_id" in tables.get(name, ()) else None
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", few(CASES, 100), ids=lambda case: case.name)
 def test_case(case: oracle.Case, fixture: duckdb.DuckDBPyConnection) -> None:
     _, determined = examined(fixture, COLUMNS | {"feed.sample": SAMPLE["sample"]}, case.sql)
     if not UNTOLD.search(f"{case.name} {case.sql.lower()}"):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from exhaustive import few
 from samples import fabric_check as sample
 from standard import standard_project
 from test_fabric_check_ingestor import codes, of_log, points
@@ -66,7 +67,7 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize("case", UNKNOWN)
+@pytest.mark.parametrize("case", few(UNKNOWN, 1))
 def test_an_unknown_unit_of_a_collective_is_an_error_and_no_value(case: str, tmp_path: Path) -> None:
     units, said, rates, figures = UNKNOWN[case]
     (issue,) = of_log(tmp_path / "landed", with_units(units))[ISSUE_TABLE]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from bare_project import write
+from exhaustive import few
 from samples.values import take_in, value_files, values_project
 from stored import bundle_folder
 
@@ -44,7 +45,7 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("asked", few(ASKED, 3))
 def test_the_numbers_that_rest_on_it_and_no_others(asked: str, project: Project, tmp_path: Path) -> None:
     publish(project, "twice")
     file = tmp_path / "in" / "r1.nv"

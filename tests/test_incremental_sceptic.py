@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from bare_project import project, write
 from conftest import Wh
+from exhaustive import few
 from from_nothing import tables_unlike_from_nothing
 
 from warehouse.project import Project
@@ -61,7 +62,7 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize("before", NESTED)
+@pytest.mark.parametrize("before", few(NESTED, 2))
 def test_nested_values_that_hold_nothing_are_told_apart(before: str, project: Project, wh: Wh) -> None:
     parquet(project, "data/9.parquet", f"select 9 as k, {before} as tags")
     for number in range(5):
@@ -104,7 +105,7 @@ ORDERED = {
 }
 
 
-@pytest.mark.parametrize("model", ORDERED)
+@pytest.mark.parametrize("model", few(ORDERED, 4))
 def test_other_rows_do_not_show_in_a_key(model: str, project: Project, wh: Wh, tmp_path: Path) -> None:
     parquet(project, "data/1.parquet", MANY)
     parquet(project, "data/2.parquet", "select 1 as k, (100000 + r)::int as t, 0.1 * r as x, 1 as g from range(113) as t (r)")
@@ -126,7 +127,7 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("reader", few(READERS, 2))
 def test_who_reads_a_table_that_grew_or_shrank(reader: str, project: Project, wh: Wh, tmp_path: Path) -> None:
     parquet(project, "data/1.parquet", "select r::int as id from range(3000) as t (r)")
     write(project, {"models/inc.sql": keyed("id", f"select id from {DATA}"), "models/few.sql": READERS[reader]})
@@ -153,7 +154,7 @@ def test_another_key_is_another_order(key: str, grain: str, project: Project, wh
     assert tables_unlike_from_nothing(project, tmp_path) == []
 
 
-@pytest.mark.parametrize("name", ["source", "file", "rows", "hash_sum", "place", "hashed", "occurrence", "here", "before", "a", "m", "o", "c"])
+@pytest.mark.parametrize("name", few(["source", "file", "rows", "hash_sum", "place", "hashed", "occurrence", "here", "before", "a", "m", "o", "c"], 5))
 def test_columns_may_be_called_anything(name: str, project: Project, wh: Wh, tmp_path: Path) -> None:
     for number in range(6):
         parquet(project, f"data/{number}.parquet", f"select 's{number}' as {name}, r::int as v from range(5) as t (r)")

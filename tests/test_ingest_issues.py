@@ -11,6 +11,7 @@ import pytest
 from conftest import Wh
 from samples import bench_serving
 from samples import mlperf_inference as sample
+from standard import standard_project
 
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
@@ -19,14 +20,13 @@ from warehouse.landing.parse import examination, parsing
 from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project import Project
-from warehouse.project_making import init_project
 
 SUMMARY = "closed/Acme/results/8xA900_2xCPU/llama2-70b-99/Server/performance/run_1/mlperf_log_summary.txt"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    return init_project(tmp_path / "project")
+    return standard_project(tmp_path / "project")
 
 
 @pytest.fixture

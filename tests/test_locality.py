@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import duckdb
 import pytest
+from exhaustive import few
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.check.project_check import check
@@ -253,7 +254,7 @@ def told_keys(con: duckdb.DuckDBPyConnection, plan: KeyPlan, table: str, key: Se
     return {row[0] for row in con.execute("select row(*columns(*))::varchar from told").fetchall()}
 
 
-@pytest.mark.parametrize("case", LOCAL)
+@pytest.mark.parametrize("case", few(LOCAL, 24))
 def test_what_is_local_gives_the_same_rows_by_key(case: str) -> None:
     sql, names, inputs = LOCAL[case]
     key = names.split()

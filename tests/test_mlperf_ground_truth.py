@@ -158,6 +158,7 @@ def wh(project: Project, *arguments: str) -> dict[str, Any]:
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
+@pytest.mark.exhaustive
 def test_lineage_of_each_kind_of_number_answers(published: tuple[Project, list[PublishedRow]]) -> None:
     project, rows = published
     power = next(row.cells["power_result"] for row in rows if row.cells["power_result"].value is not None)
@@ -168,6 +169,7 @@ def test_lineage_of_each_kind_of_number_answers(published: tuple[Project, list[P
         assert wh(project, "verify", str(number))["state"] == "verified"
 
 
+@pytest.mark.exhaustive
 def test_every_number_is_replayed_from_its_own_evidence(
     published: tuple[Project, list[PublishedRow]], official: list[dict[str, Any]], ours: dict[tuple[str, str], PublishedRow]
 ) -> None:
@@ -184,6 +186,7 @@ def test_every_number_is_replayed_from_its_own_evidence(
             assert [found[cell.column] for found in replayed] == [cell.form], (stated["Location"], cell.column)
 
 
+@pytest.mark.exhaustive
 def test_the_whole_publication_verifies(published: tuple[Project, list[PublishedRow]]) -> None:
     project, rows = published
     (publication,) = publications(project)

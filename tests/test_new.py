@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import WhOn
+from standard import standard_project
 
 from warehouse.errors import ExitCode
 from warehouse.project_making import init_project
@@ -26,6 +27,7 @@ FORMS = {
 }
 
 
+@pytest.mark.exhaustive
 def test_a_started_ingestor_and_query_of_each_form_lead_to_a_verified_number(tmp_path: Path, wh_on: WhOn) -> None:
     project = init_project(tmp_path / "project")
     for form, (suffix, good, bad, *_) in FORMS.items():
@@ -51,7 +53,7 @@ def test_a_started_ingestor_and_query_of_each_form_lead_to_a_verified_number(tmp
 
 
 def test_starts_without_a_file_work_in_a_standard_and_a_bare_project(tmp_path: Path, wh_on: WhOn) -> None:
-    for project in (init_project(tmp_path / "standard"), init_project(tmp_path / "bare", bare=True)):
+    for project in (standard_project(tmp_path / "standard"), init_project(tmp_path / "bare", bare=True)):
         bare = project.name == "bare"
         assert wh_on(project, "new", "model", "mine")[0] == 0
         assert wh_on(project, "new", "query", "ours")[0] == (ExitCode.USAGE if bare else 0)

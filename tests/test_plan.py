@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from conftest import Wh, WhOn
+from exhaustive import few
 
 from warehouse.project import Project
 from warehouse.project_making import init_project
@@ -116,7 +117,7 @@ def test_what_is_planned_and_why(case: str, project: Project, wh: Wh) -> None:
     assert current_build(project) == before
 
 
-@pytest.mark.parametrize("case", EDITS)
+@pytest.mark.parametrize("case", few(EDITS, 4))
 def test_a_build_does_what_is_planned(case: str, project: Project, wh: Wh) -> None:
     write(project, EDITS[case][0])
     plan = {name: model["action"] for name, model in planned(wh).items()}

@@ -111,10 +111,10 @@ def standard(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     return catalog_of(check_project(project).sound(), project_landing_types(project))
 
 
-PARTS = 8
+PARTS = 8  # the first has `ingest_issue`, whose traced SQL the engine plans for half a minute
 
 
-@pytest.mark.parametrize("part", few(range(PARTS), 1))
+@pytest.mark.parametrize("part", few(reversed(range(PARTS)), 1))
 def test_every_standard_model_can_be_traced(standard: Catalog, part: int) -> None:
     """Each of their columns, also where no sample has rows for the table; and the engine takes what a trace would run."""
     con = empty_tables(standard)
@@ -128,6 +128,7 @@ def test_every_standard_model_can_be_traced(standard: Catalog, part: int) -> Non
             check_triable(con, written.text)
 
 
+@pytest.mark.exhaustive
 def test_a_report_of_llm_d_does_not_stop_serving_results(tmp_path: Path, wh_on: WhOn) -> None:
     project = standard_project(tmp_path / "p")
     add(project, llm_d_report.write(tmp_path / "tree", llm_d_report.new(), "yaml"))
@@ -178,7 +179,7 @@ def test_what_check_reports_publish_refuses(case: Case, serving: Project) -> Non
     assert caught.value.code == "WH306" and caught.value.message.startswith(f"{case.refuse}: ")
 
 
-@pytest.mark.parametrize("case", PUBLISHED, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", few(PUBLISHED, 8), ids=lambda case: case.name)
 def test_what_check_does_not_report_is_published_and_verified(case: Case, serving: Project) -> None:
     publication = publish(serving, case.name)
     assert publication.rows and publication.numbers
@@ -251,7 +252,7 @@ def test_a_choice_that_a_tie_may_decide_is_noted_and_fails_nothing(small: Projec
 
 
 def test_the_standard_queries_have_no_notes(tmp_path: Path, wh_on: WhOn) -> None:
-    code, out, _ = wh_on(init_project(tmp_path / "p"), "check", "--json")
+    code, out, _ = wh_on(standard_project(tmp_path / "p"), "check", "--json")
     assert code == 0 and json.loads(out)["notes"] == []
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import fsspec
 import pytest
 from conftest import WhOn
+from exhaustive import few
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publish import publish
@@ -43,7 +44,7 @@ def moved_to(project: Project, url: str) -> Project:
     return read_project(project.root)
 
 
-@pytest.fixture(params=["memory", "local"])
+@pytest.fixture(params=few(["memory", "local"], 1))
 def project(request: pytest.FixtureRequest, written: Project, tmp_path: Path) -> Project:
     if request.param == "local":  # another name of a folder
         shutil.copytree(written.store_root, tmp_path / "elsewhere")

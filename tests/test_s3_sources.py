@@ -144,6 +144,7 @@ def test_columns_are_traced_to_objects(
     assert f"value  read_csv('s3://{bucket.name}/a.csv').n" in capsys.readouterr().out
 
 
+@pytest.mark.exhaustive
 def test_more_objects_than_one_answer_lists(bucket: Bucket, project: Project) -> None:
     """S3 lists a thousand at a time."""
     bucket.client.pipe({f"{bucket.name}/many/{i:04}.csv": f"n\n{i}\n".encode() for i in range(1001)})

@@ -11,12 +11,12 @@ import duckdb
 import pytest
 import yaml
 from landed import Subject
+from standard import standard_project
 
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import standard_folder
-from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 
@@ -29,7 +29,7 @@ LLM_D = "llm-d__llm-d-benchmark"
 @pytest.fixture(scope="module")
 def facts(serving_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """The tables that a build of the four collections makes."""
-    project = init_project(tmp_path_factory.mktemp("project"))
+    project = standard_project(tmp_path_factory.mktemp("project") / "p")
     store = open_store(project)
     for folder in (LLMPERF, GENAI_PERF, INFERENCE_PERF, LLM_D):
         plan = plan_ingest(serving_evidence / folder, load_ingestors(project).values(), project.store_root)

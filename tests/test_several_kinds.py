@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import WhOn
+from exhaustive import few
 from samples import fabric_check, mlperf_training
 from standard import standard_project
 from test_fabric_ground_truth import built, sql_of
@@ -81,6 +82,7 @@ def test_what_the_trainer_prints_is_not_taken_for_the_checks(mixed: Project) -> 
     assert offset == start and offset + length <= stop
 
 
+@pytest.mark.exhaustive
 def test_both_are_published_and_verified(mixed: Project, wh_on: WhOn, tmp_path: Path) -> None:
     shutil.copytree(mixed.root, tmp_path / "copy", symlinks=True)
     project = read_project(tmp_path / "copy")
@@ -93,11 +95,11 @@ def test_both_are_published_and_verified(mixed: Project, wh_on: WhOn, tmp_path: 
 
 @pytest.mark.parametrize(
     "name, text",
-    [
+    few([
         ("prompts.json", '{"prompts": ["# nThread 1 nGpus 8 minBytes 8", "                    RDMA_Write BW Test", "nvbandwidth Version: v0.4"]}'),
         ("notes.txt", "We compared `nvbandwidth Version: v0.4` with the RDMA_Write BW Test of perftest; see # nThread 1 nGpus 8.\n"),
         ("llama_N2_G8.log", mlperf_training.result_log(mlperf_training.Run())),
-    ],
+    ], 1),
 )
 def test_a_file_that_only_mentions_a_tool_is_no_check(tmp_path: Path, name: str, text: str) -> None:
     """Not even beside logs of checks, whose campaign names its logs otherwise."""

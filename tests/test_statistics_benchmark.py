@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -56,3 +57,11 @@ def test_the_threshold_rule_wants_two_low_days() -> None:
     assert not rules.hud([*days, np.array([90.0])], 0.95)
     assert rules.hud([*days, np.array([90.0]), np.array([90.0])], 0.95)
     assert not rules.hud([*days, np.array([90.0]), np.array([97.0])], 0.95)
+
+
+def test_the_benchmark_of_compare_and_changes_runs_without_the_labelled_series(tmp_path: Path) -> None:
+    script = [sys.executable, str(REPOSITORY / "benchmarks" / "changes" / "run.py"), "--json"]
+    done = subprocess.run([*script, "--series", "4", "--only", "sessions"], capture_output=True, text=True, check=True)
+    assert [json.loads(line)["is_met"] for line in done.stdout.splitlines()] == [True, None]
+    done = subprocess.run([*script, "--labelled", str(tmp_path / "none"), "--only", "labelled"], capture_output=True, text=True, check=True)
+    assert done.stdout == "" and "no labelled series in" in done.stderr

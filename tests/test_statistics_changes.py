@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -105,6 +105,7 @@ def test_a_window_of_equal_values_has_no_split() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(1, 90), min_size=1, max_size=8), st.integers(0, 100))
+@example([1, 1, 68, 90], 24)  # the last digit of a deviate depended on the windows judged beside it
 def test_points_in_any_portions_give_the_same_changes(portions: list[int], seed: int) -> None:
     chance = np.random.default_rng(seed)
     values = noise(300, seed) + np.repeat(4 * chance.normal(size=6), 50)

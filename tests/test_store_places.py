@@ -240,7 +240,7 @@ def forks() -> Iterator[ForkServerContext]:
     yield context
 
 
-ROUNDS, PROCESSES, THREADS = 2, 4, 4  # of 16 writers
+ROUNDS, PROCESSES, THREADS = 1, 4, 4  # of 16 writers
 
 
 def _write(

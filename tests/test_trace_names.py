@@ -50,6 +50,7 @@ def test_models_may_have_the_names(tmp_path: Path) -> None:
     assert [table.table for table in rows.tables] == [*(f"main.{name}" for name in reversed(chain)), "value"]
 
 
+@pytest.mark.exhaustive
 def test_queries_may_have_the_names(tmp_path: Path) -> None:
     project = values_project(tmp_path / "project", BEST.format("reading"))
     for name in NAMES:

@@ -25,6 +25,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Any:
     return load
 
 
+@pytest.mark.exhaustive
 def test_a_small_run_builds_the_same_with_each_tool_and_names_the_absent(tmp_path: Path) -> None:
     command = [
         sys.executable, str(FOLDER / "run.py"), "--json", "--runs", "1", "--rows", "10000", "--projects", "star",

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from conftest import Wh, unpacked_evidence
 from samples import bench_serving as sample
+from standard import standard_project
 
 from warehouse.landing.ingest import Plan, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
-from warehouse.project_making import init_project
 
 RECORD = sample.vllm_record(sample.requests(3), detailed=False)
 TWIN = "model_id,completed,failed,request_throughput,gpu_util_pct\nQwen/Qwen3-8B,3,0,0.24,81.2\n"
@@ -20,7 +20,7 @@ TWIN = "model_id,completed,failed,request_throughput,gpu_util_pct\nQwen/Qwen3-8B
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    return init_project(tmp_path / "project")
+    return standard_project(tmp_path / "project")
 
 
 def planned(project: Project, folder: Path) -> Plan:

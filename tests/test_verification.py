@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from bare_project import write
+from exhaustive import few
 from forgery import forge, row_documents, rows_content
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 from stored import bundle_folder, folder_of
@@ -65,7 +66,7 @@ def test_a_number_is_replayed_from_its_own_evidence_alone(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("shown", "state"), [("7.75", "verified"), ("7.75000001", "not reproduced"), ("8", "not reproduced")]
+    ("shown", "state"), few([("7.75", "verified"), ("7.75000001", "not reproduced"), ("8", "not reproduced")], 1)
 )
 def test_a_forged_publication_that_holds_together_is_found(shown: str, state: str, tmp_path: Path) -> None:
     """Whoever can write into the store can make every digest right: but not the evidence say otherwise."""
@@ -192,7 +193,7 @@ columns:
 """
 
 
-@pytest.mark.parametrize("case", OFF)
+@pytest.mark.parametrize("case", few(OFF, 3))
 def test_sums_are_compared_within_their_tolerance_and_all_else_exactly(case: str, tmp_path: Path) -> None:
     column, value, state = OFF[case]
     project = values_project(tmp_path / "project", BOTH)
@@ -508,7 +509,7 @@ def two_queries(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("damage", few(DAMAGE, 4), ids=lambda damage: damage.__name__)
 def test_a_damaged_publication_has_a_verdict_of_its_own_and_the_rest_goes_on(
     damage: Callable[[Path], None], two_queries: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

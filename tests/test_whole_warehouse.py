@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pytest
 from conftest import WhOn, unpacked_evidence
-from exhaustive import few
 
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publish import publish
@@ -91,7 +90,8 @@ def test_store_of_the_whole_warehouse_is_sound(everything: Project) -> None:
     assert list(check_store(everything, Scope(None, 0, None)).findings) == []
 
 
-@pytest.mark.parametrize("archive", few(RECOGNISED, 1))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("archive", RECOGNISED)
 def test_every_rollup_of_one_archive_is_published_and_verified(archive: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     project = warehouse_of((archive,), tmp_path_factory)
     filled = [rollup for rollup in ROLLUPS if rows_of(project, rollup)]

@@ -135,13 +135,14 @@ class Warehouse:
 
     def compare(self, base: str, head: str, threshold: float = 0.02, metric: str | None = None) -> Comparison:
         """The runs that `head` means against those that `base` means (run ids with commas, a file of them, `name=value`): per metric the
-        ratio with its interval, and what it is worth. Raises WH501 (no table has measurements), WH502 (no run is meant), WH211, WH218."""
+        ratio with its interval, and what it is worth. Raises WH501 (no table has measurements), WH502 (no run is meant), WH504,
+        WH211, WH218."""
         from warehouse.analysis.compare import compare
 
         return compare(self.project, base, head, threshold, metric)
 
     def changes(self, since: datetime | None = None, threshold: float = 0.02, now: datetime | None = None) -> Changes:
-        """What changed over time: findings, outliers, and the state of every series. `now` is what staleness is counted to. Raises WH501,
+        """What changed over time: findings, outliers, and the state of every series. `now` is what staleness is counted to. Raises WH501, WH504,
         WH211, WH218, WH107."""
         from warehouse.analysis.changes import changes
 

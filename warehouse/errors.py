@@ -123,12 +123,17 @@ CODES: dict[str, str] = {
     "WH312": "evidence is not signed as the project requires",
     "WH313": "the query depends on a run that is retracted or superseded",
     "WH314": "nothing can be decided about a run",
+    "WH315": "the query's policy does not let its numbers be published",
+    "WH316": "a policy is not valid",
+    "WH317": "a query's claim does not fit its tables",
+    "WH318": "a publication cannot be corrected so",
     # recorder
     "WH401": "the command could not be started",
     # what changed
     "WH501": "no table has the measurements that are asked about",
     "WH502": "no measured run is meant",
     "WH503": "nothing can be decided about a finding",
+    "WH504": "a series mixes values that cannot be compared",
 }
 
 

@@ -5,7 +5,7 @@ description: >
   has marked yet. Findings are decisions about numbers, and no evidence: nothing of this table can be published.
 grain: [finding_id]
 columns:
-  finding_id: {type: varchar, description: "The finding: series, rule and first run after the change", tests: [not_null, unique]}
+  finding_id: {type: varchar, description: "The finding: rule, series, direction, and the level that the change ends", tests: [not_null, unique]}
   state: {type: varchar, description: "What became of it", tests: [not_null, {accepted_values: [open, acknowledged, explained, fixed, false-alarm]}]}
   reason: {type: varchar, description: "Why, in the words of who marked it", tests: [not_null]}
   rule: {type: varchar, description: "The rule that found it, with its version; findings of other versions are not comparable"}

@@ -1,7 +1,7 @@
 /*
 description: >
   One row per run and metric: the value, what makes it comparable with other values, and when and in which session it was measured.
-  Only performance runs that count: admitted, without conflict, and not failed. Two rows with the same comparable_key are repeats of
+  Only performance runs that count: admitted, without conflict, not failed, and no copy of another run. Two rows with the same comparable_key are repeats of
   each other; two with the same series_key differ at most in software and measuring script, which is what a series over time is about.
 grain: [run_id, indicator, metric, point]
 role: measurements
@@ -14,7 +14,7 @@ columns:
   unit: {type: varchar, description: "Unit; NULL: dimensionless, or the source states none"}
   better: {type: varchar, description: "Which direction is better: lower, higher, or neither where no definition says", tests: [not_null, {accepted_values: [lower, higher, neither]}]}
   metric_version: {type: varchar, description: "The definitions of metric_definition_dim that apply, with their versions; NULL: none"}
-  session: {type: varchar, description: "Scheduler job; else day (UTC) and testbed; else bundle. The runs of one session share what it did to them", tests: [not_null]}
+  session: {type: varchar, description: "Scheduler job; else day and testbed; else bundle (staging.run_replicate). The runs of one session share what it did to them", tests: [not_null]}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run; NULL where the evidence does not say"}
   benchmark_case_id: {type: varchar, description: "What is measured, without who measured it", tests: [not_null]}
   workload: {type: varchar, description: "Digest of the frozen workload document"}
@@ -197,11 +197,7 @@ described as (
         coalesce(definition.unit, suffixed.unit) as unit,
         coalesce(definition.better, suffixed.better, 'neither') as better,
         definition.metric_version,
-        coalesce(
-            'job ' || run.job_uid,
-            'day ' || strftime(run.started_at, '%Y-%m-%d') || coalesce(' on ' || run.cluster_region_key, ''),
-            'bundle ' || run.artifact_manifest_digest
-        ) as session,
+        run_replicate.session,
         run.started_at,
         run.benchmark_case_id,
         run.workload_spec_digest as workload,
@@ -214,6 +210,8 @@ described as (
     from valued
     inner join benchmark_run_fact as run
         on run.run_id = valued.run_id
+    inner join run_replicate
+        on run_replicate.run_id = valued.run_id
     left join parameters
         on parameters.run_id = valued.run_id
     left join script
@@ -224,11 +222,7 @@ described as (
         on definition.metric = valued.metric
     left join suffixed
         on suffixed.metric = valued.metric
-    where
-        run.mode = 'performance'
-        and run.status in ('succeeded', 'unknown')
-        and run.state = 'admitted'
-        and not run.has_conflict
+    where run_replicate.copy_of is null
 )
 
 select

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,27 @@ from read_csv('data/*.csv', all_varchar = true, union_by_name = true)
 where clock_hz is not null
 """
 
+RUN_NAMES = ("run_id", "series", "started_at", "software", "node", "status", "state", "mode", "has_conflict")
+_RUN = """
+/*
+role: runs
+grain: [run_id]
+*/
+select
+    run_id, series as benchmark_case_id, 'w' as workload_spec_digest, 'h' as hardware_topology_key, 't' as cluster_region_key,
+    software as software_version_key, node as node_name, started_at::timestamptz as started_at, coalesce(status, 'succeeded') as status,
+    coalesce(state, 'admitted') as state, coalesce(mode, 'performance') as mode, coalesce(has_conflict, 'false')::boolean as has_conflict
+from read_csv('runs/*.csv', all_varchar = true, union_by_name = true)
+"""
+
+
+def with_runs(project: Project, rows: Iterable[Mapping[str, Any]]) -> Project:
+    """The project with a table of runs, those without a measurement among them."""
+    (project.root / "models" / "run.sql").write_text(_RUN)
+    _write(project.root / "runs" / "all.csv", RUN_NAMES, ({name: row.get(name) for name in RUN_NAMES} for row in rows))
+    build(project)
+    return project
+
 
 def measured_project(root: Path, rows: Iterable[Mapping[str, Any]]) -> Project:
     project = init_project(root, bare=True)
@@ -50,10 +71,13 @@ def measured_project(root: Path, rows: Iterable[Mapping[str, Any]]) -> Project:
 
 def add_rows(project: Project, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
     """Another file of rows, which are built."""
-    folder = project.root / "data"
-    folder.mkdir(exist_ok=True)
-    with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, NAMES)
+    _write(project.root / "data" / f"{name}.csv", NAMES, rows)
+    build(project)
+
+
+def _write(path: Path, names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, names)
         writer.writeheader()
         writer.writerows(rows)
-    build(project)

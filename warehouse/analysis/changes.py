@@ -6,6 +6,7 @@ Findings are derived anew by every scan and have ids that the same evidence give
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from warehouse.analysis.measurements import Measured, Measurement, measured
 from warehouse.analysis.series import Scanned, scan
 from warehouse.analysis.succession import SUCCESSION, Outlier, Succession, outliers, successions
 from warehouse.digest import domain_digest
-from warehouse.evidence.ledger.findings import Mark
+from warehouse.evidence.ledger.findings import FALSE_ALARM, Mark
 from warehouse.project import Project
 from warehouse.statistics.changes import DETECTOR, Change
 from warehouse.statistics.comparisons import ratio_interval
@@ -37,6 +38,7 @@ _LEVEL = 10  # last runs of a series that say where it is now
 _STALE = 3  # mean gaps between sessions without a run
 _FOR_GAPS = 5  # sessions that have a mean gap
 _CONTROL_POINTS = 11
+_SAME_PLACE = 10  # runs by which new runs move the place of a change: 99 of 100 moved less (benchmarks/changes)
 
 Now = Literal["still", "recovered"]
 
@@ -102,7 +104,8 @@ class Finding:
 @dataclass(frozen=True)
 class Changes:
     """What a scan found. `tested` series and successions were tested, `dropped` suspicions did not survive that there were so many. `precision`
-    is how often findings of each rule were real, by the marks that people made."""
+    is how often findings of each rule were real, by the marks that people made. `not_finite` rows of measurements have no number and were left
+    out."""
 
     findings: tuple[Finding, ...]
     outliers: tuple[Outlier, ...]
@@ -110,6 +113,7 @@ class Changes:
     tested: int
     dropped: int
     precision: tuple[Precision, ...]
+    not_finite: int
 
     def worst(self) -> str | None:
         """The strongest status of a finding that is worse, still so, and neither fixed, explained nor a false alarm; None without one."""
@@ -124,7 +128,7 @@ def changes(
     project: Project, since: datetime | None = None, threshold: float = THRESHOLD, now: datetime | None = None
 ) -> Changes:
     """Scan all series of the current build. Findings of changes before `since` are left out, and those smaller than the threshold. `now` is
-    what staleness is counted to. Raises WH501, WH211, WH218, WH107."""
+    what staleness is counted to. Raises WH501, WH504, WH211, WH218, WH107."""
     build = current_build(project)
     marks = read_marks(project)
     with measured(build) as found:
@@ -147,8 +151,11 @@ def changes(
         series = _series(found, statuses, alone, now or datetime.now(UTC))
         described = _described(found, listed, points, _control_counts(found, listed, kept))
     ordered = sorted(described, key=lambda each: (each.status != "confirmed", each.outcome != "worse", -_time(each.first).timestamp()))
-    findings = tuple(replace(each, mark=marks.get(each.finding_id)) for each in ordered)
-    return Changes(findings, alone, series, tested, len(p) - len(kept), precision(marks.values()))
+    findings = tuple(
+        replace(each, mark=found_mark) if (found_mark := marks.get(each.finding_id)) and _is_marked(each, found_mark, points) else each
+        for each in ordered
+    )
+    return Changes(findings, alone, series, tested, len(p) - len(kept), precision(marks.values()), found.not_finite)
 
 
 def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Finding:
@@ -158,19 +165,23 @@ def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Fi
     before = points[max(previous, change.index - _AROUND) : change.index]
     after = points[change.index : min(following, change.index + _AROUND)]
     status: Literal["confirmed", "suspected"] = "confirmed" if change.is_confirmed else "suspected"
-    return _finding(STEP_RULE, status, before, after, change.p, change.needs or None, _now(points, change, following), points, change.index)
+    level = points[previous].run_id if previous else "first"
+    now = _now(points, change, following)
+    return _finding(STEP_RULE, status, before, after, change.p, change.needs or None, now, points, change.index, [level])
 
 
 def _succession(each: Succession) -> Finding:
     needs = max(1, 5 - len(each.after)) if len(each.variables) < 2 and "script" not in each.variables else None
     values = (*each.before, *each.after)
-    return _finding(SUCCESSION_RULE, "suspected", each.before, each.after, each.p, needs, "still", values, len(each.before))
+    variants = [side[0].comparable_key for side in (each.before, each.after)]
+    return _finding(SUCCESSION_RULE, "suspected", each.before, each.after, each.p, needs, "still", values, len(each.before), variants)
 
 
 def _finding(
     rule: str, status: Literal["confirmed", "suspected"], before: Sequence[Measurement], after: Sequence[Measurement], p: float,
-    needs: int | None, now: Now, points: Sequence[Measurement], place: int,
+    needs: int | None, now: Now, points: Sequence[Measurement], place: int, interrupts: Sequence[str],
 ) -> Finding:
+    """Its id is that of the level that it ends, and of its direction: where it changed moves by a run or two as more runs come."""
     last, first = before[-1], after[0]
     levels = [median(each.value for each in side) for side in (before, after)]
     is_higher = levels[1] > levels[0]
@@ -178,13 +189,26 @@ def _finding(
         outcome: Literal["better", "worse", "higher", "lower"] = "better" if is_higher == (first.better == "higher") else "worse"
     else:
         outcome = "higher" if is_higher else "lower"
-    identity = domain_digest("wh/finding/1", [rule, first.series_key, *first.name, first.run_id])
+    identity = domain_digest("wh/finding/1", [rule, first.series_key, *first.name, *interrupts, is_higher])
     start = max(0, place - _AROUND)
     return Finding(
         f"f-{identity[:12]}", rule, status, outcome, last, first, levels[0], levels[1], _size(before, after), (len(before), len(after)),
         len({each.session for each in after}), p, p, needs, varying(before[-_NEAR:], after[:_NEAR], {}), now,
         values=tuple(each.value for each in points[start : place + _AROUND]), place=place - start,
     )
+
+
+def _is_marked(found: Finding, mark: Mark, points: Mapping[str, Sequence[Measurement]]) -> bool:
+    """Whether a mark with the id of a finding is of this change: not where it was of a suspicion at another place of the same level, that
+    passed, and not where it called a false alarm what has been confirmed since."""
+    if mark.state == FALSE_ALARM and mark.finding.get("status") == "suspected" and found.status == "confirmed":
+        return False
+    marked_at = mark.finding.get("changed_at")
+    if found.rule != STEP_RULE or not isinstance(marked_at, str):
+        return True
+    times = [_time(each) for each in points[found.first.series_key]]
+    places = [bisect_left(times, at) for at in (datetime.fromisoformat(marked_at), _time(found.first))]
+    return abs(places[0] - places[1]) <= _SAME_PLACE
 
 
 def _size(before: Sequence[Measurement], after: Sequence[Measurement]) -> Interval | NotSupported:
@@ -249,10 +273,9 @@ def _near(found: Measured, finding: Finding, points: Mapping[str, Sequence[Measu
 def _control_counts(found: Measured, listed: Sequence[Finding], kept: Sequence[Finding]) -> dict[str, tuple[int, int]]:
     """For each finding: of the series of other cases on its machine that had runs on both sides of it, how many changed there, and how many
     there are."""
-    columns = found.columns_of("series_key", "hardware", "testbed", "benchmark_case_id", "started_at")
     spans = found.con.execute(
         "select series_key, any_value(hardware), any_value(testbed), any_value(benchmark_case_id), min(started_at), max(started_at)"
-        f" from (select {columns} from {found.measurements.sql} as m) where started_at is not null"
+        f" from {found.measurements.sql} where started_at is not null"
         f" group by series_key having count(*) >= {_CONTROL_POINTS}"
     ).fetchall() if listed else []
     counts = {}
@@ -275,11 +298,10 @@ def _series(
     found: Measured, statuses: Mapping[str, str], alone: Sequence[Outlier], now: datetime
 ) -> tuple[SeriesState, ...]:
     """The state of every series, those without times included."""
-    names = ("series_key", "indicator", "metric", "point", "unit", "benchmark_case_id", "session", "started_at")
     sql = (
         "select series_key, any_value(indicator), any_value(metric), any_value(point), any_value(unit), any_value(benchmark_case_id),"
-        f" count(*), count(distinct session), min(started_at), max(started_at) from (select {found.columns_of(*names)}"
-        f" from {found.measurements.sql} as m) group by series_key order by 2, 3, 4, 1"
+        f" count(*), count(distinct session), min(started_at), max(started_at) from {found.measurements.sql}"
+        " group by series_key order by 2, 3, 4, 1"
     )
     lone = {each.measurement.series_key for each in alone}
     missing = _missing(found)

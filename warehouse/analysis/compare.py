@@ -3,9 +3,9 @@ how much repeats of the same thing differ on their testbed."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,12 @@ from warehouse.analysis.verdict import Judged, judge_sides
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.project import Project
 from warehouse.statistics.levels import variance_components
+from warehouse.statistics.scans import benjamini_hochberg
 from warehouse.transform.finished.builds import current_build
 
 THRESHOLD = 0.02
+_Q = 0.05
+_OF_SERIES = ("workload", "parameters", "hardware", "testbed")  # the variables that a series holds equal
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class Noise:
 @dataclass(frozen=True)
 class MetricComparison:
     """One metric at one point. `variables` are what differs between the sides (`varying`), and the node where each side ran on
-    one: with more than one of them the comparison is exploratory."""
+    one. `mixed` are the variables of which one side alone has several values within what a series holds equal: its runs are not repeats of
+    one thing. With more than one variable, or any that is mixed, the comparison is exploratory."""
 
     indicator: str
     metric: str
@@ -46,18 +50,20 @@ class MetricComparison:
     base: tuple[Measurement, ...]
     head: tuple[Measurement, ...]
     variables: tuple[str, ...]
+    mixed: tuple[str, ...]
     judged: Judged
     noise: Noise | None
 
     @property
     def is_exploratory(self) -> bool:
-        return len(self.variables) > 1
+        return len(self.variables) > 1 or bool(self.mixed)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `wh compare` found. `differences` are those of all runs that were compared; `unmatched` counts the measurements of each side that
-    the other side has no counterpart of."""
+    """What `wh compare` found. `differences` are those of all runs that were compared, or where no metric could be, of all that were
+    meant; `unmatched` counts the measurements of each side that the other side has no counterpart of, `not_finite` the rows of the table
+    that have no number and were left out."""
 
     base: Side
     head: Side
@@ -65,6 +71,7 @@ class Comparison:
     metrics: tuple[MetricComparison, ...]
     differences: tuple[Difference, ...]
     unmatched: tuple[int, int]
+    not_finite: int
 
     def worst(self) -> str | None:
         """The strongest verdict that something got worse: `confirmed`, `suspected` or None. A metric without a direction counts: which
@@ -75,7 +82,7 @@ class Comparison:
 
 def compare(project: Project, base: str, head: str, threshold: float = THRESHOLD, metric: str | None = None) -> Comparison:
     """Compare the runs that `head` means with those that `base` means (`selection.select`), in the current build. `metric` restricts it to
-    the metrics of that name or pattern. Raises WH501, WH502, WH211, WH218."""
+    the metrics of that name or pattern. Raises WH501, WH502, WH504, WH211, WH218."""
     with measured(current_build(project)) as found:
         sides = [select(found, asked) for asked in (base, head)]
         if both := set(sides[0].run_ids) & set(sides[1].run_ids):
@@ -93,8 +100,8 @@ def compare_sides(found: Measured, base: Side, head: Side, threshold: float, met
     matched: list[tuple[tuple[Measurement, ...], tuple[Measurement, ...]]] = []
     by: tuple[Callable[[Measurement], Hashable], ...] = (
         lambda each: each.series_key,
-        lambda each: (each.name, each.variables["workload"]),
-        lambda each: each.name,
+        lambda each: (each.name, each.unit, each.better, each.variables["workload"]),
+        lambda each: (each.name, each.unit, each.better),
     )
     for key in by:
         groups = [_grouped(side, key) for side in rest]
@@ -105,17 +112,29 @@ def compare_sides(found: Measured, base: Side, head: Side, threshold: float, met
         rest = ([], []) if not rest[0] and not rest[1] else tuple(  # type: ignore[assignment]
             [each for each in side if key(each) not in set(common)] for side in rest
         )
-    runs = [sorted({each.run_id for pair in matched for each in pair[place]}) for place in (0, 1)]
+    runs = [sorted({each.run_id for pair in matched for each in pair[place]} or {*side.run_ids}) for place, side in enumerate((base, head))]
     conditions = read_conditions(found, {*runs[0], *runs[1]})
-    metrics = tuple(_compared(found, of_base, of_head, threshold, conditions) for of_base, of_head in matched)
+    metrics = _among_many([_compared(found, of_base, of_head, threshold, conditions) for of_base, of_head in matched])
     differing = differences(*([conditions[run] for run in side] for side in runs))
-    return Comparison(base, head, threshold, metrics, differing, (len(rest[0]), len(rest[1])))
+    return Comparison(base, head, threshold, metrics, differing, (len(rest[0]), len(rest[1])), found.not_finite)
+
+
+def _among_many(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ...]:
+    """What is confirmed by itself, but of so many metrics may look so by chance, is suspected: the false share of the confirmed is to be at
+    most 5 % (Benjamini and Hochberg)."""
+    tested = [each for each in metrics if each.judged.p is not None]
+    q = dict(zip(map(id, tested), benjamini_hochberg([each.judged.p or 0.0 for each in tested]), strict=True))
+    return tuple(
+        replace(each, judged=replace(each.judged, verdict="suspected", reason=f"of {len(tested)} metrics one may differ so by chance"))
+        if each.judged.verdict == "confirmed" and len(tested) > 1 and q.get(id(each), 0.0) > _Q else each
+        for each in metrics
+    )
 
 
 def varying(base: Sequence[Measurement], head: Sequence[Measurement], conditions: Mapping[str, Conditions]) -> tuple[str, ...]:
     """The variables that differ between two sides, each parameter and each part of the workload document by itself: a frozen workload
     holds its parameters, and a change of one of them is one change."""
-    found = [name for name in VARIABLES if {each.variables[name] for each in base} != {each.variables[name] for each in head}]
+    found = [name for name in VARIABLES if _differs(base, head, name)]
     if {"workload", "parameters"} & set(found):
         differing = differences(*([conditions.get(each.run_id, {}) for each in side] for side in (base, head)))
         parameters = [each.name for each in differing if each.kind == "parameter"]
@@ -126,6 +145,18 @@ def varying(base: Sequence[Measurement], head: Sequence[Measurement], conditions
             found = [*detailed, *(name for name in found if name not in ("workload", "parameters"))]
     nodes = [{each.node for each in side} for side in (base, head)]
     return (*found, *(["node"] if len(nodes[0]) == len(nodes[1]) == 1 and nodes[0] != nodes[1] else []))
+
+
+def _shares(side: Sequence[Measurement], variable: str) -> dict[str | None, float]:
+    """The share of a side's runs that has each value of a variable."""
+    return {value: count / len(side) for value, count in Counter(each.variables[variable] for each in side).items()}
+
+
+def _differs(base: Sequence[Measurement], head: Sequence[Measurement], variable: str) -> bool:
+    """Whether a side has a value that the other has not, or both have the same values but most runs of a side would need another one."""
+    shares = _shares(base, variable), _shares(head, variable)
+    common = sum(min(shares[0].get(value, 0.0), share) for value, share in shares[1].items())
+    return shares[0].keys() != shares[1].keys() or common < 0.5
 
 
 def noise_of(repeats: Iterable[Measurement]) -> Noise | None:
@@ -148,12 +179,13 @@ def _compared(
     found: Measured, base: tuple[Measurement, ...], head: tuple[Measurement, ...], threshold: float, conditions: Mapping[str, Conditions]
 ) -> MetricComparison:
     variables = varying(base, head, conditions)
-    judged = judge_sides(base, head, threshold, len(variables) > 1)
+    mixed = tuple(name for name in _OF_SERIES if any(len(_shares(side, name)) > 1 for side in (base, head)))
+    judged = judge_sides(base, head, threshold, len(variables) > 1 or bool(mixed))
     keys = sorted({each.comparable_key for each in (*base, *head)})
     repeats = found.read("list_contains(?, m.comparable_key)", [keys])
     first = base[0]
     return MetricComparison(
-        first.indicator, first.metric, first.point, first.unit, first.better, base, head, variables, judged, noise_of(repeats)
+        first.indicator, first.metric, first.point, first.unit, first.better, base, head, variables, mixed, judged, noise_of(repeats)
     )
 
 

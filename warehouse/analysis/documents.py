@@ -15,12 +15,13 @@ from warehouse.statistics.interval import Interval, NotSupported
 def comparison_document(found: Comparison) -> dict[str, Any]:
     """A comparison, its metrics in the order in which they were found."""
     return {
-        "base": {"asked": found.base.asked, "runs": list(found.base.run_ids)},
-        "head": {"asked": found.head.asked, "runs": list(found.head.run_ids)},
+        "base": {"asked": found.base.asked, "runs": list(found.base.run_ids), "uncounted": dict(found.base.uncounted)},
+        "head": {"asked": found.head.asked, "runs": list(found.head.run_ids), "uncounted": dict(found.head.uncounted)},
         "threshold": found.threshold,
         "metrics": [_metric(each) for each in found.metrics],
         "differences": [asdict(each) for each in found.differences],
         "unmatched": {"base": found.unmatched[0], "head": found.unmatched[1]},
+        "not_finite": found.not_finite,
     }
 
 
@@ -34,10 +35,10 @@ def _metric(found: MetricComparison) -> dict[str, Any]:
     return {
         "indicator": found.indicator, "metric": found.metric, "point": found.point, "unit": found.unit, "better": found.better,
         "base": _side(found.base, judged.design.base_sessions), "head": _side(found.head, judged.design.head_sessions),
-        "ratio": interval_document(judged.ratio), "verdict": judged.verdict, "outcome": judged.outcome, "reason": judged.reason,
+        "ratio": interval_document(judged.ratio), "verdict": judged.verdict, "outcome": judged.outcome, "reason": judged.reason, "p": judged.p,
         "needs": judged.needs, "needs_level": judged.level, "least_detectable_ratio": judged.least_detectable,
         "is_paired": judged.is_paired, "order": judged.design.order, "order_note": judged.design.note,
-        "is_exploratory": found.is_exploratory, "variables": list(found.variables),
+        "is_exploratory": found.is_exploratory, "variables": list(found.variables), "mixed": list(found.mixed),
         "noise": asdict(found.noise) if found.noise else None,
     }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from warehouse.errors import WarehouseError
+from warehouse.errors import WarehouseError, printable
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import RoleTable, role_table
@@ -22,6 +22,7 @@ VARIABLES = ("workload", "parameters", "hardware", "testbed", "software", "scrip
 _TEXTS = (
     "run_id", "indicator", "metric", "point", "unit", "better", "session", "benchmark_case_id", *VARIABLES, "node", "series_key", "comparable_key",
 )
+_COLUMNS = ", ".join(f"m.{name}" for name in (*_TEXTS, "value", "started_at"))
 
 
 @dataclass(frozen=True)
@@ -50,32 +51,26 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Measured:
-    """The tables of one build, and a read-only session on it."""
+    """The tables of one build, and a read-only session on it. `measurements` has the columns of a `Measurement` and the rows whose value is a
+    number; `not_finite` counts those that were left out because their value is missing, NaN or infinite."""
 
     con: "duckdb.DuckDBPyConnection"
     build: Build
     measurements: RoleTable
     conditions: RoleTable | None
     runs: RoleTable | None
+    not_finite: int
 
     def read(self, where: str, parameters: Sequence[Any] = ()) -> list[Measurement]:
         """The measurements that a condition on `m` holds for, in the order of time and run."""
-        sql = f"select {self.columns} from {self.measurements.sql} as m where {where} order by m.started_at nulls first, m.run_id"
+        sql = f"select {_COLUMNS} from {self.measurements.sql} as m where {where} order by m.started_at nulls first, m.run_id"
         return [_measurement(row) for row in self.con.execute(sql, list(parameters)).fetchall()]
-
-    @property
-    def columns(self) -> str:
-        """The columns of a `Measurement`."""
-        return f"{self.columns_of(*_TEXTS)}, m.value::double, {self.columns_of('started_at')}"
-
-    def columns_of(self, *names: str) -> str:
-        """Columns of the rows `m` of measurements, NULL where the table has none of that name."""
-        return ", ".join(f"m.{name}" if name in self.measurements.columns else f"null as {name}" for name in names)
 
 
 @contextmanager
 def measured(build: Build) -> Iterator[Measured]:
-    """A session on the measurements of a build. Raises WH501 where no table of the project has them."""
+    """A session on the measurements of a build. Raises WH501 where no table of the project has them, and WH504 where a series has two units
+    or two directions."""
     table = role_table(build.path, MEASUREMENTS)
     if table is None or "value" not in table.columns:
         message = "no table has the measurements" if table is None else f"{table.name} has no column value"
@@ -83,9 +78,33 @@ def measured(build: Build) -> Iterator[Measured]:
     others = role_table(build.path, CONDITIONS), role_table(build.path, RUNS)
     con = open_build(build.path)
     try:
-        yield Measured(con, build, table, *others)
+        measurements, not_finite = _checked(con, table)
+        yield Measured(con, build, measurements, *others, not_finite)
     finally:
         con.close()
+
+
+def _checked(con: "duckdb.DuckDBPyConnection", table: RoleTable) -> tuple[RoleTable, int]:
+    """The rows of a table of measurements that have a number, with NULL for the columns that it lacks; and how many rows have none."""
+    texts = [name if name in table.columns else f"null::varchar as {name}" for name in _TEXTS]
+    started_at = "started_at::timestamptz" if "started_at" in table.columns else "null::timestamptz"
+    con.execute(
+        f"create temp view finite_measurement as select {', '.join(texts)}, value::double as value, {started_at} as started_at"
+        f" from {table.sql} where isfinite(value::double)"
+    )
+    checked = RoleTable("temp.finite_measurement", table.columns)
+    for name in ("unit", "better"):
+        mixed = con.execute(
+            f"select series_key, min({name}) as first, max({name}) as last, count(*) > count({name}) from {checked.sql} group by series_key"
+            f" having first <> last or count({name}) not in (0, count(*)) order by series_key limit 1"
+        ).fetchone()
+        if mixed:
+            series_key, first, last, has_none = mixed
+            values = " and ".join(dict.fromkeys([first, last, *(["none"] if has_none else [])]))
+            message = f"series {printable(series_key)} mixes values whose {name} is {printable(values)}"
+            raise WarehouseError("WH504", message, table.name, f"a series has one {name}: make it part of series_key (docs/models.md)")
+    ((left_out,),) = con.execute(f"select count(*) from {table.sql} where not coalesce(isfinite(value::double), false)").fetchall()
+    return checked, left_out
 
 
 def _measurement(row: Sequence[Any]) -> Measurement:

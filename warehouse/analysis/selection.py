@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from warehouse.analysis.measurements import VARIABLES, Measured, Measurement
@@ -15,14 +16,22 @@ _CONDITION = re.compile(r"\s*(?P<name>\w+)\s*(?P<negated>!?)=\s*(?P<value>.*?)\s
 _COLUMNS = ("run_id", "session", "benchmark_case_id", "node", "indicator", "metric", "point", "comparable_key", "series_key", *VARIABLES)
 _KINDS = {"software": ("software", "package")}  # of conditions that belong to a variable, where it is not the kind of its own name
 _SIMILAR = 3
+# Conditions on what was measured, not on the run; and the columns of the table of runs that the others are about.
+_OF_METRICS = ("indicator", "metric", "point")
+_RUN_COLUMNS = {
+    "benchmark_case_id": "benchmark_case_id", "node": "node_name", "workload": "workload_spec_digest", "hardware": "hardware_topology_key",
+    "testbed": "cluster_region_key", "software": "software_version_key",
+}
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison: as it was asked for, and its measurements."""
+    """One side of a comparison: as it was asked for, its measurements, and how many performance runs are meant too but have none that
+    count, by the reason: failed, retracted and so on."""
 
     asked: str
     measurements: tuple[Measurement, ...]
+    uncounted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def run_ids(self) -> tuple[str, ...]:
@@ -47,7 +56,8 @@ def select(found: Measured, asked: str) -> Side:
         measurements |= {(each.run_id, *each.name): each for each in matching}
     if not measurements:
         raise WarehouseError("WH502", "it names no run", printable(asked), exit_code=ExitCode.NOT_FOUND)
-    return Side(asked, tuple(measurements.values()))
+    patterns = " or ".join(f"m.run_id glob {text_literal(name)}" for name in names if "*" in name)
+    return Side(asked, tuple(measurements.values()), _uncounted(found, patterns) if patterns else {})
 
 
 def _is_run(found: Measured, name: str) -> bool:
@@ -55,17 +65,35 @@ def _is_run(found: Measured, name: str) -> bool:
 
 
 def _by_conditions(found: Measured, asked: str) -> Side:
-    clauses = []
+    clauses, of_runs = [], []
     for part in _NEXT.split(asked):
         match = _CONDITION.fullmatch(part)
         if not match:
             raise WarehouseError("WH502", f"cannot read {printable(part)!r}", printable(asked), "write name=value,name=value", ExitCode.USAGE)
         clause = _clause(found, match["name"], match["value"])
         clauses.append(f"not ({clause})" if match["negated"] else f"({clause})")
+        if match["name"] not in _OF_METRICS:
+            of_runs.append(clauses[-1])
     measurements = found.read(" and ".join(clauses))
     if not measurements:
         raise WarehouseError("WH502", "no measured run matches", printable(asked), _known_values(found, asked), ExitCode.NOT_FOUND)
-    return Side(asked, tuple(measurements))
+    return Side(asked, tuple(measurements), _uncounted(found, " and ".join(of_runs) or "true"))
+
+
+def _uncounted(found: Measured, where: str) -> dict[str, int]:
+    """The performance runs that a condition holds for and that have no measurement, by the reason; empty where the table of runs does not
+    say. A side without its failed runs looks better than it is."""
+    runs = found.runs
+    if runs is None or not {"mode", "status", "state", "has_conflict", *_RUN_COLUMNS.values()} <= runs.columns:
+        return {}
+    columns = [f"{_RUN_COLUMNS[name]} as {name}" if name in _RUN_COLUMNS else f"null as {name}" for name in _COLUMNS if name != "run_id"]
+    sql = (
+        "select case when has_conflict then 'in conflict' when state <> 'admitted' then state"
+        " when status not in ('succeeded', 'unknown') then status else 'without a value' end as reason, count(*)"
+        f" from (select run_id, mode, status, state, has_conflict, {', '.join(columns)} from {runs.sql}) as m"
+        f" where mode = 'performance' and ({where}) and run_id not in (select run_id from {found.measurements.sql}) group by reason order by reason"
+    )
+    return dict(found.con.execute(sql).fetchall())
 
 
 def _clause(found: Measured, name: str, value: str) -> str:

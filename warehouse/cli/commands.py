@@ -34,10 +34,13 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
     "numbers": (
         "Publish numbers and prove them",
         {
+            "judge": "say what numbers are worth by a policy, before they are published",
             "publish": "freeze a rollup under its query_spec_digest",
             "lineage": "walk a number back to the bytes",
             "verify": "hash a number's raw files again, and replay it from them",
             "impact": "list the published numbers that depend on a run, bundle, file or model",
+            "withdraw": "say that a publication does not count any more, and why",
+            "supersede": "say which publication counts in place of one, and why",
             "audit-packet": "pack a published number with all that it depends on",
         },
     ),

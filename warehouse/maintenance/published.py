@@ -69,7 +69,7 @@ class ClaimInspector:
             data = self._objects.read(record_key)
             record = parse_record(data, digest)
             sha256: Mapping[str, str] = record["sha256"]
-            wanted = [(publication_key(digest, name), sha256[name]) for name in CONTENT]
+            wanted = [(publication_key(digest, name), sha256[name]) for name in sorted(sha256)]
             self._needed_specs.add(str(record["query_spec_digest"]))
         except (OSError, WarehouseError, KeyError, TypeError) as error:
             yield _unread(record_key, error)

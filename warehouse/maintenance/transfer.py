@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from warehouse.claims.publish.publication import CONTENT, RECORD, PublishedRollup, publication_key, spec_key, stored_publications
+from warehouse.claims.publish.publication import RECORD, PublishedRollup, publication_key, spec_key, stored_publications
 from warehouse.claims.publish.signing import publication_subject
 from warehouse.claims.publish.specification import parse_specification
 from warehouse.digest import bytes_digest, canonical_json
@@ -202,7 +202,7 @@ class _Carrier:
         parse_specification(data, str(publication.record["query_spec_digest"]), f"{objects.url}/{spec}")
         self._create(spec, data)
         size = 0
-        for name in CONTENT:
+        for name in publication.content:
             key = publication_key(digest, name)
             data = self._read(key)
             if bytes_digest(data) != publication.record["sha256"][name]:

@@ -76,6 +76,22 @@ def geometric_interval(runs: ArrayLike, confidence: float = 0.95, sessions: Sequ
     return Interval(float(np.exp(observed.values.mean())), low, high, confidence, "t of logarithms", observed.n)
 
 
+def olympic_interval(runs: ArrayLike, dropped: int = 1, confidence: float = 0.95) -> Interval | NotSupported:
+    """An interval of the mean without the `dropped` least and greatest runs. Two more runs than are dropped at least.
+
+    Tukey and McLaughlin, *Less vulnerable confidence and significance procedures for location* (Sankhya A 25, 1963): Student's t of a
+    trimmed mean, with the spread of the winsorized values, as many degrees of freedom as runs are left, less one.
+    """
+    tail, values = tail_of(confidence), np.sort(finite(runs))
+    n, left = len(values), len(values) - 2 * dropped
+    if left < 2:
+        return NotSupported("what is left after dropping the best and the worst has no spread", "run", n, 2 * dropped + 2)
+    winsorized = np.clip(values, values[dropped], values[n - dropped - 1])
+    half = -stdtrit(left - 1, tail) * winsorized.std(ddof=1) * np.sqrt(n) / left
+    mean = float(values[dropped : n - dropped].mean())
+    return Interval(mean, mean - float(half), mean + float(half), confidence, "t of a trimmed mean", {"run": n})
+
+
 def student(values: Floats, tail: float) -> tuple[float, float]:
     """Student's interval of a mean."""
     half = -stdtrit(len(values) - 1, tail) * values.std(ddof=1) / np.sqrt(len(values))

@@ -60,16 +60,19 @@ class Splits:
 def best_splits(values: Floats, start: int, ends: Ints) -> Splits:
     """The best split before each end: of the last 128 values, or of the last 48 where that one is more surprising. `start` is the first
     value to use; there are 11 values before each end at least."""
-    whole = splits_of(values, np.maximum(start, ends - WINDOW), ends)
-    near = splits_of(values, np.maximum(start, ends - SHORT_WINDOW), ends)
+    whole, near = (splits_of(values, np.maximum(start, ends - longest), ends, longest) for longest in (WINDOW, SHORT_WINDOW))
     is_nearer = near.step > whole.deviate
     return Splits(*(np.where(is_nearer, getattr(near, field.name), getattr(whole, field.name)) for field in fields(Splits)))
 
 
-def splits_of(values: Floats, starts: Ints, ends: Ints) -> Splits:
-    """The best split of each window `values[start:end]`."""
+def splits_of(values: Floats, starts: Ints, ends: Ints, longest: int = WINDOW) -> Splits:
+    """The best split of each window `values[start:end]`, which has `longest` values at most.
+
+    Sums run over as many places for every window: numpy adds in an order that depends on their number, and the last digits would
+    otherwise depend on the windows beside it.
+    """
     lengths = ends - starts
-    sizes, place, row = lengths[:, None].astype(np.float64), np.arange(int(lengths.max()))[None, :], np.arange(len(lengths))
+    sizes, place, row = lengths[:, None].astype(np.float64), np.arange(longest)[None, :], np.arange(len(lengths))
     is_inside = place < lengths[:, None]
     windows = values[np.minimum(starts[:, None] + place, len(values) - 1)]
     centre, spread = _centre_and_spread(windows, is_inside, lengths)
@@ -118,7 +121,7 @@ def _centre_and_spread(windows: Floats, is_inside: NDArray[np.bool_], lengths: I
 def _deviate(gain: Floats, correlations: Floats, lengths: Ints, n_before: Ints, n_after: Ints) -> Floats:
     unbiased = correlations + (1 + _KENDALL * np.maximum(correlations[0], 0)) / lengths
     # Of the sum over lags, as the first-order autoregression whose mean has that variance.
-    summed = np.maximum(2 * np.tensordot(1 - np.arange(1, _LAGS + 1) / (_LAGS + 1), unbiased, axes=1), 0)
+    summed = np.maximum(2 * sum((1 - lag / (_LAGS + 1)) * unbiased[lag - 1] for lag in range(1, _LAGS + 1)), 0)
     rho = np.clip(np.maximum(unbiased[0], summed / (2 + summed)), 0, _MOST_CORRELATED)
     most = (1 + rho) / (1 - rho)
 

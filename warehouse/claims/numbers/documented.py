@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
+from warehouse.claims.gate.policy import PUBLISHABLE
+from warehouse.claims.gate.worth import PublishedWorth
 from warehouse.claims.numbers.search import current_numbers
 from warehouse.claims.publish.guarantees import MEANINGS
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications
@@ -17,6 +19,7 @@ from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 from warehouse.transform.export import published as site
+from warehouse.transform.project.claim import claim_of
 
 _MOST_ROWS = 1000  # of all publications, the last ones first: a page each
 
@@ -39,29 +42,32 @@ def _documented(project: Project, publication: PublishedRollup, not_admitted: Ma
     specification = read_specification(project, publication)
     units, record, made = declared_units(specification.document), publication.record, specification.document["document"]
     columns = [*made["contract"]["grain"], *(name for name, _ in made["columns"])]  # in the order of the query, which a record has not
-    current = current_numbers(project, str(publication.query))
+    current, worth = current_numbers(project, str(publication.query)), PublishedWorth(publication, claim_of(made["claim"]))
     event, engine, promised = publication_event(project, publication.digest), record["engine"], record["guarantees"]
     return site.Publication(
         publication.digest, publication.query, event.at if event else None, event.by if event else None,
         f"wh {record['wh']}, {engine['name']} {engine['version']}", specification.digest, record["rows"], record["numbers"],
         tuple((name, meaning, promised[name]["established"]) for name, meaning in MEANINGS.items()),
         (*(f"G2: {clause}" for clause in promised["G2"].get("clauses", ())), *promised["clauses"]),
-        tuple(_row(row, publication, columns, units, current, not_admitted) for row in islice(publication.rows(), room)),
+        tuple(_row(row, publication, columns, units, current, not_admitted, worth) for row in islice(publication.rows(), room)),
     )
 
 
 def _row(
     row: PublishedRow, publication: PublishedRollup, columns: Sequence[str], units: Mapping[str, str], current: Collection[str],
-    not_admitted: Mapping[str, str],
+    not_admitted: Mapping[str, str], worth: PublishedWorth,
 ) -> site.PublishedRow:
     def numbers() -> Iterator[site.PublishedNumber]:
         for cell in cells:
             if cell.number_id:
                 runs = tuple(str(run["run_id"]) for run in cell.runs)
+                own = worth.of(row, cell)
+                against = tuple(f"{each.verdict}: {each}" for each in own.rules if each.verdict != PUBLISHABLE)
                 yield site.PublishedNumber(
                     cell.number_id, cell.column, cell.value, units.get(cell.column),
                     str(recorded(publication.record, cell.column, cell.is_exact)), runs, cell.why_digest or "", _files(cell),
                     cell.number_id in current, tuple(f"{run}: {not_admitted[run]}" for run in runs if run in not_admitted),
+                    str(own), against,
                 )
 
     cells = sorted(row.cells.values(), key=lambda cell: columns.index(cell.column))

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from warehouse.claims.gate.worth import PublishedWorth, Worth
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.search import FoundCell, current_cell, find_cell
+from warehouse.claims.publish.corrections import corrections
 from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
 from warehouse.claims.publish.specification import declared_units, read_specification
 from warehouse.claims.trace.determinism import Determinism, recorded
@@ -22,6 +24,7 @@ from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import proof_key
 from warehouse.project import Project
+from warehouse.transform.project.claim import claim_of
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,9 @@ class Lineage:
     description: str | None = None  # of its column, in the current build
     published: Event | None = None  # when, by whom and where it was published: the ledger's event
     software: Mapping[str, str] = field(default_factory=dict)  # what published or built it: `wh`, and the engine
+    worth: Worth | None = None  # of a published number
+    is_provisional: bool = False  # its publication holds numbers that the policy does not let pass
+    correction: Event | None = None  # by which its publication was withdrawn or superseded
 
 
 def lineage(project: Project, argument: str) -> Lineage:
@@ -93,6 +99,8 @@ def _of_published(project: Project, found: FoundCell) -> Lineage:
     engine = publication.record.get("engine", {})
     return replace(
         number, unit=declared_units(specification.document).get(found.cell.column), published=publication_event(project, publication.digest),
+        worth=PublishedWorth(publication, claim_of(specification.document["document"]["claim"])).of(found.row, found.cell),
+        is_provisional="published_as" in publication.record, correction=corrections(project).get(publication.digest),
         software={"wh": str(publication.record.get("wh")), "engine": f"{engine.get('name')} {engine.get('version')}"},
     )
 

@@ -4,7 +4,9 @@
                                               which why-set, and of which files which byte ranges
     publications/<digest>/runs.jsonl          the runs that any row or cell rests on
     publications/<digest>/why.jsonl           the why-sets, bitmaps over these runs (`claims.publish.why_sets`)
-    publications/<digest>/publication.json    what it is of, and the digests of the three; put last: the commit point
+    publications/<digest>/judgement.jsonl     what its claimed numbers are worth, and the evidence for that (`claims.gate.frozen`)
+    publications/<digest>/policy.json         the policy that says so
+    publications/<digest>/publication.json    what it is of, and the digests of the others; put last: the commit point
     specs/<query_spec_digest>.json            the query and every model under it, whole, by their digests
 
 Here is what a publication is and how it is read; `claims.publish.publish` makes one.
@@ -27,10 +29,13 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.exact import inexact
 from warehouse.project import Project
 
-PUBLICATION_VERSION = 5
+PUBLICATION_VERSION = 6
 PUBLICATION_DOMAIN = f"wh/publication/{PUBLICATION_VERSION}"
 # The files beside the record, each with its digest in it.
-CONTENT = ("rows.jsonl", "runs.jsonl", "why.jsonl")
+ROWS, RUN_LINES, WHY, JUDGEMENT, POLICY = "rows.jsonl", "runs.jsonl", "why.jsonl", "judgement.jsonl", "policy.json"
+CONTENT = (ROWS, RUN_LINES, WHY, JUDGEMENT, POLICY)
+# By form. Publications of form 5 were not judged.
+_CONTENT_OF = {5: frozenset({ROWS, RUN_LINES, WHY}), PUBLICATION_VERSION: frozenset(CONTENT)}
 RECORD = "publication.json"
 _FIELDS = frozenset({"query", "query_spec_digest", "sha256"})  # of the record, what readers need
 
@@ -81,38 +86,44 @@ class PublishedRollup:
     query: str | None
     fault: WarehouseError | None = None
 
+    @property
+    def content(self) -> tuple[str, ...]:
+        """The names of its files beside the record, sorted."""
+        return tuple(sorted(self.record["sha256"])) if self.record else ()
+
     def rows(self, carrying: str = "") -> Iterator[PublishedRow]:
         """Its rows, or those in whose text `carrying` stands. Raises WH307 when they cannot be read."""
         needle = carrying.encode()
-        for line in self._lines():
+        for line in self.lines(ROWS):
             if needle in line:
                 yield read_row(line, self._why_sets)
 
     def bundles(self) -> frozenset[str]:
         """The bundles that any of its rows rests on. Raises WH307."""
         found = set[str]()
-        for line in self._lines():
+        for line in self.lines(ROWS):
             found |= _bundles(line)
         return frozenset(found)
 
     @cached_property
     def _why_sets(self) -> WhySets:
         try:
-            return WhySets(b"".join(self._chunks("runs.jsonl")), b"".join(self._chunks("why.jsonl")))
+            return WhySets(b"".join(self.chunks(RUN_LINES)), b"".join(self.chunks(WHY)))
         except (ValueError, KeyError, TypeError) as error:
             message = f"its why-sets cannot be read: {error}"
             raise WarehouseError("WH307", message, f"publication {self.digest[:12]}", exit_code=ExitCode.TAMPERED) from error
 
-    def _lines(self) -> Iterator[bytes]:
-        """The lines of `rows.jsonl`, which may be longer than memory."""
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The lines of one of its files, which may be longer than memory. Raises WH307."""
         rest = b""
-        for chunk in self._chunks("rows.jsonl"):
+        for chunk in self.chunks(name):
             *lines, rest = (rest + chunk).split(b"\n")
             yield from lines
         if rest:
             yield rest
 
-    def _chunks(self, name: str) -> Iterator[bytes]:
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """The bytes of one of its files. Raises WH307."""
         if self.fault:
             raise self.fault
         key = publication_key(self.digest, name)
@@ -125,8 +136,10 @@ class PublishedRollup:
 
     def check(self) -> None:
         """Raise WH307 when its record or what lies beside it is not what its digest is of."""
-        for name in CONTENT:
-            if stream_digest(self._chunks(name)) != self.record["sha256"][name]:
+        if self.fault:
+            raise self.fault
+        for name in self.content:
+            if stream_digest(self.chunks(name)) != self.record["sha256"][name]:
                 raise _tampered(f"{name} differs from its digest", self.digest)
 
 
@@ -197,16 +210,21 @@ def parse_record(data: bytes, digest: str) -> Mapping[str, Any]:
         record: Mapping[str, Any] = canonical_document(data)
     except (ValueError, RecursionError) as error:
         raise _tampered(f"publication.json cannot be read: {error}", digest) from error
-    version = record.get("publication_version") if isinstance(record, dict) else None
-    if isinstance(version, int) and version < PUBLICATION_VERSION and domain_digest(f"wh/publication/{version}", record) == digest:
+    version: Any = record.get("publication_version") if isinstance(record, dict) else None
+    is_own = type(version) is int and domain_digest(f"wh/publication/{version}", record) == digest
+    if is_own and version < min(_CONTENT_OF):
         raise WarehouseError(
-            "WH307", f"it was published in form {version}; this version of wh reads form {PUBLICATION_VERSION}",
+            "WH307", f"it was published in form {version}; this version of wh reads forms {min(_CONTENT_OF)} to {PUBLICATION_VERSION}",
             f"publication {digest[:12]}", "publish the query again, or use the version of wh that published it",
         )
-    is_whole = isinstance(record, dict) and domain_digest(PUBLICATION_DOMAIN, record) == digest and _FIELDS <= record.keys()
+    is_whole = is_own and version in _CONTENT_OF and _FIELDS <= record.keys() and _names_content(record, _CONTENT_OF[version])
     if not is_whole or not _names_decisions(record):
         raise _tampered("publication.json differs from its digest", digest)
     return record
+
+
+def _names_content(record: Mapping[str, Any], content: frozenset[str]) -> bool:
+    return isinstance(record["sha256"], dict) and record["sha256"].keys() == content
 
 
 def _names_decisions(record: Mapping[str, Any]) -> bool:

@@ -6,15 +6,27 @@ Nothing in the store is ever overwritten. The same rollup of the same evidence h
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.gate.judgement import GATE_VERSION
+from warehouse.claims.gate.policy import PROVISIONAL
 from warehouse.claims.publish.admissibility import check_admitted
+from warehouse.claims.publish.corrections import correction_text, corrections
 from warehouse.claims.publish.freezing import Facts, FrozenRows, freeze
 from warehouse.claims.publish.guarantees import guarantees
 from warehouse.claims.publish.non_evidence import refuse_beside_evidence
-from warehouse.claims.publish.publication import CONTENT, PUBLICATION_DOMAIN, PUBLICATION_VERSION, RECORD, publication_key, spec_key
+from warehouse.claims.publish.publication import (
+    CONTENT,
+    JUDGEMENT,
+    POLICY,
+    PUBLICATION_DOMAIN,
+    PUBLICATION_VERSION,
+    RECORD,
+    publication_key,
+    spec_key,
+)
 from warehouse.claims.publish.signing import check_evidence_signatures, publication_subject, sign_publication
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean
@@ -27,12 +39,14 @@ from warehouse.exact import exact
 from warehouse.landing.parse.batches import BUNDLE_TABLE
 from warehouse.project import Project
 from warehouse.transform.finished.builds import current_build
+from warehouse.transform.project.claim import claim_of
 from warehouse.transform.sql.text import canonical
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
     import duckdb
 
+    from warehouse.claims.gate.gate import Judged
     from warehouse.claims.trace.catalog import Catalog
     from warehouse.claims.trace.determinism import Determinism
     from warehouse.evidence.signing.keys import SigningKey
@@ -53,16 +67,23 @@ class Publication:
     numbers: int
     is_new: bool
     columns: "Mapping[str, Determinism]"  # how exactly each value is determined by its evidence
-    unseen: int = 0  # bundles that arrived after the build it is made from
+    unseen: int  # bundles that arrived after the build it is made from
+    judged: "Judged"  # what its numbers are worth
 
 
 def no_progress(step: str, done: int, total: int) -> None:
     """Reports nothing."""
 
 
-def publish(project: Project, query: str, key: "SigningKey | None" = None, on_step: OnStep = no_progress) -> Publication:
+def publish(
+    project: Project, query: str, key: "SigningKey | None" = None, on_step: OnStep = no_progress, *, as_provisional: bool = False
+) -> Publication:
     """Freeze the current build's rollup of a query spec, and sign it with `key`. `on_step` is told which step begins, and how many of
     how many parts of it are done.
+
+    The policy of its claim judges its numbers, and what it does not let pass is refused (WH315, and the ledger says so), unless it is
+    published `as_provisional`: then every number says what it is worth wherever it goes. Raises WH316 and WH317 for a policy that is not
+    valid and a claim that does not fit.
 
     No clause of it or of a table under it may give another answer each time, no tie may decide, and nothing may depend on
     who signed what (WH306). No run that it rests on may be retracted or superseded, and the build must be of the decisions on
@@ -74,10 +95,12 @@ def publish(project: Project, query: str, key: "SigningKey | None" = None, on_st
     WH211.
     """
     with open_store(project).keeping():  # or what is checked may be gone when it is published
-        return _publish(project, query, key, on_step)
+        return _publish(project, query, key, on_step, as_provisional)
 
 
-def _publish(project: Project, query: str, key: "SigningKey | None", on_step: OnStep) -> Publication:
+def _publish(project: Project, query: str, key: "SigningKey | None", on_step: OnStep, as_provisional: bool) -> Publication:
+    from warehouse.claims.gate.gate import Rollup, judge_rollup, policy_of
+    from warehouse.claims.gate.looks import Looks
     from warehouse.claims.publish.operations import determinism_of
     from warehouse.claims.publish.publishable import refuse_untraceable
     from warehouse.claims.publish.tie_probe import check_ties
@@ -92,11 +115,10 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
             raise _unknown(query, catalog)
         refuse_untraceable(project, catalog, query)  # before anything that takes long
         _refuse_without_evidence(con)
-        recorded = con.execute(
-            "select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]
-        ).fetchall()[0][0]
-        specification = json.loads(recorded)
+        specification = _specification(con, query)
         refuse_beside_evidence(query, specification, catalog.landing_types, spec.place)
+        claim = claim_of(specification["document"]["claim"])
+        policy = policy_of(project, claim, spec.place)
         columns = rollup_columns(catalog, spec)
         values = [name for name in columns if name not in spec.grain]
         determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}), values)
@@ -106,7 +128,14 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
         _check_same_result(con, spec.qualified, spec.sql, columns)
         on_step("tracing rows to their bytes", 0, 1)
         traced = trace(con, catalog, query, values, traces_rows=True)
-        frozen = freeze(con, spec, columns, traced, Facts(con, catalog, traced))
+        facts = Facts(con, catalog, traced)
+        on_step("judging numbers", 0, 1)
+        promised = guarantees(catalog, spec)
+        rollup = Rollup(con, catalog, spec, columns, traced, facts, promised, claim)
+        judged = judge_rollup(rollup, policy, Looks(open_store(project).objects, query))
+        if judged.against and not as_provisional:
+            raise _not_publishable(project, specification, query, build, judged, spec.place)
+        frozen = freeze(con, spec, columns, traced, facts)
         _check_evidence(project, spec.place, frozen, on_step)
         # Last of all: what is decided meanwhile counts.
         decisions = check_admitted(project, build, specification, frozen.runs, spec.place)
@@ -115,14 +144,57 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
         about = {
             "wh": __version__,
             "engine": _engine(con),
-            "guarantees": guarantees(catalog, spec),
+            "guarantees": promised,
             "ties_tried": tried,
             "columns": {name: column.document() for name, column in determined.items()},
             **({"decisions": decisions} if decisions else {}),
+            "gate": GATE_VERSION,
+            "policy": policy.reference,
+            "verdicts": dict(judged.verdicts),
+            **({"published_as": PROVISIONAL} if judged.against else {}),
         }
     finally:
         con.close()
-    return _store(project, query, specification, frozen, about, determined, build, key)
+    return _store(project, query, specification, frozen, about, determined, build, key, judged)
+
+
+def judge_query(
+    project: Project, query: str, policies: Sequence[str | None] = (None,), on_step: OnStep = no_progress
+) -> "list[Judged]":
+    """What policies, None for that of the query's claim, say of the numbers of the current build. Nothing is published; the ledger says
+    that they were looked at. Raises WH301, WH306, WH316, WH317, WH218, WH123."""
+    from warehouse.claims.gate.gate import Rollup, judge_rollup, policy_of
+    from warehouse.claims.gate.looks import Looks
+    from warehouse.claims.publish.publishable import refuse_untraceable
+    from warehouse.claims.trace.catalog import open_trace_session, rollup_columns
+    from warehouse.claims.trace.tracing import trace
+
+    build, objects = current_build(project), open_store(project).objects
+    con, catalog = open_trace_session(build, project.store_root)
+    try:
+        spec = catalog.models.get(f"rollup.{query}")
+        if spec is None:
+            raise _unknown(query, catalog)
+        refuse_untraceable(project, catalog, query)
+        specification = _specification(con, query)
+        claim, columns = claim_of(specification["document"]["claim"]), rollup_columns(catalog, spec)
+        chosen = [policy_of(project, claim, spec.place, policy) for policy in policies]
+        on_step("tracing rows to their bytes", 0, 1)
+        traced = trace(con, catalog, query, [name for name in columns if name not in spec.grain], traces_rows=True)
+        on_step("judging numbers", 0, 1)
+        rollup = Rollup(con, catalog, spec, columns, traced, Facts(con, catalog, traced), guarantees(catalog, spec), claim)
+        judged = [judge_rollup(rollup, policy, Looks(objects, query)) for policy in chosen]
+    finally:
+        con.close()
+    Ledger(objects).judged(str(specification["query_spec_digest"]), query, build.digest, judged[0].verdicts, _unseen(project, build))
+    return judged
+
+
+def _specification(con: "duckdb.DuckDBPyConnection", query: str) -> dict[str, Any]:
+    """The spec of a query in a build."""
+    recorded = con.execute("select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]).fetchall()
+    found: dict[str, Any] = json.loads(recorded[0][0])
+    return found
 
 
 def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
@@ -130,6 +202,22 @@ def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
     return WarehouseError(
         "WH301", f"no query spec {query!r} in this build", hint=did_you_mean(query, known) or f"known: {', '.join(known) or 'none'}",
         exit_code=ExitCode.NOT_FOUND,
+    )
+
+
+def _not_publishable(
+    project: Project, specification: Mapping[str, Any], query: str, build: "Build", judged: "Judged", place: str
+) -> WarehouseError:
+    """The refusal of what its policy does not let pass; the ledger has it, for whoever adds runs now has seen the number."""
+    Ledger(open_store(project).objects).judged(
+        str(specification["query_spec_digest"]), query, build.digest, judged.verdicts, _unseen(project, build)
+    )
+    from warehouse.claims.gate.gate import listed_numbers
+
+    numbers = counted(len(judged.against), "number is", "numbers are")
+    return WarehouseError(
+        "WH315", f"{numbers} not publishable by policy {judged.policy}:\n{listed_numbers(judged.against)}", place,
+        f"wh judge {query} says what each rule found; to publish them with these verdicts: wh publish {query} --as provisional",
     )
 
 
@@ -202,8 +290,11 @@ def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, c
 
 def _store(
     project: Project, query: str, specification: Mapping[str, Any], frozen: FrozenRows, about: Mapping[str, Any],
-    determined: "Mapping[str, Determinism]", build: "Build", key: "SigningKey | None",
+    determined: "Mapping[str, Determinism]", build: "Build", key: "SigningKey | None", judged: "Judged",
 ) -> Publication:
+    content = {
+        **frozen.content, JUDGEMENT: b"".join(line + b"\n" for line in judged.lines), POLICY: canonical_json(dict(judged.policy.document)),
+    }
     record = {
         "publication_version": PUBLICATION_VERSION,
         "query": query,
@@ -211,14 +302,16 @@ def _store(
         **about,
         "rows": frozen.rows,
         "numbers": frozen.numbers,
-        "sha256": {name: bytes_digest(data) for name, data in frozen.content.items()},
+        "sha256": {name: bytes_digest(data) for name, data in content.items()},
     }
     digest = domain_digest(PUBLICATION_DOMAIN, record)
     objects = open_store(project).objects
+    if correction := corrections(project).get(digest):
+        raise WarehouseError("WH318", f"these very numbers are {correction_text(correction)}", f"publication {digest[:12]}")
     try:
         _create_or_same(objects, spec_key(specification["query_spec_digest"]), canonical_json(dict(specification)))
         for name in CONTENT:
-            _create_or_same(objects, publication_key(digest, name), frozen.content[name])
+            _create_or_same(objects, publication_key(digest, name), content[name])
         is_new = _create_or_same(objects, publication_key(digest, RECORD), canonical_json(record))
     except OSError as error:
         place = f"{objects.url}/publications/{digest}"
@@ -229,7 +322,7 @@ def _store(
     if key:
         sign_publication(project, ledger, publication_subject(digest, record), key)
     return Publication(
-        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen)
+        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen), judged
     )
 
 

@@ -15,6 +15,7 @@ from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.publish.admissibility import made_with
+from warehouse.claims.publish.corrections import correction_text, corrections
 from warehouse.claims.publish.guarantees import YES
 from warehouse.claims.publish.publication import PublishedRollup
 from warehouse.claims.publish.signing import (
@@ -28,6 +29,7 @@ from warehouse.claims.publish.signing import (
 )
 from warehouse.claims.trace.determinism import UNRECORDED, Determinism
 from warehouse.claims.verify.completeness import evidence_then
+from warehouse.claims.verify.rejudge import Rejudge, rejudge
 from warehouse.claims.verify.retrace import Doubt, row_key
 from warehouse.claims.verify.verdict import (
     EXPIRED,
@@ -67,6 +69,7 @@ class Auditor:
         self._published = check_publication_signatures(project, publication) if publication else None
         event = publication_event(project, publication.digest) if publication else None
         self._published_at = event.at if event else None
+        self._correction = corrections(project).get(publication.digest) if publication else None
         self._checkpoint = check_checkpoint(project, event)
         self._decisions, self._undecided = named_decisions(open_store(project).objects, made_with(project, publication))
         self._decided = check_decision_signatures(project, self._decisions)
@@ -133,7 +136,8 @@ class Auditor:
             gave.append(row[claim.column] if row else None)
             if (how := equals(gave[-1], claim.form, claim.determinism)) is not None:
                 if row and claim.record and replayed.retraced:
-                    if doubt := replayed.retraced.doubt(claim.record, claim.grain_forms, claim.column):
+                    doubt = replayed.retraced.doubt(claim.record, claim.grain_forms, claim.column) or self._judgement_doubt(claim, replayed)
+                    if doubt:
                         doubts.append(doubt)
                         continue
                 reason = f"{counted(files, 'raw file')} hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
@@ -144,6 +148,8 @@ class Auditor:
                     return told(state_of([problem]) if problem.exit_code == ExitCode.MISSING else REFUSED, problem.message, problem)
                 needed = bundles if claim.bundles <= bundles else bundles | claim.bundles
                 state = STALE if claim.stale_because else VERIFIED
+                if self._correction:
+                    state, reason = RETRACTED, f"its publication is {correction_text(self._correction)}; {reason}"
                 if withdrawn := [str(self._not_admitted[run]) for run in claim.runs if run in self._not_admitted]:
                     more = f", and {len(withdrawn) - 1} more of its runs" * (len(withdrawn) > 1)
                     state, reason = RETRACTED, f"{withdrawn[0]}{more}; {reason}"
@@ -158,6 +164,17 @@ class Auditor:
             return told(REFUSED, list(failed.values())[-1].message, *failed.values())
         values = " or ".join(dict.fromkeys(str(inexact(form)) for form in gave))
         return told(NOT_REPRODUCED, f"the replay gives {values}")
+
+    def _judgement_doubt(self, claim: Claim, replayed: "Replayed") -> Doubt | None:
+        """What its publication says of a number's worth that the replay says otherwise."""
+        if self._publication is None or self._rejudge is None:
+            return None
+        return self._rejudge.doubt(claim, replayed.observed.get(row_key(claim.grain_forms)))
+
+    @cached_property
+    def _rejudge(self) -> Rejudge | None:
+        """Judges the numbers of its publication again; None where they were not judged."""
+        return rejudge(self._publication, self._specification) if self._publication else None
 
     def _unsigned(self, claim: Claim) -> WarehouseError | None:
         """WH312 where the project requires signatures and a trusted key's is lacking under a number."""
@@ -235,7 +252,8 @@ class Auditor:
         """The query to be replayed. Raises WH309 when it cannot be here, on whatever evidence."""
         from warehouse.claims.verify.replay import Replayer
 
-        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, self._decisions)
+        observed = self._rejudge.columns if self._rejudge else ()
+        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, self._decisions, observed)
         return self._found_replayer
 
 

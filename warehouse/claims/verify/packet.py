@@ -23,7 +23,7 @@ from typing import IO
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.search import FoundCell, find_cell
 from warehouse.claims.publish.admissibility import made_with
-from warehouse.claims.publish.publication import CONTENT, RECORD, PublishedRollup, publication_key, spec_key
+from warehouse.claims.publish.publication import RECORD, PublishedRollup, publication_key, spec_key
 from warehouse.claims.publish.signing import publication_event, publication_subject, trusted_keys
 from warehouse.claims.publish.specification import read_specification
 from warehouse.claims.verify.packet_page import page
@@ -168,7 +168,7 @@ def _entries(
     yield _KEYS, canonical_json(keys)
     for envelope, _ in signatures:
         yield envelope, store.objects.read(envelope)
-    for key in (*(publication_key(publication.digest, name) for name in (RECORD, *CONTENT)), spec_key(specification.digest)):
+    for key in (*(publication_key(publication.digest, name) for name in (RECORD, *publication.content)), spec_key(specification.digest)):
         yield key, store.objects.read(key)
     if event := publication_event(project, publication.digest):
         yield event.key, store.objects.read(event.key)

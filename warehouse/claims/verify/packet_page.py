@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from warehouse.claims.gate.policy import PUBLISHABLE
+from warehouse.claims.gate.worth import PublishedWorth
 from warehouse.claims.numbers.search import FoundCell
 from warehouse.claims.publish.specification import Specification
 from warehouse.errors import counted, printable
+from warehouse.transform.project.claim import claim_of
 
 
 def page(found: FoundCell, specification: Specification, bundles: Sequence[str], key_ids: Sequence[str]) -> str:
@@ -30,6 +33,9 @@ def _lines(found: FoundCell, specification: Specification, bundles: Sequence[str
     yield ""
     yield f"cell         {printable(found.key)}"
     yield f"publication  {found.publication.digest}"
+    worth = PublishedWorth(found.publication, claim_of(specification.document["document"]["claim"])).of(found.row, cell)
+    yield f"worth        {worth}" + ("; published as provisional" if "published_as" in found.publication.record else "")
+    yield from (f"             {each.verdict}: {printable(str(each))}" for each in worth.rules if each.verdict != PUBLISHABLE)
     yield f"query spec   {specification.digest}"
     engine = specification.document["document"]["engine"]
     yield f"engine       {engine['name']} {engine['version']}"

@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.gate.evidence import RowEvidence
+from warehouse.claims.gate.observed import observed_rows
 from warehouse.claims.publish.static_facts import Established, establish
 from warehouse.claims.trace.catalog import Catalog, trace_in_memory
 from warehouse.claims.trace.recorded import recorded_landing, refused, sound_project
@@ -35,8 +37,9 @@ from warehouse.transform.build.state import Inputs, logics
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.digests import engine_leaf, recorded_model
 from warehouse.transform.inputs.landing_tables import LandingTables, landing_tables
+from warehouse.transform.project.claim import claim_of
 from warehouse.transform.project.model import RESERVED_COLUMNS, Model
-from warehouse.transform.sql.duck import quoted
+from warehouse.transform.sql.duck import quote, quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -67,18 +70,24 @@ class Rows(Mapping[str, Row]):
 
 @dataclass(frozen=True)
 class Replayed:
-    """The rows of a query over some evidence, and where that was asked for what its publication must say of them."""
+    """The rows of a query over some evidence, and where that was asked for what its publication must say of them; by `row_key` the
+    observations that its numbers are claimed to be statistics of."""
 
     rows: Rows
     retraced: Retraced | None
+    observed: Mapping[str, RowEvidence]
 
 
 class Replayer:
-    """One recorded query, checked once, to be run on any evidence under the `decisions` on runs that it was run under. Raises
-    WH309 when it cannot be run here as it was, for instance with another version of the engine."""
+    """One recorded query, checked once, to be run on any evidence under the `decisions` on runs that it was run under; the columns
+    `observed` of its observations are read too, where any are named. Raises WH309 when it cannot be run here as it was, for instance
+    with another version of the engine."""
 
-    def __init__(self, project: Project, specification: Mapping[str, Any], decisions: Collection[Decision] = ()) -> None:
+    def __init__(
+        self, project: Project, specification: Mapping[str, Any], decisions: Collection[Decision] = (), observed: Collection[str] = ()
+    ) -> None:
         self._decisions = decisions
+        self._observed = observed
         self._established: Established | None = None
         self._families: dict[str, str] = {}  # by bundle
         self._sound_families = set[frozenset[str]]()  # whose ingestors are those that the spec recorded
@@ -124,7 +133,20 @@ class Replayer:
                     return self._establish(catalog, traced)
 
                 rows = Rows(_rows(con, self._checked.models[self._query]), grain)
-                return Replayed(rows, retrace(con, catalog, self._query, traced, established) if traced else None)
+                retraced = retrace(con, catalog, self._query, traced, established) if traced else None
+                return Replayed(rows, retraced, self._observations(con, catalog))
+
+    def _observations(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog) -> dict[str, RowEvidence]:
+        claim = claim_of(self._specification["document"]["claim"])
+        if not self._observed or not claim.numbers:
+            return {}
+        spec = catalog.models[f"rollup.{self._query}"]
+        names = ", ".join(("rowid", *map(quote, spec.grain)))
+        keys = {
+            rowid: row_key(dict(zip(spec.grain, map(exact, values), strict=True)))
+            for rowid, *values in con.execute(f"select {names} from {quoted(spec.qualified)}").fetchall()
+        }
+        return {keys[rowid]: found for rowid, found in observed_rows(con, catalog, spec, claim, self._observed)}
 
     def _establish(self, catalog: Catalog, columns: Collection[str]) -> Established:
         if self._established is None or not self._established.columns.keys() >= set(columns):

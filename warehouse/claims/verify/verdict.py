@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from warehouse.claims.publish.publication import PublishedRow
 from warehouse.claims.publish.signing import Signings
 from warehouse.claims.trace.determinism import Determinism
 from warehouse.claims.verify.retrace import CellRecord
@@ -33,8 +34,8 @@ _EXIT_CODES = {
 class Claim:
     """A number as it is claimed: its cell, its exact form, its runs, and the bundles that these and its value depend on.
     `is_read`: whether its value was read from any file; `stale_because`: why the current build does not confirm it, None where
-    the build holds it; `determinism`: how exactly a replay must give it; `record`: what else its publication states of it, None
-    for a number that is not published."""
+    the build holds it; `determinism`: how exactly a replay must give it; `record`: what else its publication states of it, and `row`
+    the whole row; None for a number that is not published."""
 
     number_id: str | None
     key: str
@@ -47,6 +48,7 @@ class Claim:
     stale_because: str | None
     determinism: Determinism
     record: CellRecord | None
+    row: PublishedRow | None = None
 
 
 @dataclass(frozen=True)

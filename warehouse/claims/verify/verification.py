@@ -206,10 +206,10 @@ def _lost_events(ledger: Ledger) -> Iterator[Verdict]:
 def _claim(
     found: FoundCell, runs: Iterable[Mapping[str, Any]], bundles: frozenset[str], is_read: bool, stale_because: str | None
 ) -> Claim:
-    cell, record, determinism = found.cell, None, UNRECORDED
+    cell, record, determinism, row = found.cell, None, UNRECORDED, None
     run_ids = tuple(sorted(str(run["run_id"]) for run in runs))
     if found.publication:
-        said = found.publication.record
+        said, row = found.publication.record, found.row
         determinism = recorded(said, cell.column, cell.is_exact)
         record = CellRecord(
             cell.why_digest, run_ids, list(cell.evidence), said.get("guarantees"),
@@ -217,7 +217,7 @@ def _claim(
         )
     return Claim(
         cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, run_ids, bundles, is_read, stale_because, determinism,
-        record,
+        record, row,
     )
 
 

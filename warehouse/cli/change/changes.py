@@ -121,6 +121,10 @@ def _print(found: "Changes", findings: "list[Finding]", *, is_one: bool, is_regr
                 warn(_silence(state))
     statuses = ", ".join(f"{count} {status}" for status, count in sorted(Counter(each.status for each in found.series).items()))
     notice(f"{counted(len(found.series), 'series', 'series')}: {statuses or 'none'}; {found.tested} tested")
+    if is_regressed and (unknown := sum(each.outcome in ("higher", "lower") for each in found.findings)):
+        notice(f"{counted(unknown, 'change')} of metrics without a direction: whether they are worse is not known; wh changes lists them")
+    if found.not_finite:
+        notice(f"{counted(found.not_finite, 'measurement')} without a number left out")
     if found.dropped:
         notice(f"{counted(found.dropped, 'suspicion')} left out: of so many series, some look so by chance")
     for rule in found.precision:
@@ -148,7 +152,11 @@ def _block(found: "Finding", *, is_one: bool) -> str:
     moved, controls = found.controls
     lines.append(f"  control series on this machine: {moved} of {controls} changed there too" if controls else "  no control series on this machine")
     shown = found.differences if is_one or is_verbose() else found.differences[:_DIFFERENCES]
-    lines += [f"  changed there: {each}" for each in shown] or ["  nothing else changed there, as far as the evidence says"]
+    if found.variables and not shown:
+        lines.append(f"  changed there: {', '.join(found.variables)}")
+    elif not shown:
+        lines.append("  nothing else changed there, as far as the evidence says")
+    lines += [f"  changed there: {each}" for each in shown]
     if len(shown) < len(found.differences):
         lines.append(f"  and {len(found.differences) - len(shown)} more: wh changes {found.finding_id}")
     if found.mark:
@@ -195,4 +203,5 @@ def _document(found: "Changes", findings: "list[Finding]") -> dict[str, Any]:
         ],
         "series": [asdict(each) for each in found.series],
         "tested": found.tested, "dropped": found.dropped, "precision": [{**asdict(each), "share": each.share} for each in found.precision],
+        "not_finite": found.not_finite,
     }

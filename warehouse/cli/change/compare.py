@@ -14,6 +14,7 @@ from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from warehouse.analysis.compare import Comparison, MetricComparison, Noise
+    from warehouse.analysis.selection import Side
 
 PAGE = "docs/changes.md"
 EXAMPLES = (
@@ -51,13 +52,15 @@ def command(
 
         Path(plot).write_text(comparison_svg(found), encoding="utf-8")
         notice(f"drawn: {plot}")
+    if fail_on and not found.metrics:  # a check that compared nothing has not passed
+        return ExitCode.NOT_FOUND
     return exit_code(fail_on, found.worst())
 
 
 def _print(found: "Comparison") -> None:
     for name, side in (("base", found.base), ("head", found.head)):
         sessions = len({each.session for each in side.measurements})
-        say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}")
+        say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}{_uncounted(side)}")
     if found.metrics:
         ordered = sorted(found.metrics, key=lambda each: (_ORDER.index(each.judged.verdict), each.judged.outcome != "worse", each.metric, each.point))
         headers = ["metric", "point", "base", "head", "ratio", "95 % interval", "verdict", "runs", "sessions", "finds", "A/A"]
@@ -69,9 +72,16 @@ def _print(found: "Comparison") -> None:
     else:
         notice("the sides have no metric in common")
     _print_differences(found)
+    if found.not_finite:
+        notice(f"{counted(found.not_finite, 'measurement')} without a number left out")
     for name, left in zip(("base", "head"), found.unmatched, strict=True):
         if left:
             notice(f"{counted(left, 'measurement')} of {name} without a counterpart: another workload, or a metric that the other side has not")
+
+
+def _uncounted(side: "Side") -> str:
+    reasons = ", ".join(f"{count} {reason}" for reason, count in side.uncounted.items())
+    return f"; not counted: {reasons}" if reasons else ""
 
 
 def _row(found: "MetricComparison") -> list[Any]:
@@ -108,8 +118,10 @@ def _notes(found: "MetricComparison") -> list[str]:
     notes = [f"paired: {counted(len(judged.design.pairs), 'pair')} of runs ran side by side"] if judged.is_paired else []
     if judged.design.note:
         notes.append(f"note: {judged.design.note}")
-    if found.is_exploratory:
+    if len(found.variables) > 1:
         notes.append(f"exploratory: more than one thing differs ({', '.join(found.variables)})")
+    if found.mixed:
+        notes.append(f"exploratory: a side mixes several of one variable ({', '.join(found.mixed)}), so its runs are not repeats")
     if judged.verdict in ("suspected", "inconclusive"):
         notes.append(f"{judged.verdict}: {judged.reason}")
     return notes

@@ -88,6 +88,9 @@ def _document(number: "Lineage", own: list[str] | None) -> dict[str, object]:
         "raw_files": [asdict(file) for file in number.raw_files],
         "now": None if number.now is None else {"number_id": number.now[0], "value": number.now[1]},
         "is_gone": number.is_gone,
+        "worth": number.worth.document() if number.worth else None,
+        "published_as": "provisional" if number.is_provisional else None,
+        "correction": asdict(number.correction) if number.correction else None,
         "determinism": asdict(number.determinism) if number.determinism else None,
         "signatures": signings_document(number.signings),
         "removals": {digest: asdict(removal) for digest, removal in number.removals.items()},
@@ -103,6 +106,8 @@ def _tree(number: "Lineage", own: list[str] | None, opened: "list[OpenedFile]", 
 
     unit = f" {number.unit}" if number.unit and number.value is not None else ""
     lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value) + unit)}"]
+    if number.worth:
+        lines += _worth_lines(number)
     lines.append(f"├─ 1 row    {number.query}.{number.column}" + (f": {printable(number.description)}" if number.description else ""))
     lines += [f"│           {name} = {'NULL' if value is None else printable(str(value))}" for name, value in number.grain.items()]
     if number.publication:
@@ -142,6 +147,18 @@ def _tree(number: "Lineage", own: list[str] | None, opened: "list[OpenedFile]", 
         lines.append(f"now         {number.now[1]}  {number.now[0]}: the current build holds another number")
     elif number.is_gone:
         lines.append("now         the current build has no such cell")
+    return lines
+
+
+def _worth_lines(number: "Lineage") -> list[str]:
+    """What it is worth in one line, and what is against it."""
+    assert number.worth
+    lines = [f"│  worth    {number.worth}" + ("; published as provisional" if number.is_provisional else "")]
+    lines += [f"│           {each.verdict}: {printable(str(each))}" for each in number.worth.rules if each.verdict != "publishable"]
+    if number.correction:
+        from warehouse.claims.publish.corrections import correction_text
+
+        lines.append(f"│           {correction_text(number.correction)}")
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -10,8 +11,15 @@ from warehouse.cli.completion import query_names
 from warehouse.cli.output import counted, next_step, notice, print_json, say, step_bar
 from warehouse.errors import ExitCode
 
+
+class Standing(StrEnum):
+    """As what a publication goes out."""
+
+    PROVISIONAL = "provisional"
+
+
 PAGE = "docs/models.md"
-EXAMPLES = ("wh publish indicator_results", "wh publish indicator_results --json")
+EXAMPLES = ("wh publish indicator_results", "wh publish indicator_results --as provisional", "wh publish indicator_results --json")
 INTERRUPTED = "nothing is published; run the same command again"
 
 
@@ -19,6 +27,9 @@ def command(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="the query spec's name", autocompletion=query_names)],
     sign: Annotated[
         str | None, typer.Option(metavar="KEY", help="sign it: a private key's file, or a name that was given to wh keygen")
+    ] = None,
+    published_as: Annotated[
+        Standing | None, typer.Option("--as", help="publish also what the policy does not let pass; every number says what it is worth")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the publication as JSON")] = False,
 ) -> ExitCode:
@@ -29,7 +40,7 @@ def command(
 
     key = load_signing_key(sign) if sign else None
     with step_bar() as on_step:
-        publication = publish(find_project(), query, key, on_step)
+        publication = publish(find_project(), query, key, on_step, as_provisional=published_as is not None)
     if as_json:
         print_json(
             {
@@ -41,6 +52,8 @@ def command(
                 "is_new": publication.is_new,
                 "bundles_not_in_build": publication.unseen,
                 "signed_by": key.public.key_id if key else None,
+                "policy": publication.judged.policy.reference,
+                "verdicts": dict(publication.judged.verdicts),
                 "columns": {name: column.document() for name, column in publication.columns.items()},
             }
         )
@@ -52,6 +65,8 @@ def command(
         names_of.setdefault(f"{column}" + (f", within {column.tolerance:g}" if column.tolerance else ""), []).append(name)
     for how, names in names_of.items():
         notice(f"{how}: {', '.join(names)}")
+    for verdict, count in publication.judged.verdicts.items():
+        notice(f"{verdict}: {counted(count, 'number')} by policy {publication.judged.policy}")
     if publication.unseen:
         bundles = counted(publication.unseen, "bundle that arrived after the build is", "bundles that arrived after the build are")
         notice(f"{bundles} not in it; to include {'it' if publication.unseen == 1 else 'them'}: wh build")

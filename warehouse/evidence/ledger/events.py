@@ -26,6 +26,8 @@ from warehouse.evidence.objects.base import Objects, damage
 
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
+JUDGED = "judged"  # a query's numbers, without being published: its subject is the query_spec_digest
+WITHDRAWAL, CORRECTION = "withdrawn", "corrected"  # of a publication: it does not count any more, or another one does in its stead
 REMOVAL = "removed"
 BROUGHT = "brought"  # events were copied from another store's ledger: its subject is that store's URL
 SIGNATURE = "signed"
@@ -100,6 +102,16 @@ class Ledger:
     def published(self, digest: str, query: str, build_digest: str, without: Iterable[str] = ()) -> Event:
         """Record that a rollup was frozen now, from which build, and the bundles that had arrived `without` being in it. Raises WH109."""
         return self._append(PUBLICATION, digest, {"query": query, "build_digest": build_digest, WITHOUT: sorted(without)})
+
+    def judged(self, query_spec_digest: str, query: str, build_digest: str, verdicts: Mapping[str, int], without: Iterable[str] = ()) -> None:
+        """Record that somebody looked at what a query's numbers are worth now, and how many have which verdict. Raises WH109."""
+        detail = {"query": query, "build_digest": build_digest, "verdicts": dict(verdicts), WITHOUT: sorted(without)}
+        self._append(JUDGED, query_spec_digest, detail)
+
+    def corrected(self, digest: str, reason: str, by: str | None = None) -> Event:
+        """Record that a publication does not count any more, or that the publication `by` does in its stead. Raises WH109."""
+        detail = {"reason": reason} | ({"by": by} if by else {})
+        return self._append(CORRECTION if by else WITHDRAWAL, digest, detail)
 
     def brought(self, url: str, events: Iterable[str]) -> None:
         """Record that events, by sha256, were copied from another store's ledger: those that they follow may not be here. Raises WH109."""

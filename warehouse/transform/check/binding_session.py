@@ -89,8 +89,12 @@ class BindingSession:
         """The tests, each with all that it reads, and the faults of those that do not bind."""
         bound: list[DataTest] = []
         faults: list[WarehouseError] = []
+        all_columns = key_of({name: [*types.items()] for name, types in self.columns.items()})
         for test in tests:
-            reads = self._memory.recall("tests", test.name, self._test_key(test))
+            # What a SQL file reads is not known before it is bound, so it rests on all columns.
+            rests_on: Any = self.columns[test.model] if test.model and test.stated is None else all_columns
+            key = key_of(test.sql, test.source.text if test.model is None else "", repr(test.stated), rests_on)
+            reads = self._memory.recall("tests", test.name, key)
             if reads is not None:
                 bound.append(replace(test, reads=frozenset(reads)))
                 continue
@@ -99,17 +103,8 @@ class BindingSession:
             bound += made
             faults += found
             for one in made:
-                self._memory.keep("tests", test.name, self._test_key(test), sorted(one.reads))
+                self._memory.keep("tests", test.name, key, sorted(one.reads))
         return tuple(bound), faults
-
-    def _test_key(self, test: DataTest) -> str:
-        # What a SQL file reads is not known before it is bound, so it rests on all columns.
-        rests_on: Any = self.columns[test.model] if test.model and test.stated is None else self._all_columns
-        return key_of(test.sql, test.source.text if test.model is None else "", repr(test.stated), rests_on)
-
-    @property
-    def _all_columns(self) -> str:
-        return key_of({name: [*types.items()] for name, types in self.columns.items()})
 
     def _key(self, name: str, contract: Types, feed: Types | None) -> str:
         model, graph = self._models[name], self._graph

@@ -37,6 +37,8 @@ class PublishedNumber:
     files: tuple[PublishedFile, ...]
     is_current: bool
     not_admitted: tuple[str, ...] = ()
+    worth: str = ""  # interval, counts and verdict, in words
+    against: tuple[str, ...] = ()  # what keeps it from being publishable
 
     @property
     def is_measure(self) -> bool:

@@ -10,11 +10,10 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printable, together
 from warehouse.project import Project, parts_below
+from warehouse.transform.project.claim import read_claim
 from warehouse.transform.project.header import Header, read_header
 from warehouse.transform.project.header_tests import column_tests, table_tests
 from warehouse.transform.project.model import ROLES, RUN_COLUMN, Column, Model
@@ -119,7 +118,7 @@ def read_model(path: Path, schema: str, place: str) -> Model:
         columns={name: _column(header, name) for name in header.mapping("columns")},
         tests=table_tests(header),
         tags=tuple(header.names("tags")),
-        claim=_claim(header),
+        claim=read_claim(header),
         retention_tier=_retention_tier(header),
         role=_role(header),
     )
@@ -218,15 +217,6 @@ def _role(header: Header) -> str | None:
         hint = did_you_mean(value, ROLES) or f"roles are: {', '.join(ROLES)}"
         raise header.fault(f"role {value!r} is not known", "role", hint=hint)
     return value
-
-
-def _claim(header: Header) -> Mapping[str, Any]:
-    claim = header.mapping("claim")
-    try:
-        canonical_json(claim)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise header.fault("claim cannot be written as JSON", "claim", hint="a date goes in quotes") from error
-    return claim
 
 
 def _column(header: Header, name: str) -> Column:

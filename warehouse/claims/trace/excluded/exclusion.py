@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -69,9 +69,6 @@ def excluded_by(project: Project, number: "Lineage") -> Exclusion:
     """The runs that did not contribute to a number, with the reason for each. Raises WH311 when the current build does not
     hold the number any more, WH218 and WH123 for a build or landing that is not what was made."""
     from warehouse.claims.trace.catalog import open_trace_session
-    from warehouse.claims.trace.excluded.readings import readings
-    from warehouse.claims.trace.excluded.survival import Survival
-    from warehouse.claims.trace.excluded.tree import expanded
     from warehouse.transform.finished.builds import find_current
 
     build = find_current(project)
@@ -83,30 +80,50 @@ def excluded_by(project: Project, number: "Lineage") -> Exclusion:
         )
     con, catalog = open_trace_session(build, project.store_root)
     try:
-        query = catalog.models[f"rollup.{number.query}"]
-        tree = expanded(query, catalog, _is_read_through)
-        survival = Survival(con, catalog, query.qualified, query.grain, now.rowid)
-        own = {str(run["run_id"]) for run in number.runs}
-        ways = readings(tree, lambda table: _table_of_runs(table, catalog))
-        tables = tuple(dict.fromkeys(way.table for way in ways))
-        population = set[str]().union(*map(survival.population, tables))
-        losses: list[Loss] = []
-        rows: dict[str, set[int]] = {}
-        for way in ways:
-            lost, kept = survival.follow(way)
-            losses += lost
-            for run, found in kept.items():
-                rows.setdefault(run, set()).update(found)
-        own |= {run for run, found in rows.items() if now.rowid in found}
-        grains = survival.grains()
-        decisions = _decisions(con, catalog)
+        found = follow_runs(con, catalog, number.query, now.rowid)
     finally:
         con.close()
-    elsewhere = {run: found for run, found in sorted(rows.items()) if run not in own}
+    own = {str(run["run_id"]) for run in number.runs} | {run for run, rows in found.kept.items() if now.rowid in rows}
+    elsewhere = {run: rows for run, rows in sorted(found.kept.items()) if run not in own}
     return Exclusion(
-        build.digest, tables, len(population), len(own & population), _excluded(losses, own | rows.keys(), decisions),
-        tuple(Elsewhere(run, grains[min(found)], len(found)) for run, found in elsewhere.items()),
+        build.digest, found.tables, len(found.population), len(own & found.population), _excluded(found, own, now.rowid),
+        tuple(Elsewhere(run, found.grains[min(rows)], len(rows)) for run, rows in elsewhere.items()),
     )
+
+
+@dataclass(frozen=True)
+class FollowedRuns:
+    """What becomes of the runs that a query reads: the tables whose runs they are, all of them, the losses, the row ids of the rows that
+    rest on each of the others, the grain of every row, and why runs are not admitted, as the build has it."""
+
+    tables: tuple[str, ...]
+    population: frozenset[str]
+    losses: "Sequence[Loss]"
+    kept: Mapping[str, set[int]]
+    grains: Mapping[int, Mapping[str, Any]]
+    decisions: Mapping[str, str]
+
+
+def follow_runs(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", query: str, rowid: int | None = None) -> FollowedRuns:
+    """Follow the runs that a query reads, clause by clause; losses are told of one row of its rollup, or of all. `con` is a session of
+    `open_trace_session` or `trace_in_memory`."""
+    from warehouse.claims.trace.excluded.readings import readings
+    from warehouse.claims.trace.excluded.survival import Survival
+    from warehouse.claims.trace.excluded.tree import expanded
+
+    model = catalog.models[f"rollup.{query}"]
+    survival = Survival(con, catalog, model.qualified, model.grain, rowid)
+    ways = readings(expanded(model, catalog, _is_read_through), lambda table: _table_of_runs(table, catalog))
+    tables = tuple(dict.fromkeys(way.table for way in ways))
+    losses: list[Loss] = []
+    kept: dict[str, set[int]] = {}
+    for way in ways:
+        lost, found = survival.follow(way)
+        losses += lost
+        for run, rows in found.items():
+            kept.setdefault(run, set()).update(rows)
+    population = frozenset[str]().union(*map(survival.population, tables))
+    return FollowedRuns(tables, population, losses, kept, survival.grains(), _decisions(con, catalog))
 
 
 def _is_read_through(model: "BuiltModel") -> bool:
@@ -127,18 +144,18 @@ def _decisions(con: "duckdb.DuckDBPyConnection", catalog: "Catalog") -> dict[str
     return dict(con.execute(f"select run_id, state || {stand_in} || ': ' || reason from {DECISION_TABLE}").fetchall())
 
 
-def _excluded(losses: "list[Loss]", contributing: set[str], decisions: Mapping[str, str]) -> tuple[Excluded, ...]:
+def _excluded(found: FollowedRuns, own: set[str], rowid: int) -> tuple[Excluded, ...]:
     """The losses of runs that no reading kept, each reason once, those of the number's own row first. What two readings say
     differently of one reason is told as the one that is nearer to the row does."""
     order = {True: 0, None: 1, False: 2}
-    found: dict[tuple[str, Clause, bool], Loss] = {}
-    for loss in sorted(losses, key=lambda loss: order[loss.is_of_row]):
-        if loss.run_id not in contributing:
-            found.setdefault((loss.run_id, loss.clause, loss.is_determined), loss)
+    told: dict[tuple[str, Clause, bool], Loss] = {}
+    for loss in sorted(found.losses, key=lambda loss: order[loss.is_of(rowid)]):
+        if loss.run_id not in own and loss.run_id not in found.kept:
+            told.setdefault((loss.run_id, loss.clause, loss.is_determined), loss)
     return tuple(
         Excluded(
             loss.run_id, loss.clause.kind if loss.is_determined else NOT_DETERMINED, loss.clause.text, loss.clause.place,
-            loss.is_null, loss.witnesses, loss.is_of_row, decisions.get(loss.run_id),
+            loss.is_null, loss.witnesses, loss.is_of(rowid), found.decisions.get(loss.run_id),
         )
-        for loss in found.values()
+        for loss in told.values()
     )

@@ -32,22 +32,33 @@ _INPUT = "wh_input"
 class Loss:
     """A run that a reading loses. `clause` left it out; where it cannot be told which did, `is_determined` is false and the
     clause is the block. `is_null`: its condition was NULL, not false, for all the run's rows. `witnesses` are the runs that
-    stood against it. `is_of_row`: whether its rows had the asked row's grain; None where that cannot be told."""
+    stood against it. `rows` are the row ids of the rollup's rows whose grain its rows had, `is_sure` whether all of the grain was compared;
+    None where it cannot be told."""
 
     run_id: str
     clause: Clause
     is_determined: bool
     is_null: bool
     witnesses: tuple[str, ...]
-    is_of_row: bool | None
+    rows: frozenset[int] | None
+    is_sure: bool = True
+
+    def is_of(self, rowid: int) -> bool | None:
+        """Whether it would have been in a row by its grain; None where that cannot be told."""
+        if self.rows is None or (rowid in self.rows and not self.is_sure):
+            return None
+        return rowid in self.rows
 
 
 class Survival:
-    """Asks one build about readings of one rollup. `con` is a session of `open_trace_session`."""
+    """Asks one build about readings of one rollup, of one of its rows or of all. `con` is a session of `open_trace_session`."""
 
-    def __init__(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, rollup: str, grain: Sequence[str], rowid: int) -> None:
+    def __init__(
+        self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, rollup: str, grain: Sequence[str], rowid: int | None = None
+    ) -> None:
         self._con, self._catalog = con, catalog
-        self._rollup, self._grain, self._rowid = quoted(rollup), grain, rowid
+        self._rollup, self._grain = quoted(rollup), grain
+        self._asked = "" if rowid is None else f" where t.rowid = {rowid}"
         self._columns: dict[str, Sequence[str]] = dict(catalog.columns)
         for name, model in catalog.models.items():
             self._columns.setdefault(model.name, catalog.columns[name])
@@ -102,12 +113,12 @@ class Survival:
     ) -> list[Loss]:
         """The losses at a clause, with all that can be said of each."""
         assert stage.clause is not None
-        of_row = self._of_row(hop, before, ctes, names)
+        of_rows, is_sure = self._of_rows(hop, before, ctes, names)
         nulls = self._nulls(before, stage.condition, ctes) if stage.condition is not None else set[str]()
         kept = tuple(sorted(found)) if stage.clause.kind == "limit" else ()
         witnesses = self._witnesses(stage.witnessed, ctes) if stage.witnessed else {}
         return [
-            Loss(run, stage.clause, True, run in nulls, witnesses.get(run, kept), of_row.get(run)) for run in sorted(gone)
+            Loss(run, stage.clause, True, run in nulls, witnesses.get(run, kept), of_rows.get(run), is_sure) for run in sorted(gone)
         ]
 
     # --- questions to the engine -------------------------------------------------------------------------------------
@@ -151,9 +162,9 @@ class Survival:
             return None
         return {row[0] for row in rows}
 
-    def _of_row(self, hop: Hop, before: Stage, ctes: tuple[exp.CTE, ...], names: Names) -> dict[str, bool | None]:
-        """For each run of a stage whether a row of it has the grain that is asked about; a run of which nothing is known is
-        left out."""
+    def _of_rows(self, hop: Hop, before: Stage, ctes: tuple[exp.CTE, ...], names: Names) -> tuple[dict[str, frozenset[int]], bool]:
+        """For each run of a stage the row ids of the rows whose grain a row of it has, as far as that is known there, and whether all of the
+        grain is. A run of which nothing is known is left out."""
         keys: dict[str, exp.Expr] = {}
         for column, name in names.items():
             key = name and (exp.column(name, quoted=True) if before.is_grouped else row_expression(hop.block, name))
@@ -168,15 +179,16 @@ class Survival:
             query.set("expressions", items)
         annotated = self._annotated(query, ctes) if items else None
         if annotated is None:
-            return {}
+            return {}, False
         sql, number, _, _ = annotated
         same = " and ".join(f"a.wh_key_{i} is not distinct from t.{quote(column)}" for i, column in enumerate(keys))
-        known = 2 if len(keys) == len(names) else 1
+        listed = ", ".join(f"a.wh_key_{i}" for i in range(len(keys)))
         rows = self._ask(
-            f"select run, max(found) from (select unnest(flatten(a.__why_{number})) as run, case when {same} then {known} else 0"
-            f" end as found from ({sql}) a, {self._rollup} t where t.rowid = {self._rowid}) group by run"
+            f"select a.run, list(distinct t.rowid) filter (t.rowid is not null) from"
+            f" (select distinct unnest(flatten(a.__why_{number})) as run, {listed} from ({sql}) a) a"
+            f" left join (select rowid, * from {self._rollup} t{self._asked}) t on {same} group by a.run"
         )
-        return {run: (False, None, True)[found] for run, found in rows}
+        return {run: frozenset(found or ()) for run, found in rows}, len(keys) == len(names)
 
     def _nulls(self, before: Stage, condition: exp.Expr, ctes: tuple[exp.CTE, ...]) -> set[str]:
         """The runs for all of whose rows a condition is NULL."""

@@ -1,0 +1,97 @@
+"""Every launched run is used, or left out with a reason. The runs that a query reads are followed clause by clause; those that never reach
+it are found in the table of runs by their workload."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from warehouse.claims.gate.evidence import NOT_DETERMINED, RUN_ID, LeftOut
+from warehouse.transform.project.claim import Claim
+from warehouse.transform.project.model import RUNS
+from warehouse.transform.sql.duck import quote, quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.claims.trace.catalog import Catalog
+    from warehouse.claims.trace.excluded.survival import Loss
+
+_WORKLOAD, _STATUS, _REASON, _MODE = "workload_spec_digest", "status", "status_reason", "mode"
+_FAILED = {"failed", "interrupted", "invalid"}
+
+
+class Accounts:
+    """The runs that are in no row of a query, by the row that they would have been in. `con` is a session of `open_trace_session` or
+    `trace_in_memory`; `runs_of` are the runs of each row, by row id."""
+
+    def __init__(
+        self, con: "duckdb.DuckDBPyConnection", catalog: "Catalog", query: str, claim: Claim, runs_of: Mapping[int, Collection[str]]
+    ) -> None:
+        from warehouse.claims.trace.excluded.exclusion import follow_runs
+
+        self._found = follow_runs(con, catalog, query)
+        self._named = {_squeezed(clause): reason for clause, reason in claim.exclusions.items()}
+        self._stated = _stated_of_runs(con, catalog)
+        self._rows: dict[int, dict[str, LeftOut]] = {}
+        self._place(runs_of)
+
+    def left_out(self, rowid: int) -> list[LeftOut]:
+        """The runs that were left out of one row, sorted."""
+        return [each for _, each in sorted(self._rows.get(rowid, {}).items())]
+
+    def _place(self, runs_of: Mapping[int, Collection[str]]) -> None:
+        used = set[str]().union(*runs_of.values())
+        of_workload: dict[str, set[int]] = {}
+        for rowid, runs in runs_of.items():
+            for run in runs:
+                if workload := self._stated.get(run, {}).get(_WORKLOAD):
+                    of_workload.setdefault(workload, set()).add(rowid)
+
+        def alike(run: str) -> Iterable[int]:
+            return of_workload.get(self._stated.get(run, {}).get(_WORKLOAD) or "", ())
+
+        for loss in self._found.losses:
+            if loss.run_id not in used and loss.run_id not in self._found.kept:
+                for rowid in alike(loss.run_id) if loss.rows is None or not loss.is_sure else loss.rows:
+                    self._rows.setdefault(rowid, {}).setdefault(loss.run_id, self._of_loss(loss))
+        for run in self._stated.keys() - used - self._found.population:
+            for rowid in alike(run):
+                reason = "in no table that the query reads"
+                self._rows.setdefault(rowid, {})[run] = LeftOut(run, reason, "", "", self._excuse(run, ""), self._has_failed(run))
+
+    def _of_loss(self, loss: "Loss") -> LeftOut:
+        clause = loss.clause.text if loss.is_determined else ""
+        reason = loss.clause.kind if loss.is_determined else NOT_DETERMINED
+        return LeftOut(loss.run_id, reason, clause, loss.clause.place, self._excuse(loss.run_id, clause), self._has_failed(loss.run_id))
+
+    def _excuse(self, run: str, clause: str) -> str | None:
+        """Why a run need not be in: what was decided of it, what its evidence says of it, or what the claim says of the clause."""
+        if decided := self._found.decisions.get(run):
+            return decided
+        stated = self._stated.get(run, {})
+        if self._has_failed(run):
+            return f"its evidence says {stated[_STATUS]}" + (f": {stated[_REASON]}" if stated.get(_REASON) else "")
+        if stated.get(_MODE) not in (None, "performance"):
+            return f"it is a run for {stated[_MODE]}"
+        return self._named.get(_squeezed(clause)) if clause else None
+
+    def _has_failed(self, run: str) -> bool:
+        return self._stated.get(run, {}).get(_STATUS) in _FAILED
+
+
+def _stated_of_runs(con: "duckdb.DuckDBPyConnection", catalog: "Catalog") -> dict[str, dict[str, str | None]]:
+    """What the table of runs states of each run, of the columns that tell why one may be left out."""
+    table = next((model.qualified for model in catalog.models.values() if model.role == RUNS), None)
+    if table is None:
+        return {}
+    names = [name for name in (_WORKLOAD, _STATUS, _REASON, _MODE) if name in catalog.columns[table]]
+    listed = ", ".join(quote(name) for name in (RUN_ID, *names))
+    return {
+        str(run): dict(zip(names, values, strict=True))
+        for run, *values in con.execute(f"select {listed} from {quoted(table)} where run_id is not null").fetchall()
+    }
+
+
+def _squeezed(clause: str) -> str:
+    return " ".join(clause.split()).lower()

@@ -1,0 +1,203 @@
+"""What the rules of a policy look at. A check gives a figure and the rows that it comes from; what the figure must be, the policy says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warehouse.claims.gate.evidence import DECLARED_REPEATS, NOT_DETERMINED, REQUESTS, RUN_ID, SESSION, STARTED_AT, Evidence, Observation, sessions_of
+from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.transform.project.claim import WORDS
+
+Settings = Mapping[str, Any]
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found: a figure, None where the evidence does not tell it, and `why` not; the rows that it comes from.
+    `is_partial`: some of these do not tell it."""
+
+    figure: Any
+    rows: Sequence[Row] = ()
+    why: str | None = None
+    is_partial: bool = False
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check, None where it does not apply to a number; the keys that a rule says it with, and those of them that may be absent."""
+
+    find: Callable[[Evidence, Settings], Finding | None]
+    settings: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
+
+
+def _statistic(evidence: Evidence, settings: Settings) -> Finding:
+    """By how much the published value differs from the statistic of its observations, relative to the larger."""
+    again = evidence.statistic
+    if isinstance(again, NotSupported):
+        return Finding(None, why=str(again))
+    if evidence.value is None:
+        return Finding(None, why="the value is no number")
+    largest = max(abs(again), abs(evidence.value))
+    difference = abs(again - evidence.value) / largest if largest else 0.0
+    return Finding(difference, [{"published": evidence.value, evidence.number.statistic: again}])
+
+
+def _method(evidence: Evidence, settings: Settings) -> Finding:
+    """How many of the words are missing that say how the number was made."""
+    missing = [word for word in WORDS if word not in evidence.claim.words]
+    return Finding(len(missing), [{"missing": word} for word in missing])
+
+
+def _runs(evidence: Evidence, settings: Settings) -> Finding:
+    """The runs that the number rests on: with a value, but of an olympic mean all that were launched."""
+    counted = evidence.used if evidence.number.statistic == "olympic mean" else evidence.measured
+    return Finding(len(counted), _rows(counted))
+
+
+def _sessions(evidence: Evidence, settings: Settings) -> Finding:
+    """The sessions (a job allocation, or a day on a testbed) that its runs are of."""
+    sessions = sessions_of(evidence.measured)
+    rows = [{RUN_ID: each.run_id, SESSION: session} for each, session in zip(evidence.measured, sessions, strict=True)]
+    known = {session for session in sessions if session is not None}
+    return Finding(len(known) or None, rows, f"no run states its {SESSION}", is_partial=bool(known) and None in sessions)
+
+
+def _spread(evidence: Evidence, settings: Settings) -> Finding:
+    """The coefficient of variation over runs."""
+    from warehouse.statistics.summaries import variation
+
+    if evidence.values and not sum(evidence.values):
+        return Finding(None, why="the mean is zero")
+    return _supported(variation(evidence.values), evidence)
+
+
+def _interval(evidence: Evidence, settings: Settings) -> Finding:
+    """Half the width of the interval, relative to the value."""
+    interval = evidence.interval
+    if isinstance(interval, Interval):
+        return Finding(interval.relative_half_width, _rows(evidence.measured, SESSION), "the estimate is zero")
+    return Finding(None, why=str(interval))
+
+
+def _requests(evidence: Evidence, settings: Settings) -> Finding | None:
+    """How many requests of the run with the fewest lie beyond the percentile: 10 of 1,000 for p99."""
+    percentile = evidence.number.percentile
+    if percentile is None:
+        return None
+    return _over(evidence.measured, REQUESTS, lambda known: round(min(known) * (1 - percentile), 9))
+
+
+def _two_levels(evidence: Evidence, settings: Settings) -> Finding:
+    """The p-value of runs about one level, against two."""
+    from warehouse.statistics.shape import two_levels_p
+
+    return _supported(two_levels_p(evidence.values), evidence)
+
+
+def _drift(evidence: Evidence, settings: Settings) -> Finding:
+    """The p-value of runs that come in no order, against a rise or a fall over time."""
+    from warehouse.statistics.shape import trend_p
+
+    timed = sorted((str(each.columns[STARTED_AT]), each.value) for each in evidence.measured if each.columns.get(STARTED_AT) is not None)
+    if len(timed) < len(evidence.measured):
+        return Finding(None, why="the evidence does not say when each run started")
+    return _supported(trend_p([value for _, value in timed if value is not None]), evidence, STARTED_AT)
+
+
+def _accounted(evidence: Evidence, settings: Settings) -> Finding:
+    """The runs that were launched and left out, and nobody said why."""
+    left_out = [each for each in evidence.left_out if each.excuse is None]
+    undetermined = [each for each in left_out if each.reason == NOT_DETERMINED]
+    rows = [{RUN_ID: each.run_id, "left out by": each.clause or each.reason, "at": each.place} for each in left_out]
+    if undetermined and len(undetermined) == len(left_out):
+        return Finding(None, rows, "it cannot be told which clause leaves them out")
+    return Finding(len(left_out), rows)
+
+
+def _failures(evidence: Evidence, settings: Settings) -> Finding:
+    """The share of the launched runs that failed."""
+    failed = [each.run_id for each in evidence.left_out if each.has_failed]
+    failed += [each.run_id for each in evidence.used if each.value is None]
+    launched = len(failed) + len(evidence.measured)
+    return Finding(len(failed) / launched if launched else None, [{RUN_ID: run} for run in failed], "there is no run")
+
+
+def _fixed(evidence: Evidence, settings: Settings) -> Finding:
+    """The runs that were added after a look at the number, where neither their count was declared nor a rule for adding is named."""
+    declared = {each.columns.get(DECLARED_REPEATS) for each in evidence.used}
+    rows = [{RUN_ID: run, "arrived after the look of": evidence.first_look} for run in evidence.later]
+    if evidence.claim.stopping or declared == {len(evidence.used)}:
+        return Finding(0, rows)
+    return Finding(len(rows), rows)
+
+
+def _lineage(evidence: Evidence, settings: Settings) -> Finding:
+    """Whether guarantees hold of the number's lineage."""
+    rows = [{"guarantee": name, "holds": evidence.guarantees.get(name, {}).get("holds")} for name in settings["guarantees"]]
+    unproven = [row for row in rows if row["holds"] != "yes"]
+    return Finding(len(unproven), unproven or rows)
+
+
+def _observed(evidence: Evidence, settings: Settings) -> Finding:
+    """A column of the observations, over the runs that the number rests on."""
+    column, pattern = settings["column"], re.compile(settings.get("matching", ""))
+    return _over(evidence.used, column, lambda known: _OVER[settings["over"]](known, pattern))
+
+
+def _column(evidence: Evidence, settings: Settings) -> Finding:
+    """A column of the published row."""
+    name = settings["column"]
+    why = f"{name} is NULL" if name in evidence.row else f"the query has no column {name}"
+    return Finding(evidence.row.get(name), [{name: evidence.row.get(name)}], why)
+
+
+# How one figure is made of a column's values.
+_OVER: Mapping[str, Callable[[list[Any], re.Pattern[str]], Any]] = {
+    "greatest": lambda known, pattern: max(known),
+    "least": lambda known, pattern: min(known),
+    "repeated": lambda known, pattern: len(known) - len(set(map(str, known))),
+    "distinct": lambda known, pattern: len(set(map(str, known))),
+    "true": lambda known, pattern: sum(value is True for value in known),
+    "false": lambda known, pattern: sum(value is False for value in known),
+    "not matching": lambda known, pattern: sum(not pattern.search(str(value)) for value in known),
+}
+
+CHECKS: Mapping[str, Check] = {
+    "statistic": Check(_statistic),
+    "method": Check(_method),
+    "runs": Check(_runs),
+    "sessions": Check(_sessions),
+    "spread": Check(_spread),
+    "interval": Check(_interval),
+    "requests": Check(_requests),
+    "two levels": Check(_two_levels),
+    "drift": Check(_drift),
+    "accounted": Check(_accounted),
+    "failures": Check(_failures),
+    "fixed": Check(_fixed),
+    "lineage": Check(_lineage, frozenset({"guarantees"})),
+    "observed": Check(_observed, frozenset({"column", "over", "matching"}), frozenset({"matching"})),
+    "column": Check(_column, frozenset({"column"})),
+}
+OVER = tuple(_OVER)
+
+
+def _over(observations: Sequence[Observation], column: str, figure: Callable[[list[Any]], Any]) -> Finding:
+    rows = _rows(observations, column)
+    known = [row[column] for row in rows if row[column] is not None]
+    why = f"no run states its {column}" if rows else "there is no run"
+    return Finding(figure(known) if known else None, rows, why, is_partial=0 < len(known) < len(rows))
+
+
+def _supported(figure: float | NotSupported, evidence: Evidence, *columns: str) -> Finding:
+    rows = _rows(evidence.measured, *columns)
+    return Finding(None, rows, str(figure)) if isinstance(figure, NotSupported) else Finding(figure, rows)
+
+
+def _rows(observations: Iterable[Observation], *columns: str) -> list[Row]:
+    return [{RUN_ID: each.run_id, "value": each.value} | {name: each.columns.get(name) for name in columns} for each in observations]

@@ -1,0 +1,199 @@
+"""What a judgement is about: one published value, the observations that it is a statistic of, the runs that are not among them, and the
+looks at it before. All of it is in the publication, so that anybody can judge again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.transform.project.claim import Claim, ClaimedNumber
+
+RUN_ID, SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS = "run_id", "session", "started_at", "requests", "declared_repeats"
+OBSERVED = (SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS)  # columns of the observations that checks know by name
+DAY = "day "  # how the session of a run without a job begins: then its date, and the testbed (run_session)
+_PAUSE = timedelta(hours=2)
+NOT_DETERMINED = "not determined"  # which clause left a run out
+DIGITS = 12  # of a figure that is recorded
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One run of a row of the result. `value` is None where it has none, as a run that failed; `is_used`: the number rests on it;
+    `columns` are those of the observations that policies ask for, times as text (ISO 8601, UTC)."""
+
+    run_id: str
+    value: float | None
+    is_used: bool
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A run that was launched and is not in the number. `reason` is the kind of the clause that left it out, `clause` its text and `place`
+    its file and line; `excuse` is why it need not be in, None where nobody said."""
+
+    run_id: str
+    reason: str
+    clause: str
+    place: str
+    excuse: str | None
+    has_failed: bool = False
+
+
+@dataclass(frozen=True)
+class ColumnEvidence:
+    """Of one claimed column of a row: the value of each of the row's observations, the places of those that the number rests on, and how
+    many an olympic mean drops at each end."""
+
+    values: Sequence[float | None]
+    used: frozenset[int]
+    dropped: int = 1
+
+
+@dataclass(frozen=True)
+class RowEvidence:
+    """What all numbers of a row share: the run of each observation and its columns; the runs that were left out; when it was first looked
+    at, and the runs that arrived later. `columns` has those that its row claims."""
+
+    observed: Sequence[tuple[str, Mapping[str, Any]]]
+    columns: Mapping[str, ColumnEvidence]
+    left_out: Sequence[LeftOut] = ()
+    first_look: str | None = None
+    later: frozenset[str] = frozenset()
+
+    def of(self, column: str, value: Any, row: Mapping[str, Any], claim: Claim, guarantees: Mapping[str, Any]) -> "Evidence":
+        """The evidence of one of its claimed numbers."""
+        own = self.columns[column]
+        observations = [
+            Observation(run, own.values[place], place in own.used, columns) for place, (run, columns) in enumerate(self.observed)
+        ]
+        used = {each.run_id for each in observations if each.is_used}
+        left_out = [each for each in self.left_out if each.run_id not in used]
+        known = {each.run_id for each in left_out}
+        left_out += [  # the query read it, and did not take it
+            LeftOut(each.run_id, "in the observations, not in the number", "", "", None)
+            for each in observations if not each.is_used and each.value is not None and each.run_id not in known | used
+        ]
+        is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+        return Evidence(
+            column, float(value) if is_number else None, claim, row, observations, left_out, self.first_look, sorted(self.later & used),
+            guarantees, dropped=own.dropped,
+        )
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Of one cell: its `column` and `value`; the values of its `row` by column; `later`, those of its runs that arrived after somebody
+    had looked at the number with the others, and `first_look`, when that was (ISO 8601, UTC); None where there are no later ones."""
+
+    column: str
+    value: float | None
+    claim: Claim
+    row: Mapping[str, Any]
+    observations: Sequence[Observation]
+    left_out: Sequence[LeftOut]
+    first_look: str | None
+    later: Sequence[str]
+    guarantees: Mapping[str, Any]
+    confidence: float = 0.95
+    dropped: int = 1  # of an olympic mean, at each end
+
+    @property
+    def number(self) -> ClaimedNumber:
+        return self.claim.numbers[self.column]
+
+    @cached_property
+    def used(self) -> list[Observation]:
+        return [each for each in self.observations if each.is_used]
+
+    @cached_property
+    def measured(self) -> list[Observation]:
+        """Those of the used ones that have a value."""
+        return [each for each in self.used if each.value is not None]
+
+    @cached_property
+    def values(self) -> list[float]:
+        return [each.value for each in self.measured if each.value is not None]
+
+    @cached_property
+    def sessions(self) -> list[str] | None:
+        """The session of each measured run; None where one is not known, or all ran in one."""
+        known = [session for session in sessions_of(self.measured) if session is not None]
+        return known if len(known) == len(self.measured) and len(set(known)) > 1 else None
+
+    @cached_property
+    def statistic(self) -> float | NotSupported:
+        """What the claimed statistic of the used observations is."""
+        import numpy as np
+
+        from warehouse.statistics.summaries import geometric_mean, olympic_mean
+
+        values = self.values
+        if self.number.statistic == "olympic mean":
+            return olympic_mean([float("inf") if each.value is None else each.value for each in self.used], self.dropped)
+        if not values or (self.number.statistic == "value" and len(values) > 1):
+            return NotSupported(f"the {self.number.statistic} of these runs", "run", len(values), 1)
+        if self.number.statistic == "geometric mean":
+            return geometric_mean(values) if min(values) > 0 else NotSupported("a geometric mean needs positive values", "run", 0, 1)
+        return float(np.median(values) if self.number.statistic == "median" else np.mean(values))
+
+    @cached_property
+    def interval(self) -> Interval | NotSupported:
+        """The interval of the claimed statistic, over sessions where the runs are of several."""
+        from warehouse.statistics.means import geometric_interval, mean_interval, median_interval, olympic_interval
+
+        values, sessions = self.values, self.sessions
+        match self.number.statistic:
+            case "value":
+                return NotSupported("one run has no spread", "run", len(values), 2)
+            case "olympic mean":
+                if len(values) < len(self.used):
+                    return NotSupported("a run without a time has no spread", "run", len(values), len(self.used))
+                return olympic_interval(values, self.dropped, self.confidence)
+            case "geometric mean":
+                if values and min(values) <= 0:
+                    return NotSupported("a geometric mean needs positive values", "run", 0, 1)
+                return geometric_interval(values, self.confidence, sessions)
+            case "median":
+                return median_interval(values, self.confidence, sessions=sessions)
+        return mean_interval(values, self.confidence, sessions=sessions)
+
+    @property
+    def n(self) -> dict[str, int]:
+        """How many observations of each level the number rests on."""
+        sessions = {session for session in sessions_of(self.measured) if session is not None}
+        counts = [each.columns.get(REQUESTS) for each in self.measured]
+        requests = [int(count) for count in counts if count is not None]
+        found = {"session": len(sessions)} if sessions else {}
+        found["run"] = len(self.measured)
+        if requests and len(requests) == len(counts):
+            found["request"] = sum(requests)
+        return found
+
+
+def sessions_of(observations: Sequence[Observation]) -> list[str | None]:
+    """The session of each observation; None where it is not known. A day ends at midnight, UTC, and a session may not: runs of one testbed
+    that follow each other within two hours are of one day."""
+    found = [each.columns.get(SESSION) for each in observations]
+    timed = [place for place, each in enumerate(observations) if each.columns.get(STARTED_AT) and str(found[place]).startswith(DAY)]
+    last: dict[str, tuple[datetime, str]] = {}  # by testbed
+    for place in sorted(timed, key=lambda place: str(observations[place].columns[STARTED_AT])):
+        at = datetime.fromisoformat(str(observations[place].columns[STARTED_AT]))
+        testbed = str(found[place])[len(DAY) + len("2026-01-01") :]
+        if testbed in last and at - last[testbed][0] <= _PAUSE:
+            found[place] = last[testbed][1]
+        last[testbed] = at, str(found[place])
+    return [None if session is None else str(session) for session in found]
+
+
+def rounded(figure: Any) -> Any:
+    """A figure as it is recorded: a float with `DIGITS` digits, None for one that is not finite."""
+    if isinstance(figure, float):
+        return float(f"{figure:.{DIGITS}g}") if isfinite(figure) else None
+    return figure

@@ -1,0 +1,138 @@
+"""Judgements as a publication holds them: `judgement.jsonl`, a line for each row that has claimed numbers, with the evidence that was judged
+and what was said of it; and `policy.json`, the policy. From these and the rows anybody can judge again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from math import isclose
+from typing import Any
+
+from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, LeftOut, RowEvidence, rounded
+from warehouse.claims.gate.judgement import Judgement
+from warehouse.claims.gate.observed import plain
+from warehouse.claims.gate.policy import Policy, read_policy
+from warehouse.claims.publish.publication import JUDGEMENT, POLICY, PublishedRollup, PublishedRow
+from warehouse.digest import canonical_document, canonical_json
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.exact import inexact
+from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.transform.project.claim import Claim
+
+_TOLERANCE = 1e-9  # of a figure that is computed again: libraries differ in the last digits
+
+
+@dataclass(frozen=True)
+class JudgedRow:
+    """One line: the exact forms of its grain, the evidence, and by column what `told` says of the judgement."""
+
+    grain: Mapping[str, Any]
+    evidence: RowEvidence
+    cells: Mapping[str, Mapping[str, Any]]
+
+
+def told(judgement: Judgement) -> dict[str, Any]:
+    """A judgement as JSON: verdict, `n`, the interval or why there is none, and of each rule its verdict and figure."""
+    return {
+        "verdict": judgement.verdict,
+        "n": dict(judgement.n),
+        **interval_document(judgement.interval),
+        "rules": {each.rule.id: [each.verdict, each.figure] for each in judgement.rules},
+    }
+
+
+def interval_document(interval: Interval | NotSupported) -> dict[str, Any]:
+    """An interval under `interval`, or why there is none under `not_supported`."""
+    document = {name: rounded(value) for name, value in asdict(interval).items()}
+    return {"not_supported" if isinstance(interval, NotSupported) else "interval": document}
+
+
+def told_interval(cell: Mapping[str, Any]) -> Interval | NotSupported:
+    """What `interval_document` wrote."""
+    if "interval" in cell:
+        return Interval(**cell["interval"])
+    return NotSupported(**cell["not_supported"])
+
+
+def judged_line(grain: Mapping[str, Any], evidence: RowEvidence, cells: Mapping[str, Mapping[str, Any]]) -> bytes:
+    """A row of judgements as a line of `judgement.jsonl`, without the newline."""
+    everything = frozenset(range(len(evidence.observed)))
+    return canonical_json(
+        {
+            "grain": dict(grain),
+            "observed": [[run, dict(columns)] for run, columns in evidence.observed],
+            "left_out": [list(asdict(each).values()) for each in evidence.left_out],
+            "first_look": evidence.first_look,
+            "later": sorted(evidence.later),
+            "cells": {
+                name: {
+                    **cell, "values": list(evidence.columns[name].values), "dropped": evidence.columns[name].dropped,
+                    **({} if evidence.columns[name].used == everything else {"used": sorted(evidence.columns[name].used)}),
+                }
+                for name, cell in cells.items()
+            },
+        }
+    )
+
+
+def judged_rows(publication: PublishedRollup) -> Iterator[JudgedRow]:
+    """The judged rows of a publication; none of one that was not judged. Raises WH307."""
+    if JUDGEMENT in publication.content:
+        for line in publication.lines(JUDGEMENT):
+            yield _read(line, publication)
+
+
+def published_policy(publication: PublishedRollup) -> Policy | None:
+    """The policy that judged a publication; None where it was not judged. Raises WH307."""
+    if POLICY not in publication.content:
+        return None
+    try:
+        return read_policy(canonical_document(b"".join(publication.chunks(POLICY))), f"publication {publication.digest[:12]}")
+    except (ValueError, WarehouseError) as error:
+        raise _unreadable(error, publication) from error
+
+
+def evidence_of(judged: JudgedRow, row: PublishedRow, column: str, claim: Claim, guarantees: Mapping[str, Any]) -> Evidence:
+    """What the judgement of a published number was about."""
+    values = {**{name: inexact(form) for name, form in row.grain_forms.items()}, **{name: cell.value for name, cell in row.cells.items()}}
+    plain_row = {name: plain(value) for name, value in values.items()}
+    return judged.evidence.of(column, row.cells[column].value, plain_row, claim, guarantees)
+
+
+def difference(said: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
+    """What a judgement that is made again says otherwise; None where nothing."""
+    for name in ("verdict", "n", "interval", "not_supported", "rules"):
+        if not same(said.get(name), found.get(name)):
+            return f"{name} {said.get(name)!r}, and judging again gives {found.get(name)!r}"
+    return None
+
+
+def _read(line: bytes, publication: PublishedRollup) -> JudgedRow:
+    try:
+        document = canonical_document(line)
+        observed = [(str(run), dict(columns)) for run, columns in document["observed"]]
+        columns = {
+            name: ColumnEvidence(cell.pop("values"), frozenset(cell.pop("used", range(len(observed)))), cell.pop("dropped"))
+            for name, cell in document["cells"].items()
+        }
+        left_out = [LeftOut(*each) for each in document["left_out"]]
+        evidence = RowEvidence(observed, columns, left_out, document["first_look"], frozenset(document["later"]))
+        return JudgedRow(document["grain"], evidence, document["cells"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _unreadable(error, publication) from error
+
+
+def _unreadable(error: Exception, publication: PublishedRollup) -> WarehouseError:
+    message = f"its judgement cannot be read: {error}"
+    return WarehouseError("WH307", message, f"publication {publication.digest[:12]}", exit_code=ExitCode.TAMPERED)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values of JSON are the same, floats but for their last digits."""
+    if isinstance(one, float | int) and isinstance(other, float | int) and not isinstance(one, bool):
+        return isclose(one, other, rel_tol=_TOLERANCE)
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)

@@ -1,0 +1,77 @@
+"""A policy applied to the evidence of one number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from warehouse.claims.gate.checks import CHECKS, Row
+from warehouse.claims.gate.evidence import Evidence, rounded
+from warehouse.claims.gate.policy import EXPLORATORY, PUBLISHABLE, VERDICTS, Policy, Rule
+from warehouse.errors import counted
+from warehouse.statistics.interval import Interval, NotSupported
+
+GATE_VERSION = 1  # of the checks: another one may judge the same evidence otherwise
+
+
+@dataclass(frozen=True)
+class RuleVerdict:
+    """What one rule says of a number: a verdict, the figure (None: not known, and `why`), and the rows that it comes from."""
+
+    rule: Rule
+    verdict: str
+    figure: Any
+    why: str | None
+    rows: Sequence[Row]
+
+    def __str__(self) -> str:
+        found = f"{self.figure:.4g}" if isinstance(self.figure, float) else self.why if self.figure is None else str(self.figure)
+        asked = f", asked: {self.rule.publishable}" if self.verdict != PUBLISHABLE else ""
+        return f"{self.rule.says}: {found}{asked}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a number is worth: the verdict, its interval or why there is none, n of each level, and what each rule says, the worst first."""
+
+    verdict: str
+    interval: Interval | NotSupported
+    n: Mapping[str, int]
+    rules: Sequence[RuleVerdict]
+
+    @property
+    def against(self) -> list[RuleVerdict]:
+        """The rules that keep it from being publishable."""
+        return [each for each in self.rules if each.verdict != PUBLISHABLE]
+
+
+def judge(evidence: Evidence, policy: Policy) -> Judgement:
+    """What a policy says of a number: the worst that one of its rules does, or `exploratory` where it has none."""
+    evidence = replace(evidence, confidence=policy.confidence)
+    rules = []
+    for rule in policy.rules:
+        finding = CHECKS[rule.check].find(evidence, rule.settings)
+        if finding is None:
+            continue
+        figure = rounded(finding.figure)
+        verdict = rule.verdict(figure, evidence.row)
+        if finding.is_partial:
+            verdict = _worst([verdict, rule.missing])
+        rules.append(RuleVerdict(rule, verdict, figure, finding.why if figure is None else None, finding.rows))
+    rules.sort(key=lambda each: -VERDICTS.index(each.verdict))
+    verdict = _worst([each.verdict for each in rules]) if policy.rules else EXPLORATORY
+    return Judgement(verdict, evidence.interval, evidence.n, rules)
+
+
+def interval_text(interval: Interval | NotSupported) -> str:
+    """An interval in words: its ends, what it covers, and how it was made; or why there is none."""
+    if isinstance(interval, NotSupported):
+        return f"no interval ({interval.reason}: has {counted(interval.n, interval.level)}, needs {interval.needs})"
+    covers = " and ".join(f"{level}s" for level in interval.n)
+    return f"[{interval.low:.6g}, {interval.high:.6g}] ({interval.confidence:.0%} over {covers}, {interval.method})"
+
+
+def _worst(verdicts: Sequence[str]) -> str:
+    return max(verdicts, key=VERDICTS.index, default=PUBLISHABLE)
+

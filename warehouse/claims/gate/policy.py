@@ -1,0 +1,197 @@
+"""Policies: which figures a number must have to be published. A policy is a TOML file in `queries/policies/`, laid over the standard
+ones by its name; a publication holds the document of the one that judged it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warehouse.claims.gate.checks import CHECKS, OVER
+from warehouse.digest import canonical_json, domain_digest
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean
+from warehouse.project import Project
+
+PUBLISHABLE, PROVISIONAL, UNSTABLE, REFUSED = "publishable", "provisional", "unstable", "refused"
+UNSUPPORTED, NOT_REPRESENTATIVE, EXPLORATORY = "unsupported", "not representative", "exploratory"
+# What a rule can say, the best first; the verdict on a number is the worst of its rules'. A policy without rules says EXPLORATORY.
+VERDICTS = (PUBLISHABLE, PROVISIONAL, UNSUPPORTED, UNSTABLE, NOT_REPRESENTATIVE, REFUSED)
+EXPLORATORY_POLICY = "exploratory"  # of a query that names none
+_DOMAIN = "wh/policy/1"
+_FOLDER = "policies"
+_POLICY_KEYS = {"name", "version", "description", "source", "confidence", "rule"}
+_RULE_KEYS = {"id", "says", "source", "severity", "check", "publishable", "provisional", "otherwise", "missing"}
+_BOUND_KEYS = {"at_least", "at_most", "is"}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a figure must be: at least or at most a number, or one of some values. `{column = "..."}` in place of a number is what the
+    published row holds in that column."""
+
+    at_least: Any = None
+    at_most: Any = None
+    is_one_of: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [f"{word} {_named(value)}" for word, value in (("at least", self.at_least), ("at most", self.at_most)) if value is not None]
+        return " and ".join([*parts, *([" or ".join(map(str, self.is_one_of))] if self.is_one_of else [])])
+
+    def holds(self, figure: Any, row: Mapping[str, Any]) -> bool | None:
+        """Whether a figure is within it; None where the row lacks the column that it names, or they cannot be compared."""
+        least, most = (_limit(value, row) for value in (self.at_least, self.at_most))
+        if (self.at_least is not None and least is None) or (self.at_most is not None and most is None):
+            return None
+        try:
+            within = (least is None or figure >= least) and (most is None or figure <= most)
+        except TypeError:
+            return None
+        return bool(within) and (not self.is_one_of or figure in self.is_one_of)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule. `check` names one of `checks.CHECKS`, `settings` are what else the file says for it. What is within `publishable` or
+    `provisional` gets that verdict, all else `otherwise`; a figure that cannot be told `missing`."""
+
+    id: str
+    says: str
+    check: str
+    publishable: Bound
+    provisional: Bound | None
+    otherwise: str
+    missing: str
+    source: str | None
+    severity: str | None
+    settings: Mapping[str, Any]
+
+    def verdict(self, figure: Any, row: Mapping[str, Any]) -> str:
+        if figure is None:
+            return self.missing
+        for verdict, bound in ((PUBLISHABLE, self.publishable), (PROVISIONAL, self.provisional)):
+            holds = bound.holds(figure, row) if bound else False
+            if holds is None:
+                return self.missing
+            if holds:
+                return verdict
+        return self.otherwise
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy and the document that it was read from, whose digest a publication names. `confidence` is that of its intervals."""
+
+    name: str
+    version: str
+    description: str
+    confidence: float
+    rules: tuple[Rule, ...]
+    document: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        return domain_digest(_DOMAIN, dict(self.document))
+
+    @property
+    def reference(self) -> dict[str, str]:
+        """How a publication names it."""
+        return {"name": self.name, "version": self.version, "digest": self.digest}
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version} ({self.digest[:12]})"
+
+
+def load_policy(project: Project, name: str) -> Policy:
+    """A policy by its name. Raises WH316 for none, and for one that is not valid."""
+    paths = policy_files(project)
+    if name not in paths:
+        hint = did_you_mean(name, paths) or f"policies are: {', '.join(sorted(paths))}"
+        raise WarehouseError("WH316", f"no policy is named {name!r}", f"queries/{_FOLDER}", hint, ExitCode.NOT_FOUND)
+    place = project.shown(paths[name])
+    try:
+        document = tomllib.loads(paths[name].read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise WarehouseError("WH316", f"it cannot be read: {error}", place) from error
+    policy = read_policy(document, place)
+    if policy.name != name:
+        raise WarehouseError("WH316", f"it says that its name is {policy.name!r}", place, f'name = "{name}"')
+    return policy
+
+
+def policy_files(project: Project) -> dict[str, Path]:
+    """The file of every policy by name: a project's own replaces a standard one."""
+    return {path.stem: path for layer in project.layers("queries") for path in sorted((layer / _FOLDER).glob("*.toml"))}
+
+
+def read_policy(document: Mapping[str, Any], place: str) -> Policy:
+    """The policy that a document is. Raises WH316 at `place`."""
+    def fault(message: str, hint: str | None = None) -> WarehouseError:
+        return WarehouseError("WH316", message, place, hint)
+
+    def known(found: Mapping[str, Any], keys: set[str], what: str) -> None:
+        for key in found.keys() - keys:
+            raise fault(f"unknown key {key!r} in {what}", did_you_mean(key, keys) or f"known: {', '.join(sorted(keys))}")
+
+    def bound(rule: Mapping[str, Any], key: str, what: str) -> Bound | None:
+        if (said := rule.get(key)) is None:
+            return None
+        if not isinstance(said, dict) or not said:
+            raise fault(f"{key} of {what} is no bound", f"write it so: {key} = {{at_least = 5}}")
+        known(said, _BOUND_KEYS, f"{key} of {what}")
+        values = said.get("is", [])
+        return Bound(said.get("at_least"), said.get("at_most"), tuple(values) if isinstance(values, list) else (values,))
+
+    known(document, _POLICY_KEYS, "a policy")
+    for key, kind in (("name", str), ("version", str), ("description", str)):
+        if not isinstance(document.get(key), kind):
+            raise fault(f"it states no {key}", f'{key} = "..."')
+    confidence, rules, ids = document.get("confidence", 0.95), list[Rule](), set[str]()
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise fault("confidence is a number between 0 and 1", "confidence = 0.95")
+    for number, rule in enumerate(document.get("rule", []), 1):
+        what = f"rule {rule.get('id', number)}"
+        named = str(rule.get("check", ""))
+        check = CHECKS.get(named)
+        if check is None:
+            raise fault(f"the check of {what} is not known: {named!r}", did_you_mean(named, CHECKS) or f"checks are: {', '.join(CHECKS)}")
+        known(rule, _RULE_KEYS | check.settings, what)
+        for key in ("id", "says", "publishable", "otherwise"):
+            if key not in rule:
+                raise fault(f"{what} states no {key}")
+        for key in check.settings - check.optional:
+            if key not in rule:
+                raise fault(f"{what} states no {key}", f"the check {named} needs it")
+        if rule.get("over", OVER[0]) not in OVER:
+            raise fault(f"over of {what} is not known: {rule['over']!r}", f"known: {', '.join(OVER)}")
+        try:
+            re.compile(rule.get("matching", ""))
+        except re.error as error:
+            raise fault(f"matching of {what} is no regular expression: {error}") from error
+        for key in ("otherwise", "missing"):
+            if rule.get(key, REFUSED) not in VERDICTS:
+                raise fault(f"{key} of {what} is no verdict: {rule[key]!r}", f"verdicts are: {', '.join(VERDICTS)}")
+        if rule["id"] in ids:
+            raise fault(f"two rules have the id {rule['id']!r}")
+        ids.add(rule["id"])
+        publishable = bound(rule, "publishable", what)
+        assert publishable
+        rules.append(
+            Rule(
+                rule["id"], rule["says"], rule["check"], publishable, bound(rule, "provisional", what), rule["otherwise"],
+                rule.get("missing", rule["otherwise"]), rule.get("source"), rule.get("severity"),
+                {key: rule[key] for key in check.settings & rule.keys()},
+            )
+        )
+    canonical_json(dict(document))  # a date or an endless number has no digest
+    return Policy(document["name"], document["version"], document["description"], confidence, tuple(rules), document)
+
+
+def _limit(value: Any, row: Mapping[str, Any]) -> Any:
+    return row.get(str(value.get("column"))) if isinstance(value, dict) else value
+
+
+def _named(value: Any) -> str:
+    return str(value.get("column")) if isinstance(value, dict) else f"{value:g}" if isinstance(value, float) else str(value)

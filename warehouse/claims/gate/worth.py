@@ -1,0 +1,82 @@
+"""What a published number is worth, as its publication says: for `wh lineage`, audit packets and the pages of the site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from warehouse.claims.gate.frozen import JudgedRow, evidence_of, interval_document, judged_rows, published_policy, told_interval
+from warehouse.claims.gate.judgement import RuleVerdict, interval_text, judge
+from warehouse.claims.gate.policy import EXPLORATORY, Policy
+from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow
+from warehouse.digest import canonical_json
+from warehouse.errors import counted
+from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.transform.project.claim import Claim
+
+NOT_JUDGED = "not judged"  # published by a version of wh without policies
+NOT_CLAIMED = "not claimed"  # its query claims no statistic of this column, or not of this row
+
+
+@dataclass(frozen=True)
+class Worth:
+    """The verdict on a number, and what it follows from: the policy, None where there was none; the interval or why there is none, how many
+    observations of each level it rests on, and what each rule says. `statistic`: what its query claims it to be. All are empty for a
+    number that is not claimed."""
+
+    verdict: str
+    policy: Policy | None = None
+    statistic: str | None = None
+    interval: Interval | NotSupported | None = None
+    n: Mapping[str, int] | None = None
+    rules: Sequence[RuleVerdict] = ()
+
+    def __str__(self) -> str:
+        parts = [interval_text(self.interval)] if self.interval else []
+        parts += [", ".join(counted(count, level) for level, count in self.n.items())] if self.n else []
+        return ", ".join([*parts, f"{self.verdict} by policy {self.policy}" if self.policy else self.verdict])
+
+    def document(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "verdict": self.verdict,
+            "policy": self.policy.reference if self.policy else None,
+            "statistic": self.statistic,
+            **({} if self.interval is None else interval_document(self.interval)),
+            "n": dict(self.n) if self.n else None,
+            "rules": [
+                {
+                    "id": each.rule.id, "says": each.rule.says, "verdict": each.verdict, "figure": each.figure, "why": each.why,
+                    "asked": str(each.rule.publishable), "severity": each.rule.severity, "source": each.rule.source, "rows": list(each.rows),
+                }
+                for each in self.rules
+            ],
+        }
+
+
+class PublishedWorth:
+    """What a publication says that its cells are worth; its judgements are read once, when the first is asked for. Raises WH307."""
+
+    def __init__(self, publication: PublishedRollup, claim: Claim) -> None:
+        self._publication, self._claim = publication, claim
+        self._policy = published_policy(publication)
+
+    def of(self, row: PublishedRow, cell: PublishedCell) -> Worth:
+        """The worth of one cell; the rows under each rule are found again."""
+        if self._policy is None:
+            return Worth(NOT_JUDGED)
+        judged = self._rows.get(canonical_json(dict(row.grain_forms)))
+        if judged is None or cell.column not in judged.cells:
+            return Worth(NOT_CLAIMED if self._policy.rules else EXPLORATORY, self._policy)
+        told = judged.cells[cell.column]
+        guarantees = self._publication.record.get("guarantees", {})
+        again = judge(evidence_of(judged, row, cell.column, self._claim, guarantees), self._policy)
+        return Worth(
+            told["verdict"], self._policy, self._claim.numbers[cell.column].statistic, told_interval(told), told["n"], again.rules
+        )
+
+    @cached_property
+    def _rows(self) -> Mapping[bytes, JudgedRow]:
+        return {canonical_json(dict(row.grain)): row for row in judged_rows(self._publication)}

@@ -1,0 +1,81 @@
+"""Judges a published number again: what its publication says of its worth must follow from the recorded evidence by the recorded policy,
+and the evidence from the replay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warehouse.claims.gate.evidence import Evidence, RowEvidence
+from warehouse.claims.gate.frozen import JudgedRow, difference, evidence_of, judged_rows, published_policy, same, told
+from warehouse.claims.gate.judgement import GATE_VERSION, judge
+from warehouse.claims.gate.observed import observed_columns
+from warehouse.claims.gate.policy import Policy
+from warehouse.claims.publish.publication import PublishedRollup
+from warehouse.claims.verify.retrace import Doubt, row_key
+from warehouse.claims.verify.verdict import Claim
+from warehouse.transform.project.claim import Claim as ClaimOfQuery
+from warehouse.transform.project.claim import claim_of
+
+
+def rejudge(publication: PublishedRollup, specification: Mapping[str, Any]) -> "Rejudge | None":
+    """What judges the numbers of a publication again; None where it was not judged. Raises WH307."""
+    if (policy := published_policy(publication)) is None:
+        return None
+    rows = {row_key(row.grain): row for row in judged_rows(publication)}
+    return Rejudge(publication, policy, claim_of(specification["document"]["claim"]), rows)
+
+
+@dataclass(frozen=True)
+class Rejudge:
+    """One publication's judgements, by `row_key`."""
+
+    publication: PublishedRollup
+    policy: Policy
+    claim: ClaimOfQuery
+    rows: Mapping[str, JudgedRow]
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns of the observations that its policy looks at."""
+        return observed_columns(self.policy)
+
+    def doubt(self, claim: Claim, replayed: RowEvidence | None) -> Doubt | None:
+        """What is said of a number's worth that its evidence says otherwise; `replayed` are the observations of its row in a replay."""
+        judged = self.rows.get(row_key(claim.grain_forms))
+        claims = replayed is not None and claim.column in replayed.columns
+        if judged is None or claim.column not in judged.cells:
+            return _doubt("its publication does not judge it, though its query claims it") if claims else None
+        assert claim.row is not None
+        record = self.publication.record
+        evidence = evidence_of(judged, claim.row, claim.column, self.claim, record.get("guarantees", {}))
+        if message := _unlike(evidence, set(claim.runs), replayed):
+            return _doubt(message)
+        again = told(judge(evidence, self.policy))
+        if message := difference(judged.cells[claim.column], again):
+            is_other = record.get("gate") != GATE_VERSION
+            by = f"; it was judged by version {record.get('gate')} of the gate, this is {GATE_VERSION}" if is_other else ""
+            return Doubt(f"its value is right, but its publication says of its worth {message}{by}", not is_other)
+        return None
+
+
+def _unlike(evidence: Evidence, runs: set[str], replayed: RowEvidence | None) -> str | None:
+    """What the observations of a record say otherwise than a replay of the number's own runs, in words."""
+    used = {each.run_id for each in evidence.used}
+    if used - runs:
+        return "its publication judges it by runs that it does not rest on"
+    if replayed is None:
+        return "the replay has none of the observations that its publication judges it by" if used else None
+    values = replayed.columns[evidence.column].values if evidence.column in replayed.columns else [None] * len(replayed.observed)
+    found = {run: (value, columns) for (run, columns), value in zip(replayed.observed, values, strict=True)}
+    if missing := (found.keys() & runs) - used:
+        return f"its publication leaves out run {min(missing)} where it judges it"
+    for each in evidence.used:
+        if each.run_id not in found or not same([each.value, each.columns], list(found[each.run_id])):
+            return f"its publication judges it by another observation of run {each.run_id} than its evidence gives"
+    return None
+
+
+def _doubt(message: str) -> Doubt:
+    return Doubt(f"its value is right, but {message}", True)

@@ -98,7 +98,7 @@ def test_no_file_is_replaced(tmp_path: Path, wh_on: WhOn) -> None:
     (project.root / "models" / "staging").mkdir()
     (project.root / "models" / "staging" / "stg_x.sql").write_text("select 1 as a")
     status, _, err = wh_on(project, "new", "ingestor", "x")
-    assert status == ExitCode.USAGE and "models/staging/stg_x.sql: there is such a file already" in err
+    assert status == ExitCode.USAGE and "models/staging/stg_x.sql: the file exists already" in err
     assert not (project.root / "ingest" / "x.py").exists()
     for name in ("9x", "A", "a-b", "../x", "", "order"):
         assert wh_on(project, "new", "model", name)[0] == ExitCode.USAGE

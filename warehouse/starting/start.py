@@ -30,7 +30,7 @@ def start(project: Project, kind: str, name: str, sample_file: Path | None = Non
     """Write the start of a `model`, `query` or `ingestor`, with the columns of a file if one is given. Raises WH004 for a name that is
     none, a file of the project that is there already, and a sample that cannot be read."""
     if not _NAME.fullmatch(name) or name in RESERVED:
-        raise _fault("a name has lower-case letters, digits and _, begins with a letter, and is not a word of SQL", printable(name))
+        raise _fault("a name has lower-case letters, digits and _, begins with a letter, and is not an SQL keyword", printable(name))
     sample = read_sample(sample_file) if sample_file else None
     if kind == "ingestor":
         texts = {
@@ -52,7 +52,7 @@ def _written(project: Project, texts: Mapping[str, str]) -> tuple[Path, ...]:
     files = tuple(project.root / path for path in texts)
     for file in files:
         if file.exists():
-            raise _fault("there is such a file already", project.shown(file), "choose another name")
+            raise _fault("the file exists already", project.shown(file), "choose another name")
     for file, text in zip(files, texts.values(), strict=True):
         try:
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -63,7 +63,7 @@ def command(
         say("\n".join([*lines, *(line for part in parts.values() for line in part.lines)]))
     for text in (text for part in parts.values() for text in part.notices):
         notice(text)
-    next_step("wh verify of it hashes its raw files again and replays it" if found.publication else f"wh publish {found.query}")
+    next_step("wh verify NUMBER hashes its raw files again and replays it" if found.publication else f"wh publish {found.query}")
     return ExitCode.OK
 
 

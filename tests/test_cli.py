@@ -215,7 +215,21 @@ def test_the_log_file_has_all_of_stderr_with_times_and_is_appended_to(tmp_path: 
     assert all(re.match(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ .", line) for line in lines)
     assert "there are no models yet" in lines[0] and "WH203 x: " in log.read_text()
     status, _, err = wh_on(project, "build", "--log-file", str(tmp_path / "none" / "x.log"))
-    assert status == ExitCode.FAILED and err.startswith("WH005 ")
+    assert status == ExitCode.FAILED and err.startswith(f"WH005 {tmp_path / 'none' / 'x.log'}: ")
+    status, _, err = wh_on(project, "describe", "x", "--log-file", "/dev/full")
+    first, second, *_ = err.splitlines()
+    assert status == ExitCode.NOT_FOUND and first == "WH005 /dev/full: No space left on device" and second.startswith("WH203 x: ")
+
+
+@pytest.mark.parametrize("command", ["status", "tables", "sql 'select repeat(range::varchar, 100) from range(1000)' --format csv"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_standard_output_is_named(command: str, unbuffered: str, prepared: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "warehouse.cli.main", *shlex.split(command)], cwd=prepared / "project", stdout=full, stderr=subprocess.PIPE, text=True,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered, "PYTHONPATH": str(REPOSITORY)},
+        )
+    assert done.returncode == ExitCode.FAILED and done.stderr.endswith("WH005 standard output: No space left on device\n")
 
 
 def test_a_first_build_in_a_pipe_is_summarised_and_verbose_lists_all(tmp_path: Path, wh_on: WhOn) -> None:

@@ -1,7 +1,7 @@
 /*
 description: >
-  Collective communication, test by test: one row per run of a fabric check that states an average bus bandwidth, or that
-  failed to. Pairs of nodes are the rows with node_count 2.
+  Collective communication, test by test: one row per run of a fabric check that states an average bus bandwidth or
+  failed. Pairs of nodes are the rows with node_count 2.
 grain: [run_id]
 claim:
   what: the average bus bandwidth of one collective test on the nodes that took part
@@ -22,7 +22,7 @@ columns:
   status_reason: {type: varchar, description: "The log's own words for the status"}
   avg_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth, as the log states it; NULL: the test failed, or its evidence states no average"}
   peak_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Largest bus bandwidth of a size"}
-  same_figures_count: {type: bigint, description: "Other runs here that state the very same figures at every size: they may be this measurement once more; NULL: the test failed"}
+  same_figures_count: {type: bigint, description: "Other runs here that state the same figures at every size, and may be the same measurement; NULL: the test failed"}
 */
 with
 admitted as (

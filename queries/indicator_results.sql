@@ -1,8 +1,8 @@
 /*
 description: >
-  Performance indicators over runs: per indicator, script, parameters, machine, software and result key the number of
-  runs, the median over runs and its distribution-free 95 % interval. The run is the unit of replication. Fewer than six
-  runs support no such interval, and then it is NULL.
+  Performance indicators over runs: the number of runs, the median over runs and its distribution-free 95 % interval,
+  per indicator, script, parameters, machine, software and result key. The run is the unit of replication. With fewer
+  than six runs there is no such interval, and it is NULL.
 grain: [indicator, component, script_sha256, parameters, result_key, hardware_topology_key, software_version_key]
 claim:
   what: the median of each result key over independent runs of one command on one machine
@@ -26,7 +26,7 @@ columns:
   median: {type: double, description: "Median over runs"}
   interval_low: {type: double, description: "Lower end of the 95 % interval of the median"}
   interval_high: {type: double, description: "Upper end of the 95 % interval of the median"}
-  interval_coverage: {type: double, description: "The coverage that the interval's ranks really have"}
+  interval_coverage: {type: double, description: "The actual coverage of the interval's ranks"}
   minimum: {type: double, description: "Smallest value of a run"}
   maximum: {type: double, description: "Largest value of a run"}
   cpu_model: {type: varchar, description: "Host processor"}

@@ -1,9 +1,9 @@
 /*
 description: >
-  The official MLPerf Inference results table, recomputed from the logs: one row per submitted
-  run and scenario. Throughput has the six significant digits in which results are published; a latency is exact.
-  performance_unit is the unit the value truly has; official_label is what the official table prints beside it, NULL for
-  a round whose labels are not known.
+  The official MLPerf Inference results table, recomputed from the logs: one row per submitted run and scenario.
+  Throughput has six significant digits, as published; a latency is exact. performance_unit is the unit that the value
+  really has. official_label is what the official table prints beside it, or NULL for a round whose labels are not
+  known.
 grain: [run_id, scenario]
 claim:
   what: the performance and power of one submitted run, by the rules of its round

@@ -1,12 +1,13 @@
 /*
 description: >
-  The official MLPerf Training results, recomputed from the logs: one row per repeat set. The fastest and the slowest run are
-  dropped, the result is the mean of the rest, in minutes, times the scaling factor that the RCP checker left; of three runs
-  it is the median. A run that did not reach the target, or whose log is refused, counts as one of the slowest; when more runs failed than are
-  dropped there is no result (NULL). The result is also NULL if the set has fewer runs than the rules require, or if one of its logs
-  is a copy of another. unet3d drops four at each end. Weak scaling, of HPC rounds, trains many models at once: its
-  result is the time from the first start to the last end of those that reached the target, NULL with fewer than the rules ask
-  for; nothing is dropped or scaled. Not rounded: results are published with varying digits.
+  The official MLPerf Training results, recomputed from the logs: one row per repeat set. The fastest and the slowest
+  run are dropped; the result is the mean of the others, in minutes, times the scaling factor that the RCP checker
+  wrote. With three runs it is the median. unet3d drops four at each end. A run that did not reach the target, or
+  whose log is refused, counts as one of the slowest. The result is NULL if more runs failed than are dropped, if the
+  set has fewer runs than the rules require, or if one of its logs is a copy of another. Weak scaling, in HPC rounds,
+  trains many models at once: the result is the time from the first start to the last end of the runs that reached the
+  target, or NULL with fewer of them than the rules require; nothing is dropped or scaled. Values are not rounded,
+  because results are published with varying digits.
 grain: [repeat_set]
 claim:
   what: the time to train of one submitted benchmark on one system, by the rules of MLPerf Training
@@ -34,22 +35,22 @@ columns:
   submitter: {type: varchar, description: "Submitter"}
   platform: {type: varchar, description: "Platform"}
   benchmark: {type: varchar, description: "Benchmark"}
-  scaling_mode: {type: varchar, description: "strong or weak, of HPC rounds"}
+  scaling_mode: {type: varchar, description: "strong or weak, in HPC rounds"}
   system: {type: varchar, description: "System name"}
   accelerator: {type: varchar, description: "Accelerator model"}
   node_count: {type: bigint, description: "Nodes"}
   accelerator_count: {type: bigint, description: "Accelerators in all nodes"}
-  instance_scale: {type: bigint, description: "Of weak scaling: accelerators that each model was trained on; nodes, where they have none"}
-  official_minutes: {type: double, unit: min, description: "The result: mean of the runs used, times the scaling factor; of weak scaling, time to train them all. NULL, too, with fewer runs than the rules ask for"}
-  unscaled_minutes: {type: double, unit: min, description: "Mean of the runs used; of weak scaling, time to train them all"}
-  scaling_factor: {type: double, description: "Factor of scaling.json; 1 without one, and for weak scaling; NULL: it cannot be read, and no official result is known"}
-  run_count: {type: bigint, description: "Runs started; copies are none"}
-  required_run_count: {type: bigint, description: "Runs that the rules ask for; NULL: not known"}
+  instance_scale: {type: bigint, description: "For weak scaling: accelerators that each model was trained on, or nodes if they have none"}
+  official_minutes: {type: double, unit: min, description: "The result: mean of the runs used, times the scaling factor; for weak scaling, the time to train all models. NULL with fewer runs than the rules require"}
+  unscaled_minutes: {type: double, unit: min, description: "Mean of the runs used; for weak scaling, the time to train all models"}
+  scaling_factor: {type: double, description: "Factor of scaling.json; 1 without one, and for weak scaling; NULL: it cannot be read, so there is no official result"}
+  run_count: {type: bigint, description: "Runs started, without copies"}
+  required_run_count: {type: bigint, description: "Runs that the rules require; NULL: not known"}
   succeeded_count: {type: bigint, description: "Runs that reached the target"}
-  failed_count: {type: bigint, description: "Runs that did not, or whose log is refused"}
+  failed_count: {type: bigint, description: "Runs that did not reach the target, or whose log is refused"}
   copied_count: {type: bigint, description: "Logs that copy another log of the set: such a set has no result"}
   used_count: {type: bigint, description: "Runs in the mean"}
-  used_run_ids: {type: varchar, description: "Those, fastest first"}
+  used_run_ids: {type: varchar, description: "The runs in the mean, fastest first"}
   dropped_fastest_run_ids: {type: varchar, description: "Dropped as the fastest"}
   dropped_slowest_run_ids: {type: varchar, description: "Dropped as the slowest, failed runs included"}
   failed_run_ids: {type: varchar, description: "Runs that did not reach the target, or whose log is refused"}

@@ -1,7 +1,7 @@
 /*
 description: >
-  Serving results: one row per run, workload point and load, with the model, the accelerators and what a client saw. A run
-  of which every request failed is a row with an error rate of 1 and no latencies.
+  Serving results: one row per run, workload point and load, with the model, the accelerators and what a client saw. A
+  run in which every request failed is a row with an error rate of 1 and no latencies.
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 claim:
   what: what the clients of one served model saw in one run, at one workload point and load
@@ -35,7 +35,7 @@ columns:
   expert_parallel_size: {type: bigint, description: "Expert-parallel size"}
   data_parallel_size: {type: bigint, description: "Data-parallel size"}
   precision: {type: varchar, description: "Quantisation of the served weights, or else their data type"}
-  is_prefix_caching_enabled: {type: boolean, description: "Whether the server was told, or says, that it caches prefixes"}
+  is_prefix_caching_enabled: {type: boolean, description: "Whether the server was configured to cache prefixes, or reports that it does"}
   server_flags: {type: varchar, description: "The server's arguments as --name=value"}
   input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request, or their mean"}
   output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request, or their mean"}

@@ -112,7 +112,7 @@ def test_a_failed_build_says_what_is_done_and_retry_goes_on(project: Project, wh
     status, out, err = wh("build")
     assert (status, out) == (1, "")
     assert err.startswith("WH209 models/z_fails.sql:1:") and err.endswith(
-        "done before that: main.run; to go on from there: wh build --retry\n"
+        "done before that: main.run; to continue: wh build --retry\n"
     )
     write(project, {"models/z_fails.sql": "select run_id as b from run"})
     status, out, err = wh("build", "--retry")

@@ -18,12 +18,13 @@ from conftest import REPOSITORY, WhOn
 from exhaustive import few
 from samples.examples import RUN, example_project
 
+from warehouse.claims.publish.publication import publications
 from warehouse.cli.commands import COMMANDS, GROUPS, module_of
 from warehouse.cli.main import main
 from warehouse.cli.output import next_step, say, table
 from warehouse.cli.program import load_command
 from warehouse.errors import EXIT_CODES, ExitCode
-from warehouse.project import Project
+from warehouse.project import Project, find_project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
@@ -116,6 +117,12 @@ def test_every_example_runs(name: str, example: str, examples: Path, capfd: pyte
     words = shlex.split(example)
     if name == "reinstate":
         assert main(["retract", words[2], "--reason", "the node was throttled"]) == 0
+        capfd.readouterr()
+    if name in ("withdraw", "supersede"):
+        assert main(["retract", f"{RUN}2", "--reason", "the node was throttled"]) == main(["build"]) == 0
+        assert main(["publish", "indicator_results", "--as", "provisional"]) == 0
+        second, first = (each.digest for each in publications(find_project()))
+        words = [{"3f9c2a7b41de": first, "81b0c5d2e6fa": second}.get(word, word) for word in words]
         capfd.readouterr()
     status = main(words[1:])
     sys.stdout.flush()
@@ -215,7 +222,21 @@ def test_the_log_file_has_all_of_stderr_with_times_and_is_appended_to(tmp_path: 
     assert all(re.match(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ .", line) for line in lines)
     assert "there are no models yet" in lines[0] and "WH203 x: " in log.read_text()
     status, _, err = wh_on(project, "build", "--log-file", str(tmp_path / "none" / "x.log"))
-    assert status == ExitCode.FAILED and err.startswith("WH005 ")
+    assert status == ExitCode.FAILED and err.startswith(f"WH005 {tmp_path / 'none' / 'x.log'}: ")
+    status, _, err = wh_on(project, "describe", "x", "--log-file", "/dev/full")
+    first, second, *_ = err.splitlines()
+    assert status == ExitCode.NOT_FOUND and first == "WH005 /dev/full: No space left on device" and second.startswith("WH203 x: ")
+
+
+@pytest.mark.parametrize("command", ["status", "tables", "sql 'select repeat(range::varchar, 100) from range(1000)' --format csv"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_standard_output_is_named(command: str, unbuffered: str, prepared: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "warehouse.cli.main", *shlex.split(command)], cwd=prepared / "project", stdout=full, stderr=subprocess.PIPE, text=True,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered, "PYTHONPATH": str(REPOSITORY)},
+        )
+    assert done.returncode == ExitCode.FAILED and done.stderr.endswith("WH005 standard output: No space left on device\n")
 
 
 def test_a_first_build_in_a_pipe_is_summarised_and_verbose_lists_all(tmp_path: Path, wh_on: WhOn) -> None:

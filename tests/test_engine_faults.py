@@ -48,10 +48,10 @@ def test_what_rows_bring_about(case: str, project: Project, wh: Wh) -> None:
 
 # A query; what is said of it, and the hint.
 REFUSED = {
-    "select * from m": ("no table is named m", "is it written right, and built?"),
+    "select * from m": ("no table is named m", "wh tables --all lists the tables that there are"),
     "select * from runz": ("no table is named runz", "did you mean runs?"),
     "from read_csv('/etc/passwd')": (
-        "read_csv(...) is not a table function that wh sql runs", "wh sql reads the build alone: what files hold comes into it by a model"),
+        "read_csv(...) is not a table function that wh sql runs", "wh sql reads only the build: to query files, write a model that reads them"),
 }
 
 
@@ -108,5 +108,5 @@ def test_memory_that_runs_out() -> None:
     with pytest.raises(duckdb.OutOfMemoryException) as caught:
         con.execute(sql).fetchall()
     error = translated(caught.value, "WH209", sql, "m.sql")
-    assert error.hint == "it takes more memory than there is: aggregate or filter first, in a model of its own"
+    assert error.hint == "it needs more memory than there is: aggregate or filter first, in a separate model"
     assert not USELESS.search(str(error))

@@ -113,7 +113,7 @@ def test_a_store_that_is_not_there_is_not_called_whole(tmp_path: Path, wh_on: Wh
         make()
         for command in ("fsck", "doctor", "ledger", "gc"):
             status, out, err = wh_on(project, command)
-            assert (status, out) == (ExitCode.FAILED, "") and f"WH114 {project.store_root}: the store is no folder" in err
+            assert (status, out) == (ExitCode.FAILED, "") and f"WH114 {project.store_root}: the store is not a folder" in err
         project.store_root.unlink()
 
 

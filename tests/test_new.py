@@ -79,12 +79,26 @@ def test_what_is_no_sample_is_refused(name: str, text: str | None, says: str, tm
     assert not list((project.root / "ingest").iterdir())
 
 
+def test_a_column_that_becomes_text_for_want_of_a_type_is_reported(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    sample = tmp_path / "a.csv"
+    sample.write_text("run_id,steps,power_w,note,host\nr1,1,61.5,,a\nr2,1_000,62,,b\n")
+    assert wh_on(project, "new", "ingestor", "a", "--from", str(sample), "-q")[2].splitlines() == [
+        'the column steps is text: its values are numbers and others, such as "1_000"',
+        "the column note is text: it has no value in the sample",
+    ]
+    (tmp_path / "b.jsonl").write_text('{"run_id": "r1", "passed": true, "sizes": [1], "power_w": 61.5}\n')
+    assert wh_on(project, "new", "ingestor", "b", "--from", str(tmp_path / "b.jsonl"), "-q")[2].splitlines() == [
+        "the column passed is text: its values are kept as JSON", "the column sizes is text: its values are kept as JSON",
+    ]
+
+
 def test_no_file_is_replaced(tmp_path: Path, wh_on: WhOn) -> None:
     project = init_project(tmp_path / "project", bare=True)
     (project.root / "models" / "staging").mkdir()
     (project.root / "models" / "staging" / "stg_x.sql").write_text("select 1 as a")
     status, _, err = wh_on(project, "new", "ingestor", "x")
-    assert status == ExitCode.USAGE and "models/staging/stg_x.sql: there is such a file already" in err
+    assert status == ExitCode.USAGE and "models/staging/stg_x.sql: the file exists already" in err
     assert not (project.root / "ingest" / "x.py").exists()
     for name in ("9x", "A", "a-b", "../x", "", "order"):
         assert wh_on(project, "new", "model", name)[0] == ExitCode.USAGE

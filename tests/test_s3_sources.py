@@ -311,7 +311,7 @@ def test_a_store_that_never_answers_is_asked_once(
         write(project, {f"number_{i}": f"select n from read_csv('s3://bucket/{i}/*.csv')" for i in range(3)})
         monkeypatch.setenv("WH_PROJECT", str(project.root))
         assert main(["check"]) == 1
-    assert capsys.readouterr().err.count("s3://bucket: the store cannot be asked: no answer within 1 s") == 3
+    assert capsys.readouterr().err.count("s3://bucket: the store cannot be reached: no answer within 1 s") == 3
     assert len(asked) == 1
 
 

@@ -372,15 +372,15 @@ def test_every_command_works_on_a_store_in_s3(project: Project, tmp_path: Path, 
 # --- what the project's file says --------------------------------------------------------------------------------
 
 LOCATIONS = {
-    'url = "gopher://x"': "store.url 'gopher://x': evidence is kept in a folder, in S3, or in what fsspec knows",
-    'url = "https://x.example/store"': "store.url 'https://x.example/store': a web server does not tell what it has, and a store has to be listed",
+    'url = "gopher://x"': "store.url 'gopher://x': a store is a folder, an S3 bucket, or a URL that fsspec supports",
+    'url = "https://x.example/store"': "store.url 'https://x.example/store': a web server cannot list its files, and a store must be listed",
     **{
-        f'url = "{url}"': f"store.url '{url}' names no bucket: that is 3 to 63 of a-z, 0-9, - and single dots"
+        f'url = "{url}"': f"store.url '{url}' names no bucket: a bucket name has 3 to 63 characters of a-z, 0-9, - and single dots"
         for url in ("s3://", "s3://B_", "s3://ab/c", "s3://a..b/c", "s3://192.168.0.1/c", "s3://abc-", f"s3://{'a' * 64}")
     },
-    'url = "s3://bucket/a//b"': "store.url 's3://bucket/a//b': what follows the bucket is no folder's name",
-    'url = "s3://bucket/../b"': "store.url 's3://bucket/../b': what follows the bucket is no folder's name",
-    'url = "s3://bucket"\nendpoint = "localhost:80"': "store.endpoint 'localhost:80' is no http or https address",
+    'url = "s3://bucket/a//b"': "store.url 's3://bucket/a//b': the part after the bucket is not a folder name",
+    'url = "s3://bucket/../b"': "store.url 's3://bucket/../b': the part after the bucket is not a folder name",
+    'url = "s3://bucket"\nendpoint = "localhost:80"': "store.endpoint 'localhost:80' is not an http or https address",
 }
 
 
@@ -399,7 +399,7 @@ def test_an_endpoint_of_the_environment_that_is_none(endpoint: str, tmp_path: Pa
     monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
     with pytest.raises(WarehouseError) as caught:
         open_store(read_project(tmp_path))
-    assert (caught.value.code, caught.value.message) == ("WH114", f"the endpoint {endpoint!r} is no http or https address")
+    assert (caught.value.code, caught.value.message) == ("WH114", f"the endpoint {endpoint!r} is not an http or https address")
     assert "AWS_ENDPOINT_URL" in str(caught.value.hint)
 
 

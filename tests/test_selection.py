@@ -83,10 +83,10 @@ SLIPS = {
     "path:odels": ("no model is under odels", "did you mean models?"),
     "tags:nightly": ("no method tags:", "did you mean tag?"),
     "fast,fsat": ("no model is named fsat", "did you mean fast?"),
-    "": ("'' is no selection", "for one: run,"),
-    "fast,": ("'fast,' is no selection", "for one: run,"),
-    "++fast": ("'++fast' is no selection", "for one: run,"),
-    "+": ("'+' is no selection", "for one: run,"),
+    "": ("'' is not a selection", "for example: run,"),
+    "fast,": ("'fast,' is not a selection", "for example: run,"),
+    "++fast": ("'++fast' is not a selection", "for example: run,"),
+    "+": ("'+' is not a selection", "for example: run,"),
 }
 
 

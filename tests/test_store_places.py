@@ -508,9 +508,9 @@ def test_a_removal_that_was_cut_short_keeps_its_bundle_from_use_until_another_en
     assert removal.agreed(crashed.digests, str) == [digest]
     crashed.objects.remove(manifest_key(digest))
     assert put(bucket, {"other": b"x"}, tmp_path / "other")  # nobody else waits
-    with pytest.raises(WarehouseError, match=f"WH116 {digest[:12]}: it is just being removed"):
+    with pytest.raises(WarehouseError, match=f"WH116 {digest[:12]}: it is being removed"):
         put(bucket, FILES, tmp_path / "again")
-    with pytest.raises(WarehouseError, match=f"WH116.*evidence is just being removed by process {os.getpid()} "):
+    with pytest.raises(WarehouseError, match=f"WH116.*evidence is being removed by process {os.getpid()} "):
         _remove(bucket, digest)
     assert [finding.key for finding in inspect_holds(bucket.objects.entries("holds"))] == [f"holds/marks/{digest}"]
 

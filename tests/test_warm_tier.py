@@ -286,7 +286,7 @@ def test_the_commands_tell_what_is_away(project: Project, wh_on: WhOn) -> None:
     long_ago = datetime.now(UTC) - timedelta(days=1000)
     build(project, now=long_ago)  # nothing is past its age then
     status, out, err = wh_on(project, "retention", "plan")
-    assert status == 0 and "main.fact  2 runs  3 rows  leaves\n" in out and "leaves with the next wh build" in err
+    assert status == 0 and "main.fact  2 runs  3 rows  leaves\n" in out and "the next wh build removes it" in err
     assert wh_on(project, "sql", "select count(*) from fact") == (0, "count_star()\n3\n", "")
 
 

@@ -6,7 +6,8 @@ and, where there is one, the way out. Nothing in the library prints; the command
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -158,6 +159,16 @@ class WarehouseError(Exception):
         where = f" {self.place}:" if self.place else ""
         hint = f"\n  hint: {self.hint}" if self.hint else ""
         return "\n\n".join([f"{self.code}{where} {self.message}{hint}", *map(str, self.also)])
+
+
+@contextmanager
+def naming(path: object) -> Iterator[None]:
+    """Give an error of the operating system the path that it happened at: one of writing or syncing an open file has none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def together(errors: Iterable[WarehouseError]) -> WarehouseError:

@@ -137,8 +137,8 @@ def read_project(root: Path) -> Project:
     lineage_url = os.environ.get("OPENLINEAGE_URL") or file.value("openlineage", "url", str, "")
     if lineage_url and not is_http_address(lineage_url):
         raise file.fault(
-            "openlineage", "url", f"openlineage.url {lineage_url!r} is no http or https address",
-            'for one: url = "http://localhost:5000"',
+            "openlineage", "url", f"openlineage.url {lineage_url!r} is not an http or https address",
+            'for example: url = "http://localhost:5000"',
         )
     return Project(
         root=root,
@@ -165,7 +165,7 @@ def _store(root: Path, file: ProjectFile) -> tuple[Path, str | None]:
     """The store's folder, and where it is in S3 or reached by fsspec its URL; then the folder is for what is no evidence."""
     return store_at(
         root, file.value("store", "url", str, DEFAULT_STORE),
-        lambda message, hint: file.fault("store", "url", f"store.url {message}", f"for one: url = {hint}"),
+        lambda message, hint: file.fault("store", "url", f"store.url {message}", f"for example: url = {hint}"),
     )
 
 
@@ -174,7 +174,7 @@ def project_of_place(project: Project, place: str) -> Project:
     A bucket of another endpoint than the project's is reached by AWS's own variables. Raises WH002."""
     if "://" in place:
         store_root, store_url = store_at(
-            project.root, place, lambda message, hint: WarehouseError("WH002", message, place, f"for one: {hint}", ExitCode.USAGE)
+            project.root, place, lambda message, hint: WarehouseError("WH002", message, place, f"for example: {hint}", ExitCode.USAGE)
         )
         return replace(project, store_root=store_root, store_url=store_url)
     folder = Path(place).resolve()
@@ -191,7 +191,7 @@ def _endpoint(file: ProjectFile) -> str | None:
     endpoint = file.value("store", "endpoint", str, "")
     if endpoint and not is_http_address(endpoint):
         raise file.fault(
-            "store", "endpoint", f"store.endpoint {endpoint!r} is no http or https address", 'for one: "http://localhost:8100"'
+            "store", "endpoint", f"store.endpoint {endpoint!r} is not an http or https address", 'for example: "http://localhost:8100"'
         )
     return endpoint or None
 
@@ -210,11 +210,11 @@ def _sources(file: ProjectFile) -> dict[str, tuple[str, ...]]:
     found = {}
     for name, value in file.section("sources").items():
         patterns = [value] if isinstance(value, str) else value
-        hint = f'write it so: {name} = "data/*.parquet"'
+        hint = f'write it like this: {name} = "data/*.parquet"'
         if not (isinstance(patterns, list) and patterns and all(isinstance(item, str) for item in patterns)):
             raise file.fault("sources", name, f"sources.{name} is a path, a pattern or a list of them", hint)
         if not _SOURCE_NAME.fullmatch(name):
-            raise file.fault("sources", name, f"{name} is no table name", "use lower-case letters, digits and _")
+            raise file.fault("sources", name, f"{name} is not a table name", "use lower-case letters, digits and _")
         found[name] = tuple(patterns)
     return found
 
@@ -239,24 +239,24 @@ def _retention(file: ProjectFile) -> Retention:
             stated = key if key in file.section("retention") else before
             raise file.fault("retention", stated, f"retention.{key} must be {told}", "a colder tier is kept as long as a hotter one")
         if days[key] > _MOST_DAYS:  # the calendar, and a bucket's lock, end somewhere
-            raise file.fault("retention", key, f"retention.{key} must be at most {_MOST_DAYS}", "that is a hundred years")
+            raise file.fault("retention", key, f"retention.{key} must be at most {_MOST_DAYS}", "this is a hundred years")
     kept = file.section("retention").get("keep_detail", [])
     if not (isinstance(kept, list) and all(isinstance(run_id, str) for run_id in kept)):
-        hint = 'write it so: keep_detail = ["RUN_ID"]'
+        hint = 'write it like this: keep_detail = ["RUN_ID"]'
         raise file.fault("retention", "keep_detail", "retention.keep_detail is a list of runs", hint)
     return Retention(**days, kept_detail=tuple(sorted(set(kept))))
 
 
 def _redact(file: ProjectFile) -> tuple[str, ...]:
     patterns = file.section("record").get("redact", [])
-    hint = "write it so: redact = ['INTERNAL-[0-9]+']"
+    hint = "write it like this: redact = ['INTERNAL-[0-9]+']"
     if not (isinstance(patterns, list) and all(isinstance(pattern, str) for pattern in patterns)):
         raise file.fault("record", "redact", "record.redact is a list of regular expressions", hint)
     for pattern in patterns:
         try:
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
-            raise file.fault("record", "redact", f"record.redact: {pattern!r} is no regular expression: {error}", hint) from error
+            raise file.fault("record", "redact", f"record.redact: {pattern!r} is not a regular expression: {error}", hint) from error
     return tuple(patterns)
 
 
@@ -268,7 +268,7 @@ def _sql_limits(file: ProjectFile) -> SqlLimits:
             try:
                 limits = replace(limits, **{key: value})
             except ValueError as error:
-                raise file.fault("sql", key, f"sql.{key}: {error}", 'for one: timeout = 600, memory = "4GB"') from error
+                raise file.fault("sql", key, f"sql.{key}: {error}", 'for example: timeout = 600, memory = "4GB"') from error
     return limits
 
 

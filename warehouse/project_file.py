@@ -45,7 +45,7 @@ class ProjectFile:
         """A value of a type, `default` when it is not there. Raises WH002 for another type."""
         value = self.section(section).get(key, default)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise self.fault(section, key, f"{section}.{key} is {_WRITTEN[kind]}", f"for one: {key} = {_toml(default)}")
+            raise self.fault(section, key, f"{section}.{key} is {_WRITTEN[kind]}", f"for example: {key} = {_toml(default)}")
         return value
 
     def fault(self, section: str, key: str | None, message: str, hint: str) -> WarehouseError:
@@ -99,7 +99,7 @@ def _not_toml(error: tomllib.TOMLDecodeError, text: str) -> WarehouseError:
     message, _, where = str(error).partition(" (at ")
     numbers = [int(number) for number in re.findall(r"\d+", where)]
     line, column = numbers if len(numbers) == 2 else (max(1, len(text.splitlines())), 1)
-    return _shown_fault(text, f"it is not TOML: {message}", line, column, "text goes in double quotes, true and false without")
+    return _shown_fault(text, f"it is not TOML: {message}", line, column, "put text in double quotes; write true and false without quotes")
 
 
 def _endless_number(text: str) -> WarehouseError:

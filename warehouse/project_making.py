@@ -41,13 +41,13 @@ def init_project(
     asked first: what it raises leaves nothing behind. Raises WH002 for no place of a store, WH003 where a project is already."""
 
     def fault(message: str, hint: str) -> WarehouseError:
-        return WarehouseError("WH002", message, printable(store), f"for one: {hint}", ExitCode.USAGE)
+        return WarehouseError("WH002", message, printable(store), f"for example: {hint}", ExitCode.USAGE)
 
     place = store_at(root.resolve(), store, fault)
     if not store.isprintable():
-        raise fault("characters that cannot be seen do not name a store", '"s3://bucket/folder"')
+        raise fault("a store's name cannot have invisible characters", '"s3://bucket/folder"')
     if (root / PROJECT_FILE).exists():
-        raise WarehouseError("WH003", "a project is here already", str(root / PROJECT_FILE), exit_code=ExitCode.USAGE)
+        raise WarehouseError("WH003", "there is a project here already", str(root / PROJECT_FILE), exit_code=ExitCode.USAGE)
     check(replace(project_of_store(place[0]), store_url=place[1]))
     try:
         for kind in KINDS:
@@ -74,7 +74,7 @@ def trust_key(project: Project, name: str, key: str) -> Project:
     if name in project.trusted_keys:
         raise file.fault("trusted_keys", name, f"another key is trusted as {name}", "choose another name, or remove its line")
     if not _KEY_NAME.fullmatch(name):
-        raise file.fault("trusted_keys", None, f"{name!r} is no name for a key", "use letters, digits, - and _")
+        raise file.fault("trusted_keys", None, f"{name!r} is not a name for a key", "use letters, digits, - and _")
     entry = f'{name} = "{key}"'
     text = file.text
     header = re.search(r"^[ \t]*\[trusted_keys\][^\n]*$", text, re.MULTILINE)

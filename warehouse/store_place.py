@@ -22,16 +22,16 @@ def store_at(root: Path, url: str, fault: Callable[[str, str], WarehouseError]) 
     if scheme == "file":
         return Path("/", rest.removeprefix("localhost")), None
     if scheme in ("http", "https"):
-        raise fault(f"{url!r}: a web server does not tell what it has, and a store has to be listed", '"s3://bucket/folder"')
+        raise fault(f"{url!r}: a web server cannot list its files, and a store must be listed", '"s3://bucket/folder"')
     if scheme != "s3":
         if not _is_known_to_fsspec(scheme):
-            raise fault(f"{url!r}: evidence is kept in a folder, in S3, or in what fsspec knows", '"s3://bucket/folder"')
+            raise fault(f"{url!r}: a store is a folder, an S3 bucket, or a URL that fsspec supports", '"s3://bucket/folder"')
         return root / _WORK, url
     bucket, _, prefix = rest.partition("/")
     if not _BUCKET.fullmatch(bucket):
-        raise fault(f"{url!r} names no bucket: that is 3 to 63 of a-z, 0-9, - and single dots", '"s3://bucket/folder"')
+        raise fault(f"{url!r} names no bucket: a bucket name has 3 to 63 characters of a-z, 0-9, - and single dots", '"s3://bucket/folder"')
     if any(part in ("", ".", "..") for part in prefix.strip("/").split("/") if prefix.strip("/")) or not prefix.isprintable():
-        raise fault(f"{url!r}: what follows the bucket is no folder's name", '"s3://bucket/folder"')
+        raise fault(f"{url!r}: the part after the bucket is not a folder name", '"s3://bucket/folder"')
     return root / _WORK, url
 
 

@@ -1,21 +1,21 @@
 /*
 description: >
-  One row per run: where its raw evidence is and what is known of its integrity.
+  One row per run: where its raw evidence is, and what is known about its integrity.
 grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique, {relationships: main.benchmark_run_fact.run_id}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle: its manifest's sha256", tests: [not_null]}
-  raw_path_prefix: {type: varchar, description: "Where the bundle lies in the store, relative to the store's root", tests: [not_null]}
+  raw_path_prefix: {type: varchar, description: "Where the bundle is in the store, relative to the store's root", tests: [not_null]}
   file_count: {type: bigint, description: "Files in the bundle", tests: [not_null]}
   raw_bytes: {type: bigint, unit: bytes, description: "Size of all files in the bundle", tests: [not_null]}
   arrived_at: {type: timestamptz, unit: UTC, description: "First arrival in the ledger"}
   source: {type: varchar, description: "Where the bundle was published, JSON", tests: [not_null]}
-  is_shared_evidence: {type: boolean, description: "Whether another run's own files have the same bytes, or a run of another family is read from one of them", tests: [not_null]}
+  is_shared_evidence: {type: boolean, description: "Whether the files of another run have the same bytes, or a run of another family is read from one of them", tests: [not_null]}
   signing_state: {type: varchar, description: "What the build found of the bundle's signatures; NULL: they were not checked, as in a replay", tests: [{accepted_values: [unsigned, valid, untrusted key, invalid]}]}
-  signing_key_id: {type: varchar, description: "The key of the signature that the state is of; NULL: unsigned"}
-  signing_key_name: {type: varchar, description: "What the project calls that key; NULL: it does not trust it"}
-  signing_reason: {type: varchar, description: "What was found of every signature, in words; NULL: unsigned"}
-  report_packet_ref: {type: varchar, description: "Where a report packet of this run lies; NULL: none"}
+  signing_key_id: {type: varchar, description: "The key of the signature that signing_state is about; NULL: unsigned"}
+  signing_key_name: {type: varchar, description: "The project's name for that key; NULL: the project does not trust it"}
+  signing_reason: {type: varchar, description: "What was found about each signature, in words; NULL: unsigned"}
+  report_packet_ref: {type: varchar, description: "Where a report packet of this run is; NULL: none"}
 */
 with sharing as (
     select

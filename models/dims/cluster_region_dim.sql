@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per unique cluster, region, zone and scheduler slice that some run states.
+  One row per unique combination of cluster, region, zone and scheduler that a run states.
 grain: [cluster_region_key]
 columns:
   cluster_region_key: {type: varchar, description: "Digest of the columns below", tests: [not_null, unique]}

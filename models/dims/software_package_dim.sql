@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per software bundle and component in it, with the component's version. A component that the evidence
-  names without a version has none; a component that it does not name has no row.
+  One row per software bundle and component in it, with the component's version. The version is NULL if the evidence
+  names the component without one. A component that the evidence does not name has no row.
 grain: [software_version_key, component, version]
 columns:
   software_version_key: {type: varchar, description: "Key in software_version_dim", tests: [not_null, {relationships: main.software_version_dim.software_version_key}]}

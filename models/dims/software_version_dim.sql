@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per unique software bundle that some run states. What a run does not state is NULL.
+  One row per unique combination of software versions that a run states. What a run does not state is NULL.
 grain: [software_version_key]
 columns:
   software_version_key: {type: varchar, description: "Digest of the columns below", tests: [not_null, unique]}

@@ -1,16 +1,16 @@
 /*
 description: >
-  One row per frozen workload spec. The document is kept whole: what the evidence states, or, of a run with a declaration,
-  {"declared": [...], "stated": ...}. The columns are read from it, as declared first, so two runs with the same digest
-  always have the same row.
+  One row per frozen workload spec. The document is kept whole: what the evidence states or, for a run with a
+  declaration, {"declared": [...], "stated": ...}. The columns are read from it, and a declared value takes
+  precedence, so two runs with the same digest always have the same row.
 grain: [workload_spec_digest]
 columns:
   workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [not_null, unique]}
   workload_document: {type: varchar, description: "The document itself, canonical JSON", tests: [not_null]}
-  declared_spec_digest: {type: varchar, description: "sha256 of the document that was declared, as wh validate prints it; NULL: none was"}
+  declared_spec_digest: {type: varchar, description: "sha256 of the declared document, as wh validate prints it; NULL: none was declared"}
   model: {type: varchar, description: "The model or kernel under test"}
   precision: {type: varchar, description: "Weight data type as written"}
-  protocol: {type: varchar, description: "How load is put on: a scenario or a wire protocol"}
+  protocol: {type: varchar, description: "How load is generated: a scenario or a wire protocol"}
   deployment_model: {type: varchar, description: "Parallelism and placement"}
   batching_policy: {type: varchar, description: "Batching policy"}
   concurrency_point: {type: bigint, description: "Requests in flight, where the workload fixes it"}

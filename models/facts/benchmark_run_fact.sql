@@ -1,9 +1,9 @@
 /*
 description: >
   One row per run: what was run, on what, when, and how it ended. A run that several bundles state is read from one of
-  them (staging.run_bundle); where their bytes differ, has_conflict is true and the run is not publishable, until somebody
-  settles which of them is its evidence. Neither is one whose state is not admitted: somebody retracted it, or another run
-  stands in its stead.
+  them (staging.run_bundle). If their bytes differ, has_conflict is true, and the run cannot be published until wh
+  settle decides which bundle is its evidence. A run that was retracted, or that another run supersedes, cannot be
+  published either.
 materialized: incremental
 key: [run_id]
 grain: [run_id]
@@ -11,14 +11,14 @@ collects: benchmark_run
 role: runs
 columns:
   run_id: {type: varchar, description: "One execution of one benchmark case, the unit of replication", tests: [not_null, unique]}
-  benchmark_case_id: {type: varchar, description: "What is measured, without who measured it", tests: [not_null]}
+  benchmark_case_id: {type: varchar, description: "What is measured, whoever measured it", tests: [not_null]}
   workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [{relationships: main.workload_dim.workload_spec_digest}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle this row is read from", tests: [not_null]}
   raw_folder: {type: varchar, description: "The run's own folder in its bundle, with its closing slash, or its own file", tests: [not_null]}
   raw_section: {type: varchar, description: "Which bytes of its file are the run's, where a file holds several runs: offset+length; NULL: all"}
   family: {type: varchar, description: "The evidence family, as its ingestor is named", tests: [not_null]}
   mode: {type: varchar, description: "What the run is for: performance, or a run that supports one", tests: [not_null, {accepted_values: [performance, accuracy, compliance, ranging]}]}
-  supports_run_id: {type: varchar, description: "The performance run that this run backs; NULL for a performance run"}
+  supports_run_id: {type: varchar, description: "The performance run that this run supports; NULL for a performance run"}
   intent: {type: varchar, description: "publication, exploratory or validation; NULL where the evidence does not say"}
   cadence: {type: varchar, description: "canary, nightly, pre_release or a round's name; NULL where the evidence does not say"}
   benchmark_grade: {type: varchar, description: "publication_grade or realism_grade; NULL where nobody declared it"}
@@ -51,13 +51,13 @@ columns:
   cluster_region_key: {type: varchar, description: "Key in cluster_region_dim", feed: false, tests: [{relationships: main.cluster_region_dim.cluster_region_key}]}
   outcome_digest: {type: varchar, description: "Digest of the run's own files: two runs that share it are one execution", feed: false}
   bundle_count: {type: bigint, description: "How many evidence bundles state this run", feed: false, tests: [not_null]}
-  has_conflict: {type: boolean, description: "Whether bundles state different bytes for this run, and nobody settled which is its evidence", feed: false, tests: [not_null]}
-  settled_reason: {type: varchar, description: "Why this bundle is its evidence and no other, in the words of who settled it; NULL: nobody had to", feed: false}
-  settled_since: {type: timestamptz, unit: UTC, description: "When that was settled; NULL: nobody had to", feed: false}
+  has_conflict: {type: boolean, description: "Whether bundles have different bytes for this run, and it is not settled which of them is its evidence", feed: false, tests: [not_null]}
+  settled_reason: {type: varchar, description: "Why this bundle is the evidence, in the words of the person who settled it; NULL: nothing was settled", feed: false}
+  settled_since: {type: timestamptz, unit: UTC, description: "When that was settled; NULL: nothing was settled", feed: false}
   state: {type: varchar, description: "Whether the run counts: admitted, retracted, or superseded by another run", feed: false, tests: [not_null, {accepted_values: [admitted, retracted, superseded]}]}
-  state_reason: {type: varchar, description: "Why it is not admitted, in the words of who decided; NULL: it is", feed: false}
+  state_reason: {type: varchar, description: "Why it is not admitted, in the words of the person who decided; NULL: it is", feed: false}
   state_since: {type: timestamptz, unit: UTC, description: "When that was decided; NULL: it is admitted", feed: false}
-  superseded_by: {type: varchar, description: "The run that stands in its stead; NULL: none", feed: false}
+  superseded_by: {type: varchar, description: "The run that supersedes it; NULL: none", feed: false}
 */
 select
     run.run_id,

@@ -1,9 +1,9 @@
 /*
 description: >
-  One row per issue: what an ingestor could not read or found odd in a bundle, what is wrong with a run
-  declaration (declaration-not-valid, grade-downgraded), every run whose declared model is not the evidence's
-  (declaration-disagrees), every run that bundles state differently (run-conflict: it is not published), and what staging
-  models report (they feed issue).
+  One row per issue: what an ingestor could not read or found odd in a bundle; what is wrong with a run declaration
+  (declaration-not-valid, grade-downgraded); each run whose declared model differs from the one in the evidence
+  (declaration-disagrees); each run that bundles state differently, which is not published (run-conflict); and what
+  staging models report (they feed issue).
 grain: [artifact_manifest_digest, raw_path, issue_number]
 collects: issue
 columns:

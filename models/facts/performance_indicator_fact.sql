@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run and key of a performance indicator's JSON, long form: a new indicator needs no migration. Units are in
-  the key's suffix where the indicator states them, else unknown.
+  One row per run and key of a performance indicator's JSON, in long form, so that a new indicator needs no new
+  column. The suffix of a key is its unit if the indicator states one; else the unit is unknown.
 materialized: incremental
 key: [run_id]
 grain: [run_id, kind, key]

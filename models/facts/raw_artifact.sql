@@ -10,8 +10,8 @@ columns:
   sha256: {type: varchar, description: "sha256 of the file's bytes", tests: [not_null]}
   media_type: {type: varchar, description: "Media type, where the ingestor knows it"}
   role: {type: varchar, description: "What the file is in its family, where the ingestor knows it"}
-  copies: {type: bigint, description: "How many files of the warehouse have these very bytes", tests: [not_null]}
-  is_recognised: {type: boolean, description: "Whether an ingestor took these very bytes into a bundle, this one or another", tests: [not_null]}
+  copies: {type: bigint, description: "How many files of the warehouse have the same bytes", tests: [not_null]}
+  is_recognised: {type: boolean, description: "Whether an ingestor took the same bytes into a bundle, this one or another", tests: [not_null]}
 */
 with stored as (
     select

@@ -1,13 +1,14 @@
 /*
 description: >
-  One row per finding of wh changes that was recorded or marked: a change of a series, its size, and what became of it. The rows are
-  marks in the ledger, the last one of each finding, so this table follows from the ledger alone: wh changes finds anew what nobody
-  has marked yet. Findings are decisions about numbers, and no evidence: nothing of this table can be published.
+  One row per finding of wh changes that was recorded or marked: a change of a series, its size, and what was decided
+  about it. The rows are the last mark of each finding in the ledger; findings that nobody has marked are not here,
+  because wh changes finds them again. Findings are decisions about numbers, not evidence, so nothing in this table
+  can be published.
 grain: [finding_id]
 columns:
   finding_id: {type: varchar, description: "The finding: rule, series, direction, and the level that the change ends", tests: [not_null, unique]}
-  state: {type: varchar, description: "What became of it", tests: [not_null, {accepted_values: [open, acknowledged, explained, fixed, false-alarm]}]}
-  reason: {type: varchar, description: "Why, in the words of who marked it", tests: [not_null]}
+  state: {type: varchar, description: "What was decided about it", tests: [not_null, {accepted_values: [open, acknowledged, explained, fixed, false-alarm]}]}
+  reason: {type: varchar, description: "Why, in the words of the person who marked it", tests: [not_null]}
   rule: {type: varchar, description: "The rule that found it, with its version; findings of other versions are not comparable"}
   series_key: {type: varchar, description: "The series, as in mart.measurement"}
   indicator: {type: varchar, description: "What measured"}

@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per request of a run, at one workload point and load: what the client saw of it. A time that was not measured
-  is NULL; a request that failed is a row with that status. Requests of one run are not replicates: the run is.
+  One row per request of a run, at one workload point and load: what the client saw of it. A time that was not
+  measured is NULL. A failed request is a row with that status. The requests of one run are not replicates; the unit
+  of replication is the run.
 materialized: incremental
 key: [run_id]
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s, request_index]
@@ -16,7 +17,7 @@ columns:
   request_index: {type: bigint, description: "Place in the file, from 0", tests: [not_null, {range: {min: 0}}]}
   status: {type: varchar, description: "How the request ended; NULL where the evidence does not say", tests: [{accepted_values: [succeeded, failed]}]}
   error: {type: varchar, description: "The evidence's own words for a failure"}
-  started_s: {type: double, unit: s, description: "When it was sent, since the first request of its point was"}
+  started_s: {type: double, unit: s, description: "When it was sent, counted from the first request of its point"}
   ttft_ms: {type: double, unit: ms, description: "Time to first token"}
   tpot_ms: {type: double, unit: ms, description: "Time per output token after the first"}
   itl_mean_ms: {type: double, unit: ms, description: "Inter-token latency, mean over the request's gaps"}

@@ -1,8 +1,8 @@
 /*
 description: >
-  One row per run whose evidence states how the model was served, or what lengths were asked for. A size, a quantisation or prefix caching that
-  a feeder does not state is read from the flags of the server. What is not stated is NULL, even if the server has a default. A value
-  on which the servers of a run differ is NULL too.
+  One row per run whose evidence states how the model was served, or which lengths were asked for. A size, a
+  quantisation or prefix caching that a feeder does not state is read from the server's flags. What is not stated is
+  NULL, even if the server has a default. A value that differs between the servers of a run is NULL, too.
 materialized: incremental
 key: [run_id]
 grain: [run_id]
@@ -15,7 +15,7 @@ columns:
   expert_parallel_size: {type: bigint, description: "Expert-parallel size"}
   data_parallel_size: {type: bigint, description: "Data-parallel size, as the server counts it"}
   precision: {type: varchar, description: "Quantisation of the served weights, or else their data type, lower case, as stated"}
-  is_prefix_caching_enabled: {type: boolean, description: "Whether the server was told, or says, that it caches prefixes; NULL: not stated"}
+  is_prefix_caching_enabled: {type: boolean, description: "Whether the server was configured to cache prefixes, or reports that it does; NULL: not stated"}
   server_flags: {type: varchar, description: "The server's arguments as --name=value, without those that are off, and secrets; those of several servers are separated by ' ; '"}
   input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request; their mean where a distribution was asked for"}
   output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request; their mean where a distribution was asked for"}

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run, workload point and concurrency point: what a client of the served model saw. A latency, rate or cost
-  that was not measured is NULL, also when every request failed.
+  One row per run, workload point and concurrency point: what a client of the served model saw. A latency, rate or
+  cost that was not measured is NULL, as it is if every request failed.
 materialized: incremental
 key: [run_id]
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]

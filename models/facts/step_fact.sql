@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per step, block of steps or phase that a training run's log tracks, in the order of the log: the detail behind
-  training_outcome_fact. What was not logged, or whose unit is not known, is NULL.
+  One row per step, block of steps or phase in a training run's log, in the order of the log: the detail behind
+  training_outcome_fact. A value that was not logged, or whose unit is not known, is NULL.
 materialized: incremental
 key: [run_id]
 grain: [run_id, position]
@@ -12,7 +12,7 @@ columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   position: {type: bigint, description: "Where in the run's evidence, ascending, e.g. the line", tests: [not_null]}
   phase: {type: varchar, description: "init, train or eval", tests: [not_null, {accepted_values: [init, train, eval]}]}
-  covers: {type: varchar, description: "What the times and rates are of: one step, the mean over a block of steps, or a phase", tests: [{accepted_values: [step, block, phase]}]}
+  covers: {type: varchar, description: "What the times and rates cover: one step, the mean over a block of steps, or a phase", tests: [{accepted_values: [step, block, phase]}]}
   logged_at: {type: timestamptz, unit: UTC, description: "When it was logged"}
   logged_step: {type: double, description: "The step as logged; some producers count samples or epochs here"}
   samples_count: {type: double, description: "Samples as logged"}

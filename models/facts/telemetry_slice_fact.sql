@@ -1,8 +1,8 @@
 /*
 description: >
-  One row per run, time window and scope (node, channel, rank, request group, client, server): infrastructure and service
-  metrics at reduced cardinality. Counters are deltas over the window; what was not exported is NULL. What a client saw of
-  the requests that it sent in a window and what a server reports of itself are separate rows.
+  One row per run, time window and scope (node, channel, rank, request group, client, server): infrastructure and
+  service metrics at reduced cardinality. Counters are deltas over the window. What was not exported is NULL. What a
+  client saw of its requests in a window, and what a server reports about itself, are separate rows.
 materialized: incremental
 key: [run_id]
 grain: [run_id, scope, scope_name, window_start]
@@ -10,8 +10,8 @@ collects: telemetry_slice
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  scope: {type: varchar, description: "What the window is of", tests: [not_null, {accepted_values: [node, channel, gpu, rank, pair, request, client, server]}]}
-  scope_name: {type: varchar, description: "Which one, e.g. a host name or a channel; NULL when the run has but one"}
+  scope: {type: varchar, description: "What the window is about", tests: [not_null, {accepted_values: [node, channel, gpu, rank, pair, request, client, server]}]}
+  scope_name: {type: varchar, description: "Which one, e.g. a host name or a channel; NULL if the run has only one"}
   node_name: {type: varchar, description: "The node, for a scope on one node"}
   gpu_uuid: {type: varchar, description: "The GPU, for a scope on one GPU"}
   rank_id: {type: bigint, description: "The rank, for a scope on one rank of a distributed job"}

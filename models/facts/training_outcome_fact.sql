@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run, phase and scale point of a training benchmark. Time to train, rates, reliability and scaling are the
-  train phase's. What was not measured is NULL.
+  One row per run, phase and scale point of a training benchmark. Time to train, rates, reliability and scaling belong
+  to the train phase. What was not measured is NULL.
 materialized: incremental
 key: [run_id]
 grain: [run_id, phase, node_count, accelerator_count]

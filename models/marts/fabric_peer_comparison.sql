@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per test of a fabric check with an average bus bandwidth, beside its peers: the same workload on the same cluster with
-  as many nodes and ranks. A straggler, a slow pair or node, is far below the median of its peers.
+  One row per test of a fabric check with an average bus bandwidth, beside its peers: tests of the same workload on
+  the same cluster with the same number of nodes and ranks. A straggler (a slow pair or node) is far below the median
+  of its peers.
 grain: [run_id, test_index]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

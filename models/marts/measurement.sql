@@ -1,8 +1,9 @@
 /*
 description: >
-  One row per run and metric: the value, what makes it comparable with other values, and when and in which session it was measured.
-  Only performance runs that count: admitted, without conflict, not failed, and no copy of another run. Two rows with the same comparable_key are repeats of
-  each other; two with the same series_key differ at most in software and measuring script, which is what a series over time is about.
+  One row per run and metric: the value, what makes it comparable with other values, and when and in which session it
+  was measured. Only performance runs that are admitted, without conflict and not failed have rows. Two rows with the
+  same comparable_key are repeats of each other. Two rows with the same series_key differ at most in software and
+  measuring script, as the points of a series over time do.
 grain: [run_id, indicator, metric, point]
 role: measurements
 columns:
@@ -14,9 +15,9 @@ columns:
   unit: {type: varchar, description: "Unit; NULL: dimensionless, or the source states none"}
   better: {type: varchar, description: "Which direction is better: lower, higher, or neither where no definition says", tests: [not_null, {accepted_values: [lower, higher, neither]}]}
   metric_version: {type: varchar, description: "The definitions of metric_definition_dim that apply, with their versions; NULL: none"}
-  session: {type: varchar, description: "Scheduler job; else day and testbed; else bundle (staging.run_replicate). The runs of one session share what it did to them", tests: [not_null]}
+  session: {type: varchar, description: "Scheduler job; else day and testbed; else bundle (staging.run_replicate). The runs of one session share its disturbances", tests: [not_null]}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run; NULL where the evidence does not say"}
-  benchmark_case_id: {type: varchar, description: "What is measured, without who measured it", tests: [not_null]}
+  benchmark_case_id: {type: varchar, description: "What is measured, whoever measured it", tests: [not_null]}
   workload: {type: varchar, description: "Digest of the frozen workload document"}
   parameters: {type: varchar, description: "Parameters of the indicator, key=value, sorted"}
   hardware: {type: varchar, description: "Key in hardware_topology_dim"}
@@ -24,7 +25,7 @@ columns:
   node: {type: varchar, description: "The node or nodes that took part; NULL where the evidence does not say"}
   software: {type: varchar, description: "Key in software_version_dim"}
   script: {type: varchar, description: "sha256 of the script that measured"}
-  series_key: {type: varchar, description: "Digest of what has to be equal for a series over time: all of the above but node, software and script", tests: [not_null]}
+  series_key: {type: varchar, description: "Digest of what must be equal in a series over time: all of the above except node, software and script", tests: [not_null]}
   comparable_key: {type: varchar, description: "Digest of the same with software and script: repeats share it", tests: [not_null]}
 */
 with serving as (

@@ -1,18 +1,18 @@
 /*
 description: >
-  One row per result of an MLPerf Inference submission: its performance by the round's rules and the unit that value truly
-  has. Which figure is the result, by scenario: Offline, Server and Interactive: tokens per second where the load generator
-  counts or infers tokens (a Server result before v4.1: samples, of the LLM completed, of all others scheduled), else samples;
-  SingleStream: the early-stopping p90 of the query, or its p90 where early stopping was on token latencies; MultiStream: the
-  early-stopping p99. Before v2.0: the p90 of SingleStream, the streams of MultiStream.
-
-  An edge system may infer a result from a run of another scenario (is_inferred): MultiStream from SingleStream is 8 times the
-  early-stopping p99 (before v2.0: the p99); Offline from SingleStream is its queries per second; Offline from MultiStream is
-  samples_per_query over the mean latency of a query. The log of that run lies in the scenario's folder; where an owed scenario
-  has no folder, the run of the SingleStream folder is taken, or for Offline that of the MultiStream folder where there is one.
-  Nothing else may be inferred: such a row has no performance. Nor has a row whose logs state a result twice, with different values,
-  whose logs have errors of the load generator, or were written in accuracy mode. Source: MLCommons' submission checker and
-  preprocess_submission.
+  One row per result of an MLPerf Inference submission: its performance by the rules of the round, and the unit that
+  the value really has. The scenario decides which figure is the result. Offline, Server and Interactive: tokens per
+  second if the load generator counts or infers tokens, else samples per second (for Server before v4.1: completed
+  samples of the LLM, scheduled samples of all other models). SingleStream: the early-stopping p90 of the query, or
+  its plain p90 if early stopping was on token latencies. MultiStream: the early-stopping p99. Before v2.0: the p90 of
+  SingleStream, and the streams of MultiStream. An edge system may infer a result from a run of another scenario
+  (is_inferred): MultiStream from SingleStream is 8 times the early-stopping p99 (before v2.0: the p99); Offline from
+  SingleStream is its queries per second; Offline from MultiStream is samples_per_query over the mean latency of a
+  query. The log of that run is in the folder of the inferred scenario. If a required scenario has no folder, the run
+  of the SingleStream folder is taken or, for Offline, that of the MultiStream folder if there is one. Nothing else
+  may be inferred, and performance is NULL then. It is also NULL if the logs state a result twice with different
+  values, contain errors of the load generator, or were written in accuracy mode. Source: MLCommons' submission
+  checker and preprocess_submission.
 grain: [run_id, scenario]
 columns:
   run_id: {type: varchar, description: "The run whose logs the result comes from", tests: [not_null]}
@@ -36,10 +36,10 @@ columns:
   performance_unit: {type: varchar, description: "The true unit", tests: [{accepted_values: [Tokens/s, Samples/s, Queries/s, Latency (ms), Streams]}]}
   power: {type: double, description: "Mean power or energy per query in the measured window, in power_unit"}
   power_unit: {type: varchar, description: "Watts or millijoules", tests: [{accepted_values: [Watts, millijoules]}]}
-  power_state: {type: varchar, description: "measured, missing (power was measured, its log is not here) or NULL: no power submission"}
+  power_state: {type: varchar, description: "measured, missing (power was measured, but its log is not in the bundle) or NULL: no power submission"}
   status: {type: varchar, description: "succeeded, invalid or unknown", tests: [not_null]}
   state: {type: varchar, description: "Whether the run counts: admitted, retracted or superseded", tests: [not_null]}
-  has_conflict: {type: boolean, description: "Whether bundles disagree on the run", tests: [not_null]}
+  has_conflict: {type: boolean, description: "Whether bundles disagree about the run", tests: [not_null]}
 */
 with logged as (
     select

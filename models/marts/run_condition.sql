@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run and condition: what it ran on and with, and what the host did meanwhile, in long form, so that two sets of runs can
-  be compared condition by condition. What is not stated has no row.
+  One row per run and condition, in long form: what the run ran on and with, and what the host did meanwhile. Two sets
+  of runs can be compared condition by condition. What is not stated has no row.
 materialized: view
 grain: [run_id, kind, name]
 role: conditions

@@ -1,8 +1,9 @@
 /*
 description: >
-  One row per accelerator whose vendor documents its peak: dense FP8 matrix FLOP per second, which is half of what data sheets
-  print "with sparsity". FP8 because language models are trained in it, or narrower, on all of these, and because logs
-  before v6.0 do not state the type: a run in BF16 can reach no more than half of it. One that is not here has no documented peak.
+  One row per accelerator with a documented peak: dense FP8 matrix FLOP per second, which is half of what data sheets
+  print "with sparsity". FP8, because language models are trained in it, or in narrower types, on all of these, and
+  because logs before v6.0 do not state the type; a run in BF16 can reach at most half of it. The vendor documents no
+  peak for an accelerator that is not here.
 grain: [accelerator_family, accelerator_form_factor]
 columns:
   accelerator_family: {type: varchar, description: "As the rules of accelerator_rule name it", tests: [not_null]}

@@ -1,16 +1,16 @@
 /*
 description: >
-  One row per name and product of an accelerator: the words that a text names it by, and what its maker makes under that name. A project adds its own by a
-  staging model with `feeds: accelerator_rule`.
+  One row per name and product of an accelerator: the words by which a text names it, and what its maker makes under
+  that name. A project adds rules with a staging model that has `feeds: accelerator_rule`.
 grain: [name, vendor, family, form_factor, memory_gb, memory_type]
 collects: accelerator_rule
 columns:
-  name: {type: varchar, description: "The words, lower case, letters and digits only, a single blank between them", tests: [not_null]}
+  name: {type: varchar, description: "The words, lower case, letters and digits only, separated by single blanks", tests: [not_null]}
   vendor: {type: varchar, description: "Who makes it", tests: [not_null]}
   family: {type: varchar, description: "The accelerator's model without form factor and memory: H100", tests: [not_null]}
   form_factor: {type: varchar, description: "Form factor of this product; NULL: whichever a text states"}
   memory_gb: {type: bigint, unit: GB, description: "Its memory, as its maker names the product; NULL: whichever a text states"}
-  memory_type: {type: varchar, description: "Its kind of memory, lower case, where that tells it from another product: hbm3"}
+  memory_type: {type: varchar, description: "Its memory type, lower case, if that distinguishes it from another product: hbm3"}
   source: {type: varchar, description: "Where that is documented"}
 */
 select

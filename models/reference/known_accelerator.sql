@@ -1,8 +1,9 @@
 /*
 description: >
-  One row per name and product of an accelerator that its maker documents: the standard rules. Where a maker sells one form factor or one size of memory
-  under a name, the name alone tells it; where there are several, only those words of a text tell that name one of them. Sizes that are made for one customer,
-  and are in no data sheet, are not here.
+  One row per name and product of an accelerator that its maker documents: the standard rules. If a maker sells one
+  form factor or one memory size under a name, the name alone identifies it. If there are several, only a text that
+  states the form factor or memory identifies one of them. Sizes that are made for one customer, and are in no data
+  sheet, are not here.
 grain: [name, family, form_factor, memory_gb, memory_type]
 feeds: accelerator_rule
 */

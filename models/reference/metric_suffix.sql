@@ -1,8 +1,9 @@
 /*
 description: >
-  One row per ending of a metric's name that states its unit, and which direction is better of a quantity in that unit: a time is
-  better shorter, a rate higher. It applies to metrics that metric_definition_dim does not define; of several endings the longest
-  counts. elapsed and rate are the result keys of Thoth's performance indicators, which state no unit.
+  One row per ending of a metric's name that states its unit, with the better direction of a quantity in that unit: a
+  shorter time, a higher rate. It applies to metrics that metric_definition_dim does not define. If several endings
+  match, the longest one counts. elapsed and rate are result keys of Thoth's performance indicators, which state no
+  unit.
 grain: [suffix]
 columns:
   suffix: {type: varchar, description: "Ending of the name, or the whole name", tests: [not_null, unique]}

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per official model and scenario that an edge submission owes and that the rules let be inferred from another of
-  its runs when it was not run. Source: the submission checker's required scenarios for edge systems.
+  One row per official model and scenario that an edge submission must have, and that the rules allow to be inferred
+  from another of its runs. Source: the submission checker's required scenarios for edge systems.
 grain: [model, scenario]
 columns:
   model: {type: varchar, description: "Official model name", tests: [not_null]}

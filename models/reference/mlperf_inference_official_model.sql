@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per folder name that differs from the official model's name. Source: the submission checker's model mapping
-  and the official results tables (UsedModel beside Model). A folder that is not here is its own official name.
+  One row per folder name that differs from the official model's name. For a folder that is not here, the folder name
+  is the official name. Source: the submission checker's model mapping and the official results tables (UsedModel
+  beside Model).
 grain: [benchmark]
 columns:
   benchmark: {type: varchar, description: "Benchmark folder, lower case", tests: [not_null, unique]}

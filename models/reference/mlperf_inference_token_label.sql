@@ -1,9 +1,9 @@
 /*
 description: >
-  One row per round, official model and scenario that the official results table labels Tokens/s. Every other Offline
-  row is labelled Samples/s, Server and Interactive Queries/s, SingleStream and MultiStream Latency (ms), whatever the
-  value really is. Source: the unit tables of the submission checker of each round. A round that is not here is one
-  whose labels are not known.
+  One row per round, official model and scenario that the official results table labels Tokens/s. Every other row is
+  labelled Samples/s (Offline), Queries/s (Server and Interactive) or Latency (ms) (SingleStream and MultiStream),
+  whatever unit the value really has. The labels of a round that is not here are not known. Source: the unit tables of
+  the submission checker of each round.
 grain: [round, model, scenario]
 columns:
   round: {type: varchar, description: "Round, e.g. v5.1", tests: [not_null]}

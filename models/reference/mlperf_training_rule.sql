@@ -1,10 +1,10 @@
 /*
 description: >
-  One row per MLPerf Training (and HPC) benchmark: how many runs a result rests on, and how many of the fastest and of the
-  slowest are dropped. A run that did not converge counts as one of the slowest; more of them than are dropped leave no
-  result. A benchmark that is not here drops one at each end and states no number of runs. Sources: MLPerf Training rules,
-  section Benchmark Results; mlcommons/logging, benchmark_meta.py and result_summarizer.py (rounds v0.7 to v5.1); of
-  v6.0, half of the reference's runs in rcps_gpt_oss_20b.json.
+  One row per MLPerf Training (and HPC) benchmark: how many runs a result needs, and how many of the fastest and of
+  the slowest are dropped. A run that did not converge counts as one of the slowest; if more of them failed than are
+  dropped, there is no result. For a benchmark that is not here, one run is dropped at each end, and the number of
+  runs is not checked. Sources: MLPerf Training rules, section Benchmark Results; mlcommons/logging, benchmark_meta.py
+  and result_summarizer.py (rounds v0.7 to v5.1); for v6.0, half of the reference's runs in rcps_gpt_oss_20b.json.
 grain: [benchmark]
 columns:
   benchmark: {type: varchar, description: "Benchmark folder", tests: [not_null, unique]}

@@ -1,9 +1,9 @@
 /*
 description: >
-  One row per source file and tracked statistic of MLPerf Training logs whose unit is documented or follows from the log
-  itself: what it measures, over what, and how that is known. The logs state no units. What is not here, or comes from another
-  source file, stays in the landing table and is no measure: retinanet's throughput is the example, which no count of
-  samples and no clock in its log bears out.
+  One row per source file and tracked statistic of MLPerf Training logs whose unit is documented or follows from the
+  log itself: what it measures, over what, and how that is known. The logs state no units. A statistic that is not
+  here, or comes from another source file, stays in the landing table and is not used. An example is retinanet's
+  throughput, which neither the sample counts nor the clock in its log confirm.
 grain: [producer, stat]
 columns:
   producer: {type: varchar, description: "End of the path of the source file that wrote the line", tests: [not_null]}

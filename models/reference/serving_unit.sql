@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per unit that a serving benchmark states beside a statistic: what kind of quantity it is of, and the factor to
-  milliseconds, to a rate per second or to a count. A unit that is not here is not converted, and its statistic stays NULL.
+  One row per unit that a serving benchmark states beside a statistic: the kind of quantity, and the factor to
+  milliseconds, to a rate per second or to a count. A statistic with a unit that is not here is NULL.
 grain: [unit]
 columns:
   unit: {type: varchar, description: "As written", tests: [not_null, unique]}

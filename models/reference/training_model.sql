@@ -1,8 +1,9 @@
 /*
 description: >
-  One row per training benchmark whose model has a documented size: what model FLOP per second are computed from. Model FLOP
-  are 2 per parameter and token for the forward pass and 4 for the backward pass (Kaplan et al. 2020, section 2.1), without
-  attention's own products and without recomputation; 2 of the 4 are the gradients of weights, which frozen weights do not have.
+  One row per training benchmark whose model has a documented size, from which model FLOP per second are computed.
+  Model FLOP are 2 per parameter and token for the forward pass and 4 for the backward pass (Kaplan et al. 2020,
+  section 2.1), without the products of attention and without recomputation. Of the 4, 2 are for the gradients of
+  weights, which frozen weights do not have.
 grain: [benchmark]
 columns:
   benchmark: {type: varchar, description: "Benchmark", tests: [not_null, unique]}

@@ -1,10 +1,10 @@
 /*
 description: >
-  One row per text that names accelerators, the accelerator that it names, by the rules of accelerator_rule. A name within a
-  longer one that the text holds does not count (L40 in L40S, RTX 4090 in RTX 4090 D), and a text that may name another product
-  beside or behind it (H100 + Foo9000, H100-Z) names none. Of the products of a name, those are left
-  that agree with the form factor, memory and kind of memory that the text states. Where several are left, what they differ in
-  is NULL, with the reason. Nothing is guessed: H100 alone is a family, without form factor and memory.
+  One row per text that names accelerators: the accelerator that it names, by the rules of accelerator_rule. A name
+  inside a longer name does not count (L40 in L40S, RTX 4090 in RTX 4090 D). A text that may name another product as
+  well (H100 + Foo9000, H100-Z) names none. The products of a name are narrowed to those that agree with the form
+  factor, memory size and memory type that the text states. If several are left, the columns in which they differ are
+  NULL, and accelerator_reason says why. Nothing is guessed: H100 alone is a family, without form factor and memory.
 grain: [artifact_manifest_digest, stated_by]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
@@ -14,8 +14,8 @@ columns:
   accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
   accelerator_memory_gb: {type: bigint, unit: GB, description: "Its memory as its maker names the product; NULL where it is not known"}
   accelerator_name: {type: varchar, description: "One name for all spellings: the family, with form factor and memory where it has several; NULL for a part of an accelerator, and for a product that no rule knows"}
-  accelerator_reason: {type: varchar, description: "Why it is not known which product it is; NULL: it is", tests: [{accepted_values: [no-rule, several-accelerators, unknown-word, partition, product-unknown, form-factor-unknown, memory-unknown]}]}
-  accelerator_key: {type: varchar, description: "What a run and its price share: accelerator_name, or the text in lower case without punctuation and maker where that tells no product", tests: [not_null]}
+  accelerator_reason: {type: varchar, description: "Why the product is not known; NULL: it is known", tests: [{accepted_values: [no-rule, several-accelerators, unknown-word, partition, product-unknown, form-factor-unknown, memory-unknown]}]}
+  accelerator_key: {type: varchar, description: "What a run and its price share: accelerator_name or, if no product is known, the text in lower case without punctuation and maker", tests: [not_null]}
 */
 with family as (
     select

@@ -1,17 +1,18 @@
 /*
 description: >
-  One row per run: the evidence bundle it is read from. Of several bundles that state a run, the one that somebody settled on is
-  taken, else the one with the most files; which arrived first plays no part. Bundles that hold other bytes under one path, or
-  of a run that is one file under another name of that file, are in conflict, but for those that were set aside when it was settled. Where the bundle that was settled on is not there, the
-  run is in conflict too: the others are not its evidence.
+  One row per run: the evidence bundle that it is read from. If several bundles state a run, the one that wh settle
+  chose is taken, else the one with the most files; the order of arrival does not matter. Bundles are in conflict if
+  they have different bytes under the same path or, for a run that is one file, under another name of that file;
+  bundles that wh settle set aside do not count. If the chosen bundle is gone, the run is in conflict, too, because
+  the others are not its evidence.
 grain: [run_id]
 columns:
   run_id: {type: varchar, description: "One execution of one benchmark case", tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The bundle the run is read from", tests: [not_null]}
   bundle_count: {type: bigint, description: "How many bundles state the run", tests: [not_null]}
-  has_conflict: {type: boolean, description: "Whether bundles hold different bytes for a file of the run, and nobody settled it", tests: [not_null]}
-  settled_reason: {type: varchar, description: "Why this bundle is its evidence and no other; NULL: nobody settled it"}
-  settled_since: {type: timestamptz, unit: UTC, description: "When that was settled; NULL: nobody settled it"}
+  has_conflict: {type: boolean, description: "Whether bundles have different bytes for a file of the run, and it is not settled which of them is its evidence", tests: [not_null]}
+  settled_reason: {type: varchar, description: "Why this bundle is the evidence; NULL: nothing was settled"}
+  settled_since: {type: timestamptz, unit: UTC, description: "When that was settled; NULL: nothing was settled"}
 */
 with stated as (
     select

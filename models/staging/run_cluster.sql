@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per run and bundle that states where it ran; the key is a digest of what is stated, nothing else.
+  One row per run and bundle that states where it ran. The key is a digest of what is stated.
 grain: [run_id, artifact_manifest_digest]
 collects: cluster_region
 columns:

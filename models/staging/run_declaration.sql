@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per run and bundle that declares it: what the declarations nearest to the run's folder say, a BenchmarkRun before a
-  workload spec. One that breaks a rule says nothing, nor does any above it; it is in ingest_issue.
+  One row per run and bundle with a declaration: what the declarations nearest to the run's folder state, a
+  BenchmarkRun before a workload spec. A declaration that breaks a rule is ignored, together with all declarations
+  above it, and reported in ingest_issue.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -10,12 +11,12 @@ columns:
   declared_spec_digest: {type: varchar, description: "sha256 of the workload spec, or else of the BenchmarkRun, as wh validate prints it", tests: [not_null]}
   intent: {type: varchar, description: "publication, exploratory or validation"}
   cadence: {type: varchar, description: "canary, nightly, pre_release, or as written"}
-  benchmark_grade: {type: varchar, description: "The grade that the declared guarantees bear", tests: [{accepted_values: [publication_grade, realism_grade]}]}
+  benchmark_grade: {type: varchar, description: "The grade that the declared guarantees justify", tests: [{accepted_values: [publication_grade, realism_grade]}]}
   grade_reason: {type: varchar, description: "Why the grade is less than what was declared"}
   scheduler_path: {type: varchar, description: "How the run is scheduled"}
   model: {type: varchar, description: "The model under test"}
   precision: {type: varchar, description: "Weight data type as written"}
-  protocol: {type: varchar, description: "How load is put on"}
+  protocol: {type: varchar, description: "How load is generated"}
   deployment_model: {type: varchar, description: "Parallelism and placement"}
   batching_policy: {type: varchar, description: "Batching policy"}
   concurrency_point: {type: bigint, description: "Requests in flight, where the declaration fixes one"}

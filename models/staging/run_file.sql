@@ -1,8 +1,8 @@
 /*
 description: >
-  One row per run, bundle and file that tells of the run: its own files, and those that no other run of the bundle has
-  for its own (system descriptions, measurements, configurations). A run declaration is no run's own, and a list that only
-  restates the run tells of others, too: it is not here.
+  One row per run, bundle and file that describes the run: its own files, and those that belong to no single run of
+  the bundle (system descriptions, measurements, configurations). A run declaration belongs to no single run. A list
+  that restates several runs describes other runs as well and is not here.
 grain: [run_id, artifact_manifest_digest, raw_path]
 role: run_files
 columns:
@@ -10,7 +10,7 @@ columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   raw_path: {type: varchar, description: "The file's path in its bundle", tests: [not_null]}
   sha256: {type: varchar, description: "sha256 of the file's bytes", tests: [not_null]}
-  is_own: {type: boolean, description: "Whether it lies in the run's own folder, or is its own file", tests: [not_null]}
+  is_own: {type: boolean, description: "Whether it is in the run's own folder, or is its own file", tests: [not_null]}
 */
 with own as (
     select

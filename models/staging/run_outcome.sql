@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run and bundle that states it: a digest of the run's own files, and of the run's place in them where they hold
-  several runs, to tell whether two runs are one execution.
+  One row per run and bundle that states it: a digest of the run's own files, and of the run's place in them if they
+  contain several runs. Two runs with the same digest are one execution.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

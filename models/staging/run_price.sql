@@ -1,8 +1,10 @@
 /*
 description: >
-  One row per run and bundle that states hardware: the price of its machine, or why it has none. A price is that of the run's accelerator where both
-  texts name one product, however they spell it, or state the same and no more (H100 and H100), or that of a machine where the system has its name: the latest effective on the day the run
-  started or before. Prices that differ, of two providers say, are none; so is the price of a run without a date, unless only one is known.
+  One row per run and bundle that states hardware: the price of its machine, or why there is none. The price of an
+  accelerator applies if both texts name one product, however they spell it, or if both state the same and nothing
+  more (H100 and H100). The price of a machine applies if the system has its name. Of several prices, the latest one
+  effective on or before the day on which the run started is taken. If prices differ, between two providers for
+  example, there is none. A run without a date has a price only if just one is known.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

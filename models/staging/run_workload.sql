@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per run and bundle that states a workload, in its evidence or by a declaration. The document is kept whole: what
-  is declared and what the evidence states beside each other. The columns are read from it, as declared first.
+  One row per run and bundle that states a workload, in its evidence or by a declaration. The document is kept whole,
+  with what is declared and what the evidence states beside each other. The columns are read from it, and a declared
+  value takes precedence.
 grain: [run_id, artifact_manifest_digest]
 collects: workload
 columns:
@@ -9,10 +10,10 @@ columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [not_null]}
   workload_document: {type: varchar, description: "The document itself, canonical JSON", tests: [not_null]}
-  declared_spec_digest: {type: varchar, description: "sha256 of the document that was declared; NULL: none was", feed: false}
+  declared_spec_digest: {type: varchar, description: "sha256 of the declared document; NULL: none was declared", feed: false}
   model: {type: varchar, description: "The model or kernel under test"}
   precision: {type: varchar, description: "Weight data type as written"}
-  protocol: {type: varchar, description: "How load is put on: a scenario or a wire protocol"}
+  protocol: {type: varchar, description: "How load is generated: a scenario or a wire protocol"}
   deployment_model: {type: varchar, description: "Parallelism and placement"}
   batching_policy: {type: varchar, description: "Batching policy"}
   concurrency_point: {type: bigint, description: "Requests in flight, where the workload fixes it"}

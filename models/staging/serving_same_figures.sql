@@ -1,9 +1,10 @@
 /*
 description: >
-  One row per serving outcome whose figures another run also states: probably one measurement that was filed twice, as by two
-  tools or in two folders. Only admitted runs without a conflict are compared. Figures are the same if all that both runs state
-  agree to six digits, and at least three do. Of the runs that share a first figure, each is compared with the first by name,
-  and that one with the last, so that the cost does not grow with the square of the runs.
+  One row per serving outcome whose figures another run also states: probably one measurement that was filed twice, by
+  two tools or in two folders. Only admitted runs without a conflict are compared. Figures are the same if all values
+  that both runs state agree to six digits, and both state at least three. Among the runs that share a first figure,
+  each is compared with the first by name, and the first with the last, so that the cost does not grow with the square
+  of the number of runs.
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per text that names accelerators: those of a run's hardware, and those that a price list prices. Its words are in one form: lower case, letters
-  and digits, a single blank between them and at both ends; what is written in one piece is taken apart (h100sxm5, 8xH100, l40sx2, RTX4090).
+  One row per text that names accelerators, from the hardware of runs and from price lists. Its words are in one form:
+  lower case, letters and digits, separated by single blanks, with a blank at both ends. Words that are written
+  together are separated (h100sxm5, 8xH100, l40sx2, RTX4090).
 grain: [artifact_manifest_digest, stated_by]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
@@ -9,8 +10,8 @@ columns:
   stated_name: {type: varchar, description: "The text as written", tests: [not_null]}
   words: {type: varchar, description: "Its words", tests: [not_null]}
   form_factors: {type: "varchar[]", description: "The form factors that it states; an NVL card is a PCIe card, and NVL alone", tests: [not_null]}
-  memories_gb: {type: "bigint[]", unit: GB, description: "The sizes of memory that it states, or else the evidence beside it, in GB"}
-  memory_type: {type: varchar, description: "The kind of memory that it states"}
+  memories_gb: {type: "bigint[]", unit: GB, description: "The memory sizes, in GB, that the text states, or else the evidence beside it"}
+  memory_type: {type: varchar, description: "The memory type that it states"}
   is_partition: {type: boolean, description: "Whether it names a part of an accelerator: MIG, vGPU, or a partition mode", tests: [not_null]}
 */
 with stated as (

@@ -18,6 +18,6 @@ def parse_since(text: str, now: datetime) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        hint = "for one: 1y, 6m, 2w, 10d, 12h, 2026-01-31"
+        hint = "for example 1y, 6m, 2w, 10d, 12h, 2026-01-31"
         raise WarehouseError("WH502", f"{printable(text)!r} is no time", hint=hint, exit_code=ExitCode.USAGE) from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -11,9 +11,9 @@ from typing import NoReturn
 
 import typer
 
-from warehouse.cli.output import refused, reset_output, warn
+from warehouse.cli.output import STDOUT, refused, reset_output, warn
 from warehouse.cli.program import program, usage_text
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, naming
 
 _GARBAGE_THRESHOLD = 100_000
 _COMPLETION = "_WH_COMPLETE"  # set by the completion of a shell
@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     reset_output()
     try:
         code = _run(arguments)
-        sys.stdout.flush()
+        with naming(STDOUT):
+            sys.stdout.flush()
         return code
     except WarehouseError as error:
         warn(error)

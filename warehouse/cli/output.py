@@ -16,10 +16,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from warehouse.errors import WarehouseError, printable, printable_lines
+from warehouse.errors import WarehouseError, naming, printable, printable_lines
 from warehouse.errors import counted as counted
 
 NO_MODELS = "there are no models yet: write a select into models/NAME.sql, and wh build makes the table NAME"
+
+STDOUT = "standard output"  # the place of an error in writing there
 
 _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 _GREEN, _YELLOW, _RED, _PLAIN = "\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[0m"
@@ -75,7 +77,7 @@ def say(text: object, *, flush: bool = False, state: str = "") -> None:
     shown = printable_lines(str(text))
     if state in _STATES and _has_colours():
         shown = shown.replace(state, f"{_STATES[state]}{state}{_PLAIN}", 1)
-    print(shown, flush=flush)
+    _print(shown, flush=flush)
 
 
 def say_diff(diff: str) -> None:
@@ -83,21 +85,26 @@ def say_diff(diff: str) -> None:
     lines = printable_lines(diff).split("\n")
     if _has_colours():
         lines = [f"{_COLOURS[line[0]]}{line}{_PLAIN}" if line[:1] in _COLOURS else line for line in lines]
-    print("\n".join(lines))
+    _print("\n".join(lines))
 
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
     from warehouse.transform.finished.query import json_value, printable_json
 
-    print(printable_json(json.dumps(json_value(document), ensure_ascii=False, indent=2)))
+    _print(printable_json(json.dumps(json_value(document), ensure_ascii=False, indent=2)))
 
 
 def print_json_line(document: Any) -> None:
     """One JSON document on one line of stdout, as one of many."""
     from warehouse.transform.finished.query import json_value, printable_json
 
-    print(printable_json(json.dumps(json_value(document), ensure_ascii=False)), flush=True)
+    _print(printable_json(json.dumps(json_value(document), ensure_ascii=False)), flush=True)
+
+
+def _print(text: str, *, flush: bool = False) -> None:
+    with naming(STDOUT):
+        print(text, flush=flush)
 
 
 def _has_colours() -> bool:
@@ -131,7 +138,10 @@ def refused(error: OSError) -> WarehouseError:
 
 def _to_stderr(text: object, *, is_shown: bool) -> None:
     shown = printable_lines(str(text))
-    _log(shown)
+    try:
+        _log(shown)
+    except OSError as error:  # the log is full: the work goes on without it
+        warn(refused(error))
     if is_shown:
         print(shown, file=sys.stderr)
 
@@ -142,7 +152,7 @@ def _log(text: str) -> None:
         return
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     try:
-        with _output.log.open("a", encoding="utf-8") as file:
+        with naming(_output.log), _output.log.open("a", encoding="utf-8") as file:
             file.writelines(f"{now} {line}\n" for line in text.splitlines() if line)
     except OSError:
         _output = replace(_output, log=None)  # or reporting this error would fail, too

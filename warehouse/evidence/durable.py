@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from warehouse.errors import naming
+
 _LOCK = ".lock"
 
 
@@ -37,13 +39,13 @@ def make_folder(folder: Path) -> None:
 
 def write_new(path: Path, chunks: Iterable[bytes]) -> None:
     """Write a new file, which a crash may lose. Raises `FileExistsError`."""
-    with open(path, "xb") as stream:
+    with naming(path), open(path, "xb") as stream:
         stream.writelines(chunks)
 
 
 def write_synced(path: Path, chunks: Iterable[bytes]) -> None:
     """Write a new file and fsync it; its name is not durable yet. Raises `FileExistsError`."""
-    with open(path, "xb") as stream:
+    with naming(path), open(path, "xb") as stream:
         stream.writelines(chunks)
         stream.flush()
         os.fsync(stream.fileno())

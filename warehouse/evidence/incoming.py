@@ -108,7 +108,7 @@ class Incoming:
 def _too_large(source: Path, info: os.stat_result, free: int) -> WarehouseError:
     """WH115, for a file that is larger than what is free: found before a byte is written."""
     on_disk = info.st_blocks * 512  # stat(2): always of this size
-    sparse = f", of which {on_disk:,} are on disk: the holes of a sparse file are zeros, and are copied as such" * (on_disk < info.st_size)
+    sparse = f", of which {on_disk:,} are on disk: the holes of a sparse file are copied as zeros" * (on_disk < info.st_size)
     return WarehouseError(
         "WH115", f"it has {info.st_size:,} bytes{sparse}; {free:,} are free", printable(str(source)), "free space, then ingest it again"
     )
@@ -118,5 +118,5 @@ def unwritable(error: OSError, place: Path | str) -> WarehouseError:
     """WH109, for a store that does not take what it is given."""
     return WarehouseError(
         "WH109", f"the store cannot be written: {error.strerror or error}", str(place),
-        "free space or fix the permissions, then ingest again: what is there already is kept",
+        "free space or fix the permissions, then ingest again: what is stored is kept",
     )

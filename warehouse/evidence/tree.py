@@ -92,7 +92,7 @@ def _walk(root: Path, left_out: list[WarehouseError], store_root: Path | None) -
                 left_out.append(WarehouseError("WH102", error.strerror or str(error), printable(path)))
                 continue
             if stat.S_ISDIR(info.st_mode) and root / path == store_root:
-                left_out.append(WarehouseError("WH104", "the store is not evidence", printable(path)))
+                left_out.append(WarehouseError("WH104", "this is the store, not evidence", printable(path)))
             elif stat.S_ISDIR(info.st_mode):
                 pending.append(path)
             elif stat.S_ISREG(info.st_mode):

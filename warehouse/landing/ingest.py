@@ -128,7 +128,7 @@ def _declared(claims: _Claims, tree: Tree, reasons_by_path: dict[str, str]) -> _
     """The claims with the run declarations that lie with their files; of one that lies with none it is told."""
     taken = _claimants(claims)
     declarations = find_declarations(tree, (path for path in tree.files if path not in taken))
-    reasons_by_path.update(dict.fromkeys(declarations, "a run declaration: nothing that is recognised lies in its folder"))
+    reasons_by_path.update(dict.fromkeys(declarations, "a run declaration in a folder without recognised evidence"))
     return [(family, with_declarations(draft, [tree.files[path] for path in declarations])) for family, draft in claims]
 
 
@@ -148,7 +148,7 @@ def _preferring(preferred: str, claims: _Claims, path: Path) -> _Claims:
     wanted = {path for path, names in _claimants(claims).items() if preferred in names}
     if not wanted:
         raise WarehouseError(
-            "WH122", f"{preferred} claims nothing here", printable(str(path)), "wh ingest --dry-run says who does"
+            "WH122", f"{preferred} recognises nothing here", printable(str(path)), "wh ingest --dry-run shows which ingestors recognise it"
         )
     return [
         (family, draft) for family, draft in claims
@@ -208,7 +208,7 @@ def _cut(ingestor: Ingestor, tree: Tree, problems: list[WarehouseError]) -> Iter
         for found in ingestor.bundles(tree):
             fault = None if isinstance(found, Unclaimed) else _fault(ingestor.name, found)
             if fault:
-                problems.append(WarehouseError("WH121", f"cuts a bundle that cannot be stored: {fault}", place))
+                problems.append(WarehouseError("WH121", f"makes a bundle that cannot be stored: {fault}", place))
             else:
                 yield found
     except Exception as error:
@@ -223,7 +223,7 @@ def _fault(family: str, draft: BundleDraft) -> str | None:
     # With the separator sorted first, what lies in a folder comes right after a file of the folder's name.
     paths = sorted((file.raw_path for file in draft.files), key=lambda path: path.replace("/", "\0"))
     if any(path.startswith(f"{before}/") for before, path in pairwise(paths)):
-        return "a raw_path is a file's and a folder's"
+        return "the same raw_path is a file and a folder"
     listed = (ManifestFile(file.raw_path, 0, "0" * 64, file.media_type, file.role) for file in draft.files)
     try:
         parse_manifest(Manifest(family, tuple(listed), draft.identity, draft.source).canonical, "the bundle")

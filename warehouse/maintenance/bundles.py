@@ -54,7 +54,7 @@ def inspect_bundle(store: EvidenceStore, digest: str, entries: Iterable[Entry], 
     if digest in ledgered.removed:
         yield Finding(LEFTOVER, own_key, "the ledger says that policy removed it", "run: wh retention apply; to keep it, ingest the evidence again")
     elif digest not in ledgered.arrivals:
-        yield Finding(UNLEDGERED, own_key, "no event says when it arrived", "ingest the evidence again: the ledger says so then")
+        yield Finding(UNLEDGERED, own_key, "no event says when it arrived", "ingest the evidence again, which records it in the ledger")
     files = {raw_key(digest, file.raw_path): file for file in manifest.files}
     for key in sorted(there - files.keys() - {own_key}):
         aside = set_aside_of(key)
@@ -71,7 +71,7 @@ def _without_manifest(digest: str, ledgered: Ledgered) -> Finding:
     if digest in ledgered.arrivals:
         return Finding(MISSING, manifest_key(digest), f"it arrived {ledgered.arrivals[digest]}", _AGAIN)
     if digest in ledgered.removed:
-        return Finding(LEFTOVER, bundle_key(digest), "its removal by policy was cut short", "run: wh retention apply")
+        return Finding(LEFTOVER, bundle_key(digest), "its removal by policy was interrupted", "run: wh retention apply")
     return Finding(LEFTOVER, bundle_key(digest), "files without a manifest", "ingest the evidence again, or wh gc --apply removes them")
 
 

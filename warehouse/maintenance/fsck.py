@@ -130,7 +130,7 @@ def _bundles(
     total, done = sum(map(chosen, ledgered.arrivals)), 0
     for digest, group in groupby(entries, lambda entry: bundle_of(entry.key)):
         if digest is None:
-            yield from (Finding(ORPHANED, entry.key, "it lies with no bundle", AWAY) for entry in group)
+            yield from (Finding(ORPHANED, entry.key, "it belongs to no bundle", AWAY) for entry in group)
             continue
         seen.add(digest)
         if chosen(digest):
@@ -161,7 +161,7 @@ def _others(store: EvidenceStore, entries: Iterator[Entry]) -> Iterator[Finding]
 def _unfinished(store: EvidenceStore) -> Iterator[Finding]:
     """What dead processes have left of their work."""
     for folder in dead_folders(store.scratch):
-        yield Finding(LEFTOVER, f"incoming/{folder.name}", "the work of a process that has died", "the next ingest removes it, or wh gc --apply")
+        yield Finding(LEFTOVER, f"incoming/{folder.name}", "left by a process that died", "the next ingest removes it, or wh gc --apply")
 
 
 def _in_use(project: Project, store: EvidenceStore) -> set[Path]:

@@ -35,7 +35,7 @@ def inspect_batch(landing: Path, key: str, ledgered: Ledgered, chosen: Callable[
         return
     for digest in document["bundles"]:
         if digest not in ledgered.arrivals and digest not in ledgered.removed:
-            yield Finding(UNLEDGERED, key, f"it holds bundle {digest}, of which the ledger has no word", "ingest the evidence again")
+            yield Finding(UNLEDGERED, key, f"it contains bundle {digest}, which the ledger does not mention", "ingest the evidence again")
     for file in document["files"]:
         yield from _inspect_file(landing, file)
 
@@ -90,12 +90,12 @@ def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Fin
     gone = sorted(path for path in in_use if not path.exists())
     if len(gone) < len(in_use):
         for path in gone:
-            yield Finding(MISSING, f"landing/{path.relative_to(landing).as_posix()}", "the current build rests on it", _AGAIN)
+            yield Finding(MISSING, f"landing/{path.relative_to(landing).as_posix()}", "the current build depends on it", _AGAIN)
 
 
 def _inspect_engine_table(path: Path, key: str) -> Iterator[Finding]:
     if not path.name.startswith(NAME_PREFIX):
-        yield Finding(UNPROTECTED, key, "of an earlier version: its name commits to no bytes", _AGAIN)
+        yield Finding(UNPROTECTED, key, "written by an earlier version: its name does not commit to its bytes", _AGAIN)
         return
     try:
         found = file_digest(path)

@@ -63,7 +63,7 @@ class ClaimInspector:
             if digest in self._ledgered.published:
                 yield Finding(MISSING, record_key, "the ledger says that it was published", _AGAIN)
             else:
-                yield Finding(LEFTOVER, f"publications/{digest}", "a publication that was cut short", "publish the query again")
+                yield Finding(LEFTOVER, f"publications/{digest}", "a publication that was interrupted", "publish the query again")
             return
         try:
             data = self._objects.read(record_key)
@@ -76,7 +76,7 @@ class ClaimInspector:
             return
         self._records[digest] = bytes_digest(data)
         if digest not in self._ledgered.published:
-            yield Finding(UNLEDGERED, record_key, "no event says when it was published", "publish the query again: the ledger says so then")
+            yield Finding(UNLEDGERED, record_key, "no event says when it was published", "publish the query again, which records it in the ledger")
         for key, expected in wanted:
             if key not in there:
                 yield Finding(MISSING, key, "the publication's record lists it", _AGAIN)
@@ -97,7 +97,7 @@ class ClaimInspector:
                 yield _unread(entry.key, error)
                 continue
             if digest not in self._needed_specs:
-                yield Finding(LEFTOVER, entry.key, "the spec of a publication that was cut short", "publish the query again")
+                yield Finding(LEFTOVER, entry.key, "the spec of a publication that was interrupted", "publish the query again")
 
     def signatures(self, entries: Iterable[Entry]) -> Iterator[Finding]:
         """What is wrong with objects under `signatures/`. Raises WH114."""
@@ -139,7 +139,7 @@ class ClaimInspector:
         elif not any(digest in known for known in (self._records, ledgered.arrivals, ledgered.removed, ledgered.decisions, ledgered.checkpoints)):
             yield Finding(ORPHANED, key, "the ledger has no bundle, publication or decision of this digest")
         elif expected is None:
-            yield Finding(UNLEDGERED, key, "no event knows it", "sign it again with its key: the ledger says so then")
+            yield Finding(UNLEDGERED, key, "no event knows it", "sign it again with its key, which records it in the ledger")
 
     def _is_asked(self, digest: str) -> bool:
         return any(digest in known for known in (self._records, self._ledgered.decisions, self._ledgered.checkpoints)) or self._chosen(digest)

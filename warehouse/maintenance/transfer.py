@@ -29,7 +29,7 @@ from warehouse.evidence.store import EvidenceStore, manifest_key, raw_key
 
 BUNDLE = "bundle"
 PUBLISHED = "publication"
-_RESTORE = "restore the store from a copy: wh fsck tells of all of it"
+_RESTORE = "restore the store from a copy; wh fsck lists all damage"
 _OF_THE_STORE = ("WH109", UNREACHABLE, "WH129")  # nothing more comes there, or from there
 
 
@@ -195,7 +195,7 @@ class _Carrier:
         bundles = sorted(publication.bundles())
         if lost := [bundle for bundle in bundles if bundle in self.failed]:
             first, more = self.failed[lost[0]], f" and {len(lost) - 1} more" * (len(lost) > 1)
-            message = f"not brought, for it rests on bundle {lost[0][:12]}{more}, and that cannot be"
+            message = f"not copied, because it depends on bundle {lost[0][:12]}{more}, and that cannot be"
             raise WarehouseError(first.code, message, f"{objects.url}/{publication_key(digest, RECORD)}", exit_code=first.exit_code)
         spec = spec_key(str(publication.record["query_spec_digest"]))
         data = self._read(spec)

@@ -165,7 +165,7 @@ def _start(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
             )
     except (OSError, ValueError) as error:
         raise WarehouseError(
-            "WH401", f"cannot be started: {error}", printable(command[0]), "give a program that exists and may be run"
+            "WH401", f"cannot be started: {error}", printable(command[0]), "give a program that exists and is executable"
         ) from error
 
 

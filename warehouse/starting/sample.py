@@ -16,6 +16,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.transform.sql.text import RESERVED
 
 _MOST_BYTES = 64 << 20
+_MOST_SHOWN = 40  # characters of a value
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -28,11 +29,13 @@ _LINEAGE = frozenset({"artifact_manifest_digest", "raw_path", "raw_offset", "raw
 
 @dataclass(frozen=True)
 class SampleColumn:
-    """A column as the file names it, its name in SQL, and its type: `varchar`, `bigint` or `double`."""
+    """A column as the file names it, its name in SQL, its type (`varchar`, `bigint` or `double`), and why it is `varchar` if its values are not all
+    text."""
 
     stated: str
     name: str
     type: str
+    why_text: str = ""
 
     @property
     def unit(self) -> str | None:
@@ -119,15 +122,22 @@ def _columns(rows: Iterable[Mapping[str, Any]]) -> tuple[SampleColumn, ...]:
         name = name if _NAME.fullmatch(name) else f"c_{name}".rstrip("_")
         while name in taken:
             name += "_"
-        found.append(SampleColumn(stated, name, _type([value for value in all_values if value is not None])))
+        found.append(SampleColumn(stated, name, *_type([value for value in all_values if value is not None])))
     return tuple(found)
 
 
-def _type(values: list[Any]) -> str:
+def _type(values: list[Any]) -> tuple[str, str]:
+    """The type of a column, and why it is text if its values are not all text."""
     kinds = {type(value) for value in values}
-    if values and kinds <= {int} and all(abs(value) < 1 << 63 for value in values):
-        return "bigint"
-    return "double" if values and kinds <= {int, float} else "varchar"
+    if not kinds:
+        return "varchar", "it has no value in the sample"
+    if kinds <= {int, float}:
+        is_whole = kinds == {int} and all(abs(value) < 1 << 63 for value in values)
+        return "bigint" if is_whole else "double", ""
+    if kinds & {int, float}:
+        other = next(value for value in values if type(value) not in (int, float))
+        return "varchar", f"its values are numbers and others, such as {printable(json.dumps(other, ensure_ascii=False))[:_MOST_SHOWN]}"
+    return "varchar", "" if kinds == {str} else "its values are kept as JSON"
 
 
 def _fault(message: str, place: str, hint: str | None = None) -> WarehouseError:

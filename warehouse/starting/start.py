@@ -19,17 +19,18 @@ _ALONE = Sample("csv", ".csv", (SampleColumn("run_id", "run_id", "varchar"), Sam
 
 @dataclass(frozen=True)
 class Start:
-    """The files that were written, and the command lines that go on from them."""
+    """The files that were written, the command lines that go on from them, and what to look at in them."""
 
     files: tuple[Path, ...]
     next: tuple[str, ...]
+    notices: tuple[str, ...]
 
 
 def start(project: Project, kind: str, name: str, sample_file: Path | None = None) -> Start:
     """Write the start of a `model`, `query` or `ingestor`, with the columns of a file if one is given. Raises WH004 for a name that is
     none, a file of the project that is there already, and a sample that cannot be read."""
     if not _NAME.fullmatch(name) or name in RESERVED:
-        raise _fault("a name has lower-case letters, digits and _, begins with a letter, and is not a word of SQL", printable(name))
+        raise _fault("a name has lower-case letters, digits and _, begins with a letter, and is not an SQL keyword", printable(name))
     sample = read_sample(sample_file) if sample_file else None
     if kind == "ingestor":
         texts = {
@@ -43,14 +44,15 @@ def start(project: Project, kind: str, name: str, sample_file: Path | None = Non
     else:
         texts = {f"models/{name}.sql": _model(project, sample_file, sample)}
         steps = ["wh check", "wh build", f'wh sql "select * from {name}"']
-    return Start(_written(project, texts), tuple(steps))
+    doubtful = [f"the column {each.name} is text: {each.why_text}" for each in (sample.columns if sample else ()) if each.why_text]
+    return Start(_written(project, texts), tuple(steps), tuple(doubtful))
 
 
 def _written(project: Project, texts: Mapping[str, str]) -> tuple[Path, ...]:
     files = tuple(project.root / path for path in texts)
     for file in files:
         if file.exists():
-            raise _fault("there is such a file already", project.shown(file), "choose another name")
+            raise _fault("the file exists already", project.shown(file), "choose another name")
     for file, text in zip(files, texts.values(), strict=True):
         try:
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run of vLLM's client or a fork. The date in vLLM's record is the local time at which the run had ended; its zone
-  is stated nowhere, and taken as UTC. InferenceX makes its own record only of a run that completed requests.
+  One row per run of vLLM's client or a fork. The date in vLLM's record is the local time at which the run ended. Its
+  zone is not stated and is taken as UTC. InferenceX writes a record only for a run that completed requests.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */

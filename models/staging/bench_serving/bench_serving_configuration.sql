@@ -1,8 +1,8 @@
 /*
 description: >
-  One row per run of vLLM's client or a fork, how the model was served. Of the server's settings in a record (SGLang's server_info) and
-  on the console, those are flags that are neither empty nor off; whether it caches prefixes is a setting of both kinds. What InferenceX states beside sizes, and
-  what a sweep of vLLM set (`SERVE--max_num_seqs=4`), are flags too.
+  One row per run of vLLM's client or a fork: how the model was served. Server settings in a record (SGLang's
+  server_info) or on the console count as flags if they are neither empty nor off; prefix caching counts even if it is
+  off. What InferenceX states besides sizes, and what a vLLM sweep set (`SERVE--max_num_seqs=4`), are flags, too.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_configuration
 */

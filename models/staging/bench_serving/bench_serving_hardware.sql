@@ -1,6 +1,7 @@
 /*
 description: >
-  One row per run of vLLM's client or a fork, the accelerators it used: as many as its parallel sizes multiply to.
+  One row per run of vLLM's client or a fork: the accelerators it used. Their number is the product of its parallel
+  sizes.
 grain: [run_id, artifact_manifest_digest]
 feeds: hardware_topology
 */

@@ -1,14 +1,16 @@
 /*
 description: >
-  One row per run of vLLM's client or a fork: what its record states, in one unit, which is the end of the key. The clients write `_ms`, and InferenceX
-  seconds without a suffix. What InferenceX's agentic records call itl is AIPerf's inter_token_latency, one value
-  a request: no time between tokens, and not here; their tpot is the same. What a record does not state is taken from its requests, where it has them. A
-  latency of zero is none: the clients write it where there was nothing to measure. Where failed requests are not counted,
-  they are those that were asked for and not completed, if the stated dataset always has as many requests as are asked for: vLLM's
-  datasets.py makes exactly that many of random, random-mm, sonnet and burstgpt, InferenceX's client of random, and SGLang's bench_serving.py of random-ids. vLLM may
-  have fewer of sharegpt and of files (filters, --no-oversample) and of prefix_repetition (whole groups), as may
-  SGLang of random, which it takes from ShareGPT. Nor is it known of embeddings, which go in batches. InferenceX's agentic records without
-  request_accounting leave failed requests out of both counts, so that equal counts say nothing.
+  One row per run of vLLM's client or a fork: what its record states, each metric in one unit, which is the suffix of
+  its key. The clients write `_ms`; InferenceX writes seconds without a suffix. What InferenceX's agentic records call
+  itl is AIPerf's inter_token_latency, one value per request. It is not a time between tokens, so it is left out;
+  their tpot has the same meaning. What a record does not state is computed from its requests, if it has them. A
+  latency of zero is NULL, because the clients write zero if there was nothing to measure. If failed requests are not
+  counted, they are the requested ones that were not completed, provided that the dataset always has as many requests
+  as are asked for. That is so for random, random-mm, sonnet and burstgpt in vLLM (datasets.py), random in
+  InferenceX's client, and random-ids in SGLang (bench_serving.py). vLLM may have fewer for sharegpt and for files
+  (filters, --no-oversample) and for prefix_repetition (whole groups), as may SGLang for random, which it takes from
+  ShareGPT. It is not known for embeddings, which go in batches. InferenceX's agentic records without
+  request_accounting leave failed requests out of both counts, so equal counts prove nothing.
 grain: [run_id, artifact_manifest_digest]
 */
 with stated as (

@@ -1,5 +1,6 @@
 /*
-description: One row per request of a detailed record, at its run's one workload point.
+description: >
+  One row per request of a detailed record, at the only workload point of its run.
 grain: [run_id, artifact_manifest_digest, request_index]
 feeds: request
 retention_tier: warm

@@ -1,8 +1,9 @@
 /*
 description: >
-  One row per run of vLLM's client or a fork, at its one workload point. Where no request was completed nothing was
-  measured, and all is NULL but the counts and the error rate, which then is 1 whether failures were counted or not. InferenceX's own records state throughput per accelerator, the output's per
-  decoding one where a deployment splits them.
+  One row per run of vLLM's client or a fork, at its only workload point. If no request was completed, nothing was
+  measured, and everything is NULL except the counts and the error rate; that rate is 1 whether or not failures were
+  counted. InferenceX's own records state throughput per accelerator, and output throughput per decoding accelerator
+  if a deployment separates prefill and decode.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_outcome
 */

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run of vLLM's client or a fork, the server it drove where that is stated. A version that only the image's
-  tag states is the tag's.
+  One row per run of vLLM's client or a fork: the server it drove, if that is stated. If only the image's tag states a
+  version, that version is taken.
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */

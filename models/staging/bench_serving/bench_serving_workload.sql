@@ -1,5 +1,6 @@
 /*
-description: One row per run of vLLM's client or a fork, the workload it was asked to do.
+description: >
+  One row per run of vLLM's client or a fork: the workload that it was asked to run.
 grain: [run_id, artifact_manifest_digest]
 feeds: workload
 */

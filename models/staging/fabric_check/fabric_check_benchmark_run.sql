@@ -1,5 +1,6 @@
 /*
-description: One row per execution of a check of fabric or node, as the run fact takes it.
+description: >
+  One row per execution of a fabric or node check, in the columns of benchmark_run_fact.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */

@@ -1,5 +1,6 @@
 /*
-description: One row per run whose folders name its cluster.
+description: >
+  One row per run whose folder names its cluster.
 grain: [run_id, artifact_manifest_digest]
 feeds: cluster_region
 */

@@ -1,5 +1,6 @@
 /*
-description: One row per run, the GPUs and nodes that its log names.
+description: >
+  One row per run: the GPUs and nodes that its log names.
 grain: [run_id, artifact_manifest_digest]
 feeds: hardware_topology
 */

@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per measured point of each test: a message size, a pair of ends, a GPU, a stream. What a tool prints is converted by
-  its unit: perftest's MB and fio's KiB are 2^20 and 2^10 bytes, Gb and bits are bits, iperf3's bits by thousands and Bytes by 1024; an unlisted unit leaves the value out.
+  One row per measured point of each test: a message size, a pair of ends, a GPU, a stream. What a tool prints is
+  converted by its unit: MB of perftest are 2^20 bytes, KiB of fio are 2^10 bytes, Gb and bits are bits; iperf3 counts
+  bits in thousands and Bytes in 1024s. A value with any other unit is left out.
 grain: [run_id, artifact_manifest_digest, test_index, point_index, placement]
 feeds: fabric_outcome
 */

@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per rank and test of each run: which GPU of which node took part, and how the test went that it took part in.
+  One row per rank and test of each run: which GPU of which node took part in the test, and how the test ended.
 grain: [run_id, artifact_manifest_digest, test_index, rank_id]
 feeds: fabric_outcome
 */

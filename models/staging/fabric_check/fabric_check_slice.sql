@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per pair of nodes and per rank of a collective test whose log states when it began. A log without a time has no row
-  here, only in fabric_outcome_fact: no time is made up.
+  One row per pair of nodes and per rank of a collective test whose log states when it began. A log without a time has
+  rows only in fabric_outcome_fact.
 grain: [run_id, artifact_manifest_digest, scope, scope_name]
 feeds: telemetry_slice
 */

@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per run, the versions that its log states. A NCCL version code is major * 10000 + minor * 100 + patch, before 2.9
-  major * 1000 (nccl.h, NCCL_VERSION); a CUDA version code is major * 1000 + minor * 10 (cudaRuntimeGetVersion).
+  One row per run: the versions that its log states. A NCCL version code is major * 10000 + minor * 100 + patch,
+  before 2.9 major * 1000 + minor * 100 + patch (nccl.h, NCCL_VERSION). A CUDA version code is major * 1000 + minor *
+  10 (cudaRuntimeGetVersion).
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */

@@ -1,5 +1,6 @@
 /*
-description: One row per test of each run, also of a test that failed or was waived; with the averages that its tool states.
+description: >
+  One row per test of each run, including tests that failed or were waived, with the averages that its tool states.
 grain: [run_id, artifact_manifest_digest, test_index]
 feeds: fabric_outcome
 */

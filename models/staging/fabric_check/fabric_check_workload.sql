@@ -1,5 +1,7 @@
 /*
-description: One row per run, the workload that the tool was asked for. How many nodes and ranks took part is not of it.
+description: >
+  One row per run: the workload that the tool was asked to run. The number of nodes and ranks that took part is not
+  part of it.
 grain: [run_id, artifact_manifest_digest]
 feeds: workload
 */

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run; it began with its first request and ended with its last response. Where there are no requests, AIPerf's
-  summary says when, in local time of a zone that it does not state.
+  One row per run. It began with its first request and ended with its last response. Without requests, AIPerf's
+  summary states the times, as local time without a zone.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */

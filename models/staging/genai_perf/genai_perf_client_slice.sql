@@ -1,5 +1,6 @@
 /*
-description: One row per time slice of AIPerf, what the client saw of the requests of the window.
+description: >
+  One row per time slice of AIPerf: what the client saw of the requests in the window.
 grain: [run_id, artifact_manifest_digest, window_start]
 feeds: telemetry_slice
 */

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run, the lengths that its configuration asked for (genai-perf writes -1 for none), and how the model was served where a record of InferenceX that
-  restates the run says so: neither genai-perf nor AIPerf does.
+  One row per run: the lengths that its configuration asked for (genai-perf writes -1 for none). How the model was
+  served is stated only by a record of InferenceX that restates the run, not by genai-perf or AIPerf.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_configuration
 */

@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per run that a record of InferenceX restates, the accelerators that the record states; AIPerf states none.
+  One row per run that a record of InferenceX restates: the accelerators that the record states. AIPerf states none.
 grain: [run_id, artifact_manifest_digest]
 feeds: hardware_topology
 */

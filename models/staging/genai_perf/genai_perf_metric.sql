@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per run with a summary: its statistics. The tools' inter_token_latency is, per request, (end to end - time to first
-  token) / (output tokens - 1): the time per output token here. AIPerf's inter_chunk_latency is over all gaps of the run.
+  One row per run with a summary: its statistics. The tools' inter_token_latency is, per request, (end to end - time
+  to first token) / (output tokens - 1), which is called time per output token here. AIPerf's inter_chunk_latency
+  covers all gaps of the run.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

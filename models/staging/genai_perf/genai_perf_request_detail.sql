@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per request of a raw export or of AIPerf's records. Tokens of a raw export are the server's own count; genai-perf's
-  summary counts with a tokenizer of its choice, which may differ.
+  One row per request of a raw export or of AIPerf's records. The token counts of a raw export are the server's own.
+  genai-perf's summary counts with a tokenizer that its user chose, and may differ.
 grain: [run_id, artifact_manifest_digest, workload_point, concurrency_point, request_rate_per_s, request_index]
 feeds: request
 retention_tier: warm

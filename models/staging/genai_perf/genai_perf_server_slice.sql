@@ -1,9 +1,9 @@
 /*
 description: >
-  One row per window and server that AIPerf scraped: vLLM's and SGLang's gauges of requests and cache. A server is an endpoint
-  and its labels, such as its rank. A file that states no moments is of the whole run: from its first request, for as long as
-  the summary says that the run took. The usage of the cache is
-  a ratio, of vLLM's older and later name and of SGLang's.
+  One row per window and server that AIPerf scraped: the gauges of vLLM and SGLang for requests and cache. A server is
+  an endpoint with its labels, such as its rank. A file without times covers the whole run: from its first request,
+  for the duration that the summary states. The cache usage is a ratio, read under the older and the newer name of
+  vLLM and under that of SGLang.
 grain: [run_id, artifact_manifest_digest, scope_name, window_start]
 feeds: telemetry_slice
 */

@@ -1,8 +1,9 @@
 /*
 description: >
-  One row per run and point: the summary's statistics, and those of the requests where it has none. genai-perf and perf_analyzer
-  count no failed requests: then how many failed, and the error rate, are NULL. AIPerf counts them, and lists its errors; it
-  leaves out what no request has: where it counts failed ones, and neither completed ones nor a latency, none was completed.
+  One row per run and point: the summary's statistics, or those of the requests if the summary has none. genai-perf
+  and perf_analyzer do not count failed requests, so the count of failures and the error rate are NULL. AIPerf counts
+  and lists errors, and leaves out metrics that no request has: if it counts failed requests, but states neither
+  completed ones nor a latency, no request was completed.
 grain: [run_id, artifact_manifest_digest, workload_point, concurrency_point, request_rate_per_s]
 feeds: serving_outcome
 */

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run with a summary, the backend that was served and the tool's version, where they are stated: by the tool, or by
-  the record of InferenceX that restates the run. A version that only the image's tag states is the tag's.
+  One row per run with a summary: the backend that was served and the version of the tool, if the tool or the record
+  of InferenceX that restates the run states them. If only the image's tag states a version, that version is taken.
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */

@@ -1,14 +1,14 @@
 /*
 description: >
-  One row per statistic of a run's summary, converted by the unit that stands beside it: times to ms, rates to 1/s. One whose
-  unit is not stated or not known is not here. AIPerf 0.1 nests its statistics in `records`.
+  One row per statistic of a run's summary, converted by the unit beside it: times to ms, rates to 1/s. A statistic
+  whose unit is missing or not known has no row. AIPerf 0.1 nests its statistics in `records`.
 grain: [run_id, artifact_manifest_digest, metric, statistic]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   metric: {type: varchar, description: "The metric as the tool names it", tests: [not_null]}
   statistic: {type: varchar, description: "avg, p99 and so on", tests: [not_null]}
-  quantity: {type: varchar, description: "What the unit is of", tests: [not_null]}
+  quantity: {type: varchar, description: "The kind of quantity that the unit measures", tests: [not_null]}
   value: {type: double, description: "The value in ms, per second, or a count"}
 */
 with stated as (

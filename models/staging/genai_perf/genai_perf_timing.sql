@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per request of a raw export or of AIPerf's records, in the same terms. A request of a raw export that brought no
-  content has no times; whether it failed the export does not say.
+  One row per request of a raw export or of AIPerf's records, in the same terms. A request of a raw export without
+  content has no times, and the export does not state whether it failed.
 grain: [run_id, artifact_manifest_digest, point_index, request_index]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

@@ -1,5 +1,6 @@
 /*
-description: One row per run and point with requests, for what no summary states.
+description: >
+  One row per run and point with requests: statistics that no summary states.
 grain: [run_id, artifact_manifest_digest, point_index]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

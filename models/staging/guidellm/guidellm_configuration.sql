@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per report that asked for synthetic data, the lengths it asked for: `prompt_tokens=256,output_tokens=128`, or the same as JSON.
-  It says nothing of how the model was served.
+  One row per report that asked for synthetic data: the lengths it asked for, as `prompt_tokens=256,output_tokens=128`
+  or as JSON. A report does not state how the model was served.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_configuration
 */

@@ -1,8 +1,8 @@
 /*
 description: >
-  One row per benchmark of a report: what it states of its successful requests. request_latency is in seconds, all else in the
-  unit of its key. inter_token_latency_ms is the mean over a request's gaps, weighted by their number: its mean is that over all
-  gaps. time_per_output_token_ms has the first token in it and is not taken.
+  One row per benchmark of a report: what it states of its successful requests. request_latency is in seconds, all
+  else in the unit of its key. inter_token_latency_ms is the mean over a request's gaps, weighted by their number, so
+  its mean is the mean over all gaps. time_per_output_token_ms includes the first token and is not used.
 grain: [run_id, artifact_manifest_digest, benchmark_index]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -11,7 +11,7 @@ columns:
   start_time_s: {type: double, unit: s, description: "Start, epoch seconds"}
   end_time_s: {type: double, unit: s, description: "End, epoch seconds"}
   completed_count: {type: double, description: "Requests completed"}
-  failed_count: {type: double, description: "Requests that failed; those the end of the benchmark cut off are not counted"}
+  failed_count: {type: double, description: "Requests that failed; those that the end of the benchmark cut off are not counted"}
   ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
   ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
   ttft_p90_ms: {type: double, unit: ms, description: "Time to first token, p90"}

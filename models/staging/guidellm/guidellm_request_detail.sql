@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per request. One that the end of the benchmark cut off brought no whole answer: it is failed, as incomplete, though
-  no error and in no error rate.
+  One row per request. A request that the end of the benchmark cut off has no complete answer: its status is failed
+  and its error incomplete, although it counts neither as an error nor in an error rate.
 grain: [run_id, artifact_manifest_digest, workload_point, concurrency_point, request_rate_per_s, request_index]
 feeds: request
 retention_tier: warm

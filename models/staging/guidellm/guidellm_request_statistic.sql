@@ -1,5 +1,6 @@
 /*
-description: One row per benchmark with requests, their time per output token, which no aggregate states.
+description: >
+  One row per benchmark with requests: their time per output token, which no aggregate states.
 grain: [run_id, artifact_manifest_digest, benchmark_index]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

@@ -1,5 +1,6 @@
 /*
-description: One row per benchmark of a report. A statistic whose largest value is 0 was not measured (no streaming, say).
+description: >
+  One row per benchmark of a report. A statistic whose maximum is 0 was not measured (without streaming, for example).
 grain: [run_id, artifact_manifest_digest, workload_point, concurrency_point, request_rate_per_s]
 feeds: serving_outcome
 */

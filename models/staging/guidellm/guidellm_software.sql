@@ -1,5 +1,6 @@
 /*
-description: One row per report that states the version of its tool; it says nothing of the server's.
+description: >
+  One row per report that states the version of its tool. It does not state the server's version.
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */

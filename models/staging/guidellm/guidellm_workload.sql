@@ -1,5 +1,6 @@
 /*
-description: One row per report, the workload it asked for. The columns are read from the frozen document itself.
+description: >
+  One row per report: the workload it asked for. The columns are read from the frozen document itself.
 grain: [run_id, artifact_manifest_digest]
 feeds: workload
 */

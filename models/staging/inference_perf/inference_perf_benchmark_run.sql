@@ -1,5 +1,6 @@
 /*
-description: One row per run. Its reports state no date; it succeeded where a request of any stage did.
+description: >
+  One row per run. Its reports state no date. The run succeeded if a request of any stage did.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */

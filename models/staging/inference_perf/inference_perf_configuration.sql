@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run with manifests, or a configuration that asks for lengths: the arguments of the servers that ask for accelerators, and the means of
-  the input and output distributions.
+  One row per run with manifests, or with a configuration that asks for lengths: the arguments of the servers that
+  request accelerators, and the means of the input and output distributions.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_configuration
 */

@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per run, the accelerators that its manifests ask for, over all replicas. Models that differ are listed. The number is NULL if a
-  manifest's own is unknown, or 0: a workload that is scaled down serves nothing.
+  One row per run: the accelerators that its manifests request, over all replicas. If the models differ, all are
+  listed. The number is NULL if one manifest's number is not known or 0, because a workload that is scaled down serves
+  nothing.
 grain: [run_id, artifact_manifest_digest]
 feeds: hardware_topology
 */

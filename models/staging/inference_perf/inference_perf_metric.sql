@@ -1,15 +1,15 @@
 /*
 description: >
-  One row per stage of a run: what its lifecycle report states, as the client measured it, in seconds there. Of what the
-  server's own metrics state only the queueing time is taken; there 0 stands for a metric that was not exported. schedule_delay
-  is the client's own delay and no queueing.
+  One row per stage of a run: what its lifecycle report states, as the client measured it, in seconds. From the
+  server's own metrics only the queueing time is taken; 0 there means that the metric was not exported. schedule_delay
+  is the client's own delay, not queueing.
 grain: [run_id, artifact_manifest_digest, point]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   point: {type: varchar, description: "The stage", tests: [not_null]}
   requested_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate"}
-  concurrency: {type: double, description: "Requests in flight, of a closed loop"}
+  concurrency: {type: double, description: "Requests in flight, for a closed loop"}
   completed_count: {type: double, description: "Requests completed"}
   failed_count: {type: double, description: "Requests that failed"}
   ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}

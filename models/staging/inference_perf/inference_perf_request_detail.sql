@@ -1,6 +1,7 @@
 /*
 description: >
-  One row per request. The report names no stage: a request is of the stage within whose first and last start it began.
+  One row per request. The report does not name a request's stage: it is the stage between whose first and last start
+  the request began.
 grain: [run_id, artifact_manifest_digest, request_index]
 feeds: request
 retention_tier: warm

@@ -1,5 +1,7 @@
 /*
-description: One row per stage of a run. A stage of a given concurrency is a closed loop, and its requested rate only follows from it.
+description: >
+  One row per stage of a run. A stage with a set concurrency is a closed loop, and its requested rate only follows
+  from it.
 grain: [run_id, artifact_manifest_digest, workload_point]
 feeds: serving_outcome
 */

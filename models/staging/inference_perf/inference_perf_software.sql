@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per run: the serving software of its manifests. The image's tag is its version; the framework is what the image is
-  named for. Where several containers ask for accelerators, the first by image is taken and all stand in the stack.
+  One row per run: the serving software of its manifests. The image's tag is its version, and the image's name gives
+  the framework. If several containers request accelerators, the first by image name is taken, and software_stack
+  lists all.
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */

@@ -1,5 +1,7 @@
 /*
-description: One row per report. 0.1 states its times in epoch seconds, 0.2 with their zone and its duration as ISO 8601 does.
+description: >
+  One row per report. Version 0.1 states its times in epoch seconds, version 0.2 with a zone and with its duration in
+  ISO 8601.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */

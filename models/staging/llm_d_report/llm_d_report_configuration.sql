@@ -1,6 +1,7 @@
 /*
 description: >
-  One row per report that describes engines, how they were started; a size is NULL where prefill and decode, or engines of one role, differ in it.
+  One row per report that describes engines: how they were started. A size is NULL if it differs between prefill and
+  decode, or between engines of one role.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_configuration
 */

@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per report that describes engines, their accelerators over all replicas. Models that differ are listed. The number is
-  NULL if one of the engines states none, or an impossible one, or one that its parallel sizes contradict.
+  One row per report that describes engines: their accelerators over all replicas. If the models differ, all are
+  listed. The number is NULL if one of the engines states none, an impossible one, or one that its parallel sizes
+  contradict.
 grain: [run_id, artifact_manifest_digest]
 feeds: hardware_topology
 */

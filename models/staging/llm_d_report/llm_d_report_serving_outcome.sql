@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per report. Requests that did not end with the benchmark are neither completed nor failed; where more than all did
-  not, or failed, it is not known how many were completed. 0.1 has the unit of a throughput in its key, 0.2 beside it.
+  One row per report. Requests that had not ended when the benchmark did are neither completed nor failed. If the
+  counts of unfinished or failed requests exceed the total, the number of completed requests is not known. Version 0.1
+  has the unit of a throughput in its key, version 0.2 beside it.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_outcome
 */

@@ -1,6 +1,7 @@
 /*
 description: >
-  One row per report that describes engines: their software. The version is NULL where engines of the stack differ.
+  One row per report that describes engines: their software. The version is NULL if it differs between the engines of
+  the stack.
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */

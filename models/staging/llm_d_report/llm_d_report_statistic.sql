@@ -1,15 +1,16 @@
 /*
 description: >
-  One row per statistic of a report's latencies and throughputs, converted by the unit that stands beside it: times to ms, rates to
-  1/s. One whose unit is not stated or not known is not here. Of GuideLLM's, request_latency has the unit that it is in, which
-  older converters state wrong, and time_per_output_token is not here: it has the first token in it.
+  One row per statistic of a report's latencies and throughputs, converted by the unit beside it: times to ms, rates
+  to 1/s. A statistic whose unit is missing or not known has no row. For GuideLLM, request_latency is read in its true
+  unit, which older converters state wrongly, and time_per_output_token is left out, because it includes the first
+  token.
 grain: [run_id, artifact_manifest_digest, metric, statistic]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   metric: {type: varchar, description: "The metric as the report names it", tests: [not_null]}
   statistic: {type: varchar, description: "mean, p99 and so on", tests: [not_null]}
-  quantity: {type: varchar, description: "What the unit is of", tests: [not_null]}
+  quantity: {type: varchar, description: "The kind of quantity that the unit measures", tests: [not_null]}
   value: {type: double, description: "The value in ms or per second"}
 */
 with stated as (

@@ -1,5 +1,6 @@
 /*
-description: One row per report, the workload it asked for, and how the engines were split over accelerators.
+description: >
+  One row per report: the workload it asked for, and how the engines were split over accelerators.
 grain: [run_id, artifact_manifest_digest]
 feeds: workload
 */

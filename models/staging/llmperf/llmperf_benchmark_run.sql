@@ -1,6 +1,7 @@
 /*
 description: >
-  One row per run. Its duration is what completed requests and requests per minute give; the summary is written at its end.
+  One row per run. Its duration is computed from completed requests and requests per minute. The summary is written at
+  its end.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */

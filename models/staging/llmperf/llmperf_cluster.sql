@@ -1,5 +1,6 @@
 /*
-description: One row per run, who served it, where the user named one in the run's metadata.
+description: >
+  One row per run: who served it, if the user named that in the run's metadata.
 grain: [run_id, artifact_manifest_digest]
 feeds: cluster_region
 */

@@ -1,5 +1,6 @@
 /*
-description: One row per run, the lengths that it asked for. LLMPerf drives services, and states nothing of how they serve a model.
+description: >
+  One row per run: the lengths that it asked for. LLMPerf drives services and does not state how they serve a model.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_configuration
 */

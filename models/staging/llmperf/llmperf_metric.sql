@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run: what its summary states, of the requests without an error code. Versions that nest their results have the
-  same keys with `/` for `_`. All times of LLMPerf are seconds.
+  One row per run: what its summary states of the requests without an error code. Versions that nest their results
+  have the same keys with `/` instead of `_`. All times of LLMPerf are in seconds.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per request. The throughput is computed from tokens and time: the field of that name is wrong for some providers
-  and stands beside it.
+  One row per request. The throughput is computed from tokens and time, because the field of that name is wrong for
+  some providers; the field's value is kept beside it.
 grain: [run_id, artifact_manifest_digest, request_index]
 feeds: request
 retention_tier: warm

@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per run: statistics of its requests without an error code, for what the summary does not state. LLMPerf's
-  inter_token_latency_s is no gap between tokens but end-to-end latency / output tokens; the time per output token is computed.
+  One row per run: statistics of its requests without an error code that the summary does not state. LLMPerf's
+  inter_token_latency_s is not the gap between tokens but end-to-end latency / output tokens, so the time per output
+  token is computed.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

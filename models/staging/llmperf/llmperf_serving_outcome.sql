@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per run: the summary's statistics, and those of the requests where the summary has none.
+  One row per run: the summary's statistics, or those of the requests if the summary has none.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_outcome
 */

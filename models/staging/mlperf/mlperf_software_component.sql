@@ -1,9 +1,9 @@
 /*
 description: >
-  One row per software component that an MLPerf submission's system description names: the pieces of its framework and
-  software strings, at commas and semicolons, each a name with a version at its end, and the pairs of a software object. A
-  piece with a version elsewhere is a component by its whole text, without version; a piece that is nothing but a
-  version names no component.
+  One row per software component that the system description of an MLPerf submission names. Components are the pieces
+  of its framework and software strings, split at commas and semicolons, each a name followed by a version, and the
+  pairs of a software object. A piece with a version elsewhere is a component named by its whole text, without a
+  version. A piece that is only a version is not a component.
 grain: [run_id, artifact_manifest_digest, component, version]
 feeds: software_component
 */

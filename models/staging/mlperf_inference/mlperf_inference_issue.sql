@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per run whose log is VALID and gives no performance of its scenario, or of one that an edge system owes and that would be
-  inferred from it, and per run that shares a refused detail log, unless an error of the run is known already.
+  One row per run whose log is VALID but has no performance for its scenario, or for a required edge scenario that
+  would be inferred from it, and one per run that shares a refused detail log. Runs that already have an error are
+  left out.
 grain: [run_id]
 feeds: issue
 */

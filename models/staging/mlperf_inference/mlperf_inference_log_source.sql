@@ -1,16 +1,16 @@
 /*
 description: >
-  One row per run and bundle: whose detail log and whose power log tell of it. A submitter may file one execution under
-  two names (a 99 % and a 99.9 % target, say) with all its logs under only one of them. Summaries hold nanosecond
-  statistics, so two runs whose summaries are byte for byte the same are one execution, and the log that one lacks is
-  the log of the other. Runs that only check accuracy print no statistics and are never taken for each other.
+  One row per run and bundle: which detail log and which power log describe the run. A submitter may file one
+  execution under two names (for a 99 % and a 99.9 % target, say) and keep its logs under only one of them. Summaries
+  contain statistics in nanoseconds, so two runs with identical summaries are one execution, and the log that one of
+  them lacks is the log of the other. Accuracy-only runs print no statistics and are never matched with each other.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   detail_run_id: {type: varchar, description: "The run whose detail log is taken: itself where it has one", tests: [not_null]}
   detail_manifest_digest: {type: varchar, description: "The bundle of that log", tests: [not_null]}
-  refusal: {type: varchar, description: "The code of the issue that says why no result is taken from the run or from that detail log; NULL: there is none"}
+  refusal: {type: varchar, description: "The code of the issue for which no result is taken from the run or from that detail log; NULL: none"}
   power_run_id: {type: varchar, description: "The run whose power log is taken: itself where it has one", tests: [not_null]}
   power_manifest_digest: {type: varchar, description: "The bundle of that log", tests: [not_null]}
 */

@@ -1,10 +1,10 @@
 /*
 description: >
-  One row per run and bundle: what the load generator's logs state, one column a metric. The detail log has six
-  significant digits where the summary has two decimals, so the detail log decides and the summary stands where there is
-  none (mlperf_inference_log_source tells whose detail log). A run with a log that was cut, that contradicts itself or that
-  states an impossible result has no row. Load generators spell a percentile 90th, 90.0th or 90.00: in a summary's keys all are
-  90. An early-stopping estimate of 0 is none.
+  One row per run and bundle: what the load generator's logs state, one column per metric. The detail log has six
+  significant digits where the summary has two decimals. So the detail log is used if there is one (see
+  mlperf_inference_log_source), else the summary. A run has no row if a log was cut off, contradicts itself or states
+  an impossible result. Load generators spell a percentile 90th, 90.0th or 90.00; here all are 90. An early-stopping
+  estimate of 0 is NULL.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -34,13 +34,13 @@ columns:
   tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
   query_count: {type: double, description: "Queries completed"}
   target_qps: {type: double, unit: 1/s, description: "Queries per second asked for"}
-  validity: {type: varchar, description: "What the load generator says of the run: VALID or INVALID"}
+  validity: {type: varchar, description: "The load generator's verdict on the run: VALID or INVALID"}
   loadgen_version: {type: varchar, description: "Load generator version and commit"}
   test_datetime: {type: varchar, description: "Start of the test, ISO 8601"}
   power_begin: {type: varchar, description: "Start of the measured window on the client's clock"}
   power_end: {type: varchar, description: "End of the measured window on the client's clock"}
   has_token_throughput: {type: boolean, description: "Whether the logs state a token throughput, readable or not", tests: [not_null]}
-  has_early_stopping: {type: boolean, description: "Whether the logs speak of early stopping: older load generators have none", tests: [not_null]}
+  has_early_stopping: {type: boolean, description: "Whether the logs mention early stopping, which older load generators do not have", tests: [not_null]}
   has_token_early_stopping: {type: boolean, description: "Whether the early-stopping estimates are of token latencies, not of the whole query", tests: [not_null]}
 */
 with logged as (

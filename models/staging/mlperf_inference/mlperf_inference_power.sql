@@ -1,8 +1,8 @@
 /*
 description: >
-  One row per run, bundle and channel of the power meter: mean power in the measured window. A sample counts when
-  power_begin <= t <= power_end (MLPerf power rules). Both clocks are UTC since round v1.1; older rounds, whose clocks
-  were local, have no row. Whose power log it is, mlperf_inference_log_source tells.
+  One row per run, bundle and channel of the power meter: mean power in the measured window. A sample counts if
+  power_begin <= t <= power_end (MLPerf power rules). Both clocks are UTC since round v1.1; older rounds used local
+  clocks and have no row. mlperf_inference_log_source has the run whose power log is used.
 grain: [run_id, artifact_manifest_digest, channel]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per performance run. The early-stopping latency is that of the percentile of the scenario that was run, whatever its
-  folder: p90 for SingleStream and p99 for MultiStream; where the load generator estimated token latencies instead, it is NULL.
+  One row per performance run. The early-stopping latency has the percentile of the scenario that was run, whichever
+  folder it is in: p90 for SingleStream and p99 for MultiStream. It is NULL if the load generator estimated token
+  latencies instead.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_outcome
 */

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run: the software its system description states. The framework string holds components with versions,
-  comma-separated; a component it does not name is NULL.
+  One row per run: the software that its system description states. The framework string lists components with
+  versions, separated by commas. A component that it does not name is NULL.
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per performance run of a submission (run_1 of each scenario): who submitted what, under which names, on which
-  system, in the bundle that the run is read from.
+  One row per performance run of a submission (run_1 of each scenario): the submitter, the names of benchmark and
+  scenario, and the system, from the bundle that the run is read from.
 grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
@@ -25,12 +25,12 @@ columns:
   has_token_throughput: {type: boolean, description: "Whether the logs state a token throughput"}
   has_token_early_stopping: {type: boolean, description: "Whether early stopping was on token latencies"}
   early_stopping_p99_ms: {type: double, unit: ms, description: "Early-stopping estimate of p99"}
-  uses_early_stopping: {type: boolean, description: "Whether the round's results are early-stopping estimates: from v2.0 on; without a round, whether the logs speak of early stopping"}
+  uses_early_stopping: {type: boolean, description: "Whether the round's results are early-stopping estimates: from v2.0 on; without a round, whether the logs mention early stopping"}
   scheduled_sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples scheduled per second"}
   single_stream_qps: {type: double, unit: 1/s, description: "Queries per second of a SingleStream run, without the load generator's overhead"}
   samples_per_query: {type: double, description: "Samples per query, as the log says"}
-  refusal: {type: varchar, description: "The code of the issue that says why the submission checker takes no result from the logs; NULL: it takes one"}
-  has_ranging_run: {type: boolean, description: "Whether a ranging run is there: then power was measured", tests: [not_null]}
+  refusal: {type: varchar, description: "The code of the issue for which the submission checker takes no result from the logs; NULL: it takes one"}
+  has_ranging_run: {type: boolean, description: "Whether there is a ranging run, which means that power was measured", tests: [not_null]}
 */
 with ranging as (
     select distinct supports_run_id

@@ -7,16 +7,16 @@ columns:
   system_name: {type: varchar, description: "System name"}
   status: {type: varchar, description: "Availability: available, preview, rdi"}
   system_type: {type: varchar, description: "datacenter, edge or both"}
-  submitter: {type: varchar, description: "Submitter as the document says; the path is the truth"}
+  submitter: {type: varchar, description: "Submitter as the document states it; the path takes precedence"}
   accelerator_model_name: {type: varchar, description: "Accelerator"}
-  accelerators_per_node: {type: bigint, description: "As stated; NULL when it is no whole number"}
-  number_of_nodes: {type: bigint, description: "As stated; NULL when it is no whole number"}
+  accelerators_per_node: {type: bigint, description: "As stated; NULL if it is not a whole number"}
+  number_of_nodes: {type: bigint, description: "As stated; NULL if it is not a whole number"}
   accelerator_memory_capacity: {type: varchar, description: "Accelerator memory"}
-  accelerator_interconnect: {type: varchar, description: "How accelerators meet each other"}
-  accelerator_host_interconnect: {type: varchar, description: "How accelerators meet the host"}
+  accelerator_interconnect: {type: varchar, description: "How accelerators are connected to each other"}
+  accelerator_host_interconnect: {type: varchar, description: "How accelerators are connected to the host"}
   host_processor_model_name: {type: varchar, description: "Host processor"}
-  host_processors_per_node: {type: bigint, description: "As stated; NULL when it is no whole number"}
-  host_processor_core_count: {type: bigint, description: "As stated; NULL when it is no whole number"}
+  host_processors_per_node: {type: bigint, description: "As stated; NULL if it is not a whole number"}
+  host_processor_core_count: {type: bigint, description: "As stated; NULL if it is not a whole number"}
   host_memory_capacity: {type: varchar, description: "Host memory"}
   host_networking: {type: varchar, description: "Network"}
   host_network_card_count: {type: varchar, description: "Network cards"}

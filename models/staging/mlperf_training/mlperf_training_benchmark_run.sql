@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per result file. A log without run_stop was interrupted; one without any line tells nothing; one that copies another
-  log of its set, or whose clock the ingestor refused, is invalid.
+  One row per result file. A log without run_stop was interrupted. A log without any log line has the status unknown. A
+  log that copies another log of its set, or whose clock the ingestor refused, is invalid.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */

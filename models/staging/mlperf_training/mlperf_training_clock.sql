@@ -1,8 +1,9 @@
 /*
 description: >
-  One row per run and bundle: its clock, in milliseconds of the Unix epoch, and how the log says it ended. Every rank may write
-  a line of its own: initialisation is from the first to the last of them, the run from its first start to its first stop; what
-  is initialised after that stop is another run in the same file. An end that any line states to be no success is none.
+  One row per run and bundle: its clock, in milliseconds of the Unix epoch, and how the log says it ended. Every rank
+  may write lines of its own: initialisation lasts from the first to the last of them, the run from its first start to
+  its first stop. An initialisation after that stop belongs to another run in the same file. If any line states that
+  the run ended without success, it did not succeed.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -11,7 +12,7 @@ columns:
   init_stop_ms: {type: bigint, unit: ms, description: "Last init_stop before that run_stop"}
   run_start_ms: {type: bigint, unit: ms, description: "First run_start"}
   run_stop_ms: {type: bigint, unit: ms, description: "First run_stop"}
-  run_status: {type: varchar, description: "What run_stop, else a status line, says: success or another word"}
+  run_status: {type: varchar, description: "What run_stop, or else a status line, states: success or another word"}
 */
 with clock_event as (
     select

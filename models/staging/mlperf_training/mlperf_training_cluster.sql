@@ -1,5 +1,6 @@
 /*
-description: One row per run, whose platform it ran on; a submission states no region.
+description: >
+  One row per run: the platform it ran on. A submission states no region.
 grain: [run_id, artifact_manifest_digest]
 feeds: cluster_region
 */

@@ -1,5 +1,6 @@
 /*
-description: One row per run, the hardware its system description states.
+description: >
+  One row per run: the hardware that its system description states.
 grain: [run_id, artifact_manifest_digest]
 feeds: hardware_topology
 */

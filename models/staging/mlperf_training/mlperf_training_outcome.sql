@@ -1,9 +1,10 @@
 /*
 description: >
-  One row per run and phase, at the run's scale point. Step times are those of single steps where the log has them, else the
-  means over its blocks, which have no percentiles. Samples per second are the mean of the log's own, else global batch size /
-  mean step time. Reliability is of the run's repeat set; scaling efficiency is relative to the smallest scale point of
-  the same round, submitter, benchmark, accelerator and framework. Both are the train phase's, as are the rates.
+  One row per run and phase, at the run's scale point. Step times are those of single steps if the log has them, else
+  the means over its blocks, without percentiles. Samples per second are the mean of the log's own values, else global
+  batch size / mean step time. Reliability is that of the run's repeat set. Scaling efficiency is relative to the
+  smallest scale point of the same round, submitter, benchmark, accelerator and framework. Both belong to the train
+  phase, as do the rates.
 grain: [run_id, phase]
 feeds: training_outcome
 */

@@ -1,8 +1,9 @@
 /*
 description: >
-  One row per run and bundle: the time it spent evaluating, in all and while the run's clock ran, and the quality of its last
-  evaluation: an accuracy or, of cosmoflow and oc20, an error. The time is NULL if the log
-  opens more or fewer evaluations than it closes, or if one ends before it begins. The quality is NULL if a benchmark has several metrics.
+  One row per run and bundle: the time it spent evaluating, in total and while the run's clock was running, and the
+  quality of its last evaluation (an accuracy or, for cosmoflow and oc20, an error). The time is NULL if the log
+  starts more or fewer evaluations than it ends, or if one ends before it begins. The quality is NULL if a benchmark
+  has several metrics.
 grain: [run_id, artifact_manifest_digest]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

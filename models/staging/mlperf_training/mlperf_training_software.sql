@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run: the software its system description states. The framework is the first piece of its string; versions come
-  from the software object, else from the text.
+  One row per run: the software that its system description states. The framework is the first piece of its string.
+  Versions come from the software object, else from the text.
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */

@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per run, bundle and parameter: what the log states once of the whole run, in the first line that states it.
+  One row per run, bundle and parameter: what the log states about the whole run, from the first line that states it.
 grain: [run_id, artifact_manifest_digest, key]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per run, read from the bundle that the run is read from: whose it is, which repeat set it belongs to, on how many
-  accelerators, and its time to train where it reached the target.
+  One row per run, from the bundle that the run is read from: the submitter, the repeat set, the number of
+  accelerators, and the time to train if the run reached the target.
 grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
@@ -21,7 +21,7 @@ columns:
   instance_accelerator_count: {type: bigint, description: "Accelerators that a weak run's model was trained on; NULL: all"}
   framework: {type: varchar, description: "Framework string"}
   global_batch_size: {type: double, description: "Samples per optimiser step"}
-  scaling_factor: {type: double, description: "What the RCP checker multiplies the result with: 1 without a scaling.json; NULL: one is there, and says no factor that can be read"}
+  scaling_factor: {type: double, description: "The factor by which the RCP checker multiplies the result: 1 without a scaling.json; NULL: the file has no factor that can be read"}
   run_start_ms: {type: bigint, unit: ms, description: "First run_start, of the Unix epoch"}
   run_stop_ms: {type: bigint, unit: ms, description: "First run_stop, of the Unix epoch"}
   refusal: {type: varchar, description: "Code of the issue for which no result is taken from the log"}

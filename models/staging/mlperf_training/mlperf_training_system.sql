@@ -4,19 +4,19 @@ description: >
 grain: [artifact_manifest_digest]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  scaling_factor: {type: double, description: "What the RCP checker multiplies the result with: 1 without a scaling.json; NULL: one is there, and says no factor that can be read"}
+  scaling_factor: {type: double, description: "The factor by which the RCP checker multiplies the result: 1 without a scaling.json; NULL: the file has no factor that can be read"}
   system_name: {type: varchar, description: "System name"}
   availability: {type: varchar, description: "Availability as written"}
   division: {type: varchar, description: "Division"}
   accelerator_model_name: {type: varchar, description: "Accelerator"}
-  accelerators_per_node: {type: bigint, description: "As stated; NULL when it is no whole number"}
-  number_of_nodes: {type: bigint, description: "As stated; NULL when it is no whole number"}
+  accelerators_per_node: {type: bigint, description: "As stated; NULL if it is not a whole number"}
+  number_of_nodes: {type: bigint, description: "As stated; NULL if it is not a whole number"}
   accelerator_memory_capacity: {type: varchar, description: "Accelerator memory"}
-  accelerator_interconnect: {type: varchar, description: "How accelerators meet each other"}
-  accelerator_host_interconnect: {type: varchar, description: "How accelerators meet the host"}
+  accelerator_interconnect: {type: varchar, description: "How accelerators are connected to each other"}
+  accelerator_host_interconnect: {type: varchar, description: "How accelerators are connected to the host"}
   host_processor_model_name: {type: varchar, description: "Host processor"}
-  host_processors_per_node: {type: bigint, description: "As stated; NULL when it is no whole number"}
-  host_processor_core_count: {type: bigint, description: "As stated; NULL when it is no whole number"}
+  host_processors_per_node: {type: bigint, description: "As stated; NULL if it is not a whole number"}
+  host_processor_core_count: {type: bigint, description: "As stated; NULL if it is not a whole number"}
   host_memory_capacity: {type: varchar, description: "Host memory"}
   host_networking: {type: varchar, description: "Network cards"}
   host_networking_topology: {type: varchar, description: "Network between nodes"}

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per stated price of an accelerator's hour, from a date on. Of a machine's price each of its accelerators has an
-  equal part. Which accelerator a price is of is told by the rules that tell it of a run.
+  One row per stated price of an accelerator hour, valid from a date on. The price of a machine is divided equally
+  among its accelerators. The accelerator is identified by the same rules as that of a run.
 grain: [artifact_manifest_digest, raw_path, line_number]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The price list", tests: [not_null]}
@@ -9,14 +9,14 @@ columns:
   line_number: {type: bigint, description: "1-based line", tests: [not_null]}
   accelerator: {type: varchar, description: "Accelerator model as written"}
   accelerator_family: {type: varchar, description: "Its family, where a rule knows it"}
-  accelerator_reason: {type: varchar, description: "Why it is not known which product it is; NULL: it is, or the price is a machine's"}
-  accelerator_key: {type: varchar, description: "The accelerator as runs are compared with; NULL: the price is a machine's"}
-  instance_key: {type: varchar, description: "The machine's name as runs are compared with: without case, blanks and punctuation"}
+  accelerator_reason: {type: varchar, description: "Why the product is not known; NULL: it is known, or the price is that of a machine"}
+  accelerator_key: {type: varchar, description: "The accelerator, in the form in which it is matched with runs; NULL: the price is that of a machine"}
+  instance_key: {type: varchar, description: "The machine's name, in the form in which it is matched with runs: without case, blanks and punctuation"}
   provider: {type: varchar, description: "Who offers it"}
   region: {type: varchar, description: "Where"}
   usd_per_accelerator_hour: {type: double, unit: USD/h, description: "Price of one accelerator for an hour", tests: [not_null, {range: {min: 0}}]}
-  effective_date: {type: date, description: "From this day on", tests: [not_null]}
-  source: {type: varchar, description: "Who says so"}
+  effective_date: {type: date, description: "First day on which the price applies", tests: [not_null]}
+  source: {type: varchar, description: "Who states it"}
 */
 select
     entry.artifact_manifest_digest,

@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per recorded run, as the run fact takes it.
+  One row per recorded run, in the columns of benchmark_run_fact.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */

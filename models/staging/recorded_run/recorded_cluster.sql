@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per recorded run, the host it ran on.
+  One row per recorded run: the host it ran on.
 grain: [run_id, artifact_manifest_digest]
 feeds: cluster_region
 */

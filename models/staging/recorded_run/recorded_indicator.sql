@@ -1,6 +1,7 @@
 /*
 description: >
-  One row per key of a recorded run's indicator JSON. JSON that names no indicator is none: ingest_issue tells of it.
+  One row per key of a recorded run's indicator JSON. JSON that names no indicator has no row here, but one in
+  ingest_issue.
 grain: [run_id, artifact_manifest_digest, kind, key]
 feeds: performance_indicator
 */

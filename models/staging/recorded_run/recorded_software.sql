@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per recorded run, the software it ran with.
+  One row per recorded run: the software it ran with.
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */

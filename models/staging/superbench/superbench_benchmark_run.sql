@@ -1,5 +1,6 @@
 /*
-description: One row per node that SuperBench checked, and per file of its monitor, as the run fact takes it.
+description: >
+  One row per node that SuperBench checked, and per file of its monitor, in the columns of benchmark_run_fact.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */

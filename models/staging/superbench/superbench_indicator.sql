@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per metric of a node, under SuperBench's own name (benchmark/metric:rank). Which unit a metric has is in SuperBench's
-  documentation, not in its results.
+  One row per metric of a node, under SuperBench's own name (benchmark/metric:rank). The unit of a metric is in
+  SuperBench's documentation, not in its results.
 grain: [run_id, artifact_manifest_digest, kind, key]
 feeds: performance_indicator
 */

@@ -1,7 +1,8 @@
 /*
 description: >
-  One row per sample and GPU of a monitor that says when it sampled. Units are those of SuperBench's device manager (superbench/common/
-  devices/gpu.py): percent, degrees Celsius, watt, bytes. CPU usage is of all CPUs together, whose number no sample states: it is left out.
+  One row per sample and GPU of a monitor that states when it sampled. Units are those of SuperBench's device manager
+  (superbench/common/devices/gpu.py): percent, degrees Celsius, watts, bytes. CPU usage is left out: it is the sum
+  over all CPUs, and no sample states how many there are.
 grain: [run_id, artifact_manifest_digest, scope_name, window_start]
 feeds: telemetry_slice
 */

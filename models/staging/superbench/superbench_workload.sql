@@ -1,5 +1,6 @@
 /*
-description: One row per run, the benchmarks that have results. With which settings they ran no result says.
+description: >
+  One row per run: the benchmarks that have results. The results do not state the settings with which they ran.
 grain: [run_id, artifact_manifest_digest]
 feeds: workload
 */

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArg
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.claims.publish.specification import declared_units, stored_specification
 from warehouse.digest import canonical_json
-from warehouse.errors import ExitCode, WarehouseError, did_you_mean
+from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean
 from warehouse.exact import exact, inexact
 from warehouse.project import Project
 from warehouse.transform.finished.builds import check_current, find_current
@@ -93,10 +93,23 @@ def _known(project: Project, argument: NumberArgument) -> str:
     rows = {query: row for query, row, _ in _built_rows(project)}
     if isinstance(argument, CellArgument) and argument.query in rows:
         row = rows[argument.query]
-        slip = did_you_mean(argument.column, row.cells) if argument.column not in row.cells else None
-        return slip or f"keys: {', '.join(row.grain)}; columns: {', '.join(row.cells)}"
+        if argument.column not in row.cells:
+            return _names_like(argument.column, "column", row.cells, argument.query)
+        for name in argument.grain:
+            if name not in row.grain and name not in row.cells:
+                return _names_like(name, "key", row.grain, argument.query)
+        return f'no row has these keys: wh sql "select * from {argument.query}" lists the rows'
     slip = did_you_mean(argument.query, rows) if isinstance(argument, CellArgument) else None
     return slip or f"queries with rows: {', '.join(rows) or 'none'}"
+
+
+def _names_like(name: str, kind: str, known: Collection[str], query: str) -> str:
+    """The one of `known` that `name` is a slip for, or the few that are nearest to it."""
+    from difflib import get_close_matches  # 5 ms that only a fault needs
+
+    near = get_close_matches(name, known, n=_NEAREST, cutoff=0)
+    others = f", and {counted(len(known) - len(near), 'other')}: wh describe {query} lists all" if len(known) > len(near) else ""
+    return did_you_mean(name, known) or f"there is no {kind} {name}; the nearest are: {', '.join(near)}{others}"
 
 
 def current_cell(project: Project, query: str, grain: Mapping[str, Any], column: str) -> FoundCell | None:

@@ -53,7 +53,7 @@ def beside_evidence_fault(query: str, graph: "ColumnGraph", place: str) -> Wareh
             if edge.source.column in columns:
                 what = "which rows it has" if column == ROWS else column
                 return WarehouseError(
-                    "WH306", f"{what} depends on {edge.source}, which is no evidence: no replay could give it", place,
+                    "WH306", f"{what} depends on {edge.source}, which is not evidence, so no replay could reproduce it", place,
                     way_out,
                 )
     return None

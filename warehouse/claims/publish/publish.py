@@ -239,7 +239,7 @@ def _check_evidence(project: Project, place: str, frozen: FrozenRows, on_step: O
     WH106, WH107, WH113, WH312."""
     if not frozen.is_evident:
         raise WarehouseError(
-            "WH308", "a row rests on no run and no raw file", place, "publish only what is computed from evidence"
+            "WH308", "a row depends on no run and no raw file", place, "publish only what is computed from evidence"
         )
     store = open_store(project)
     for done, digest in enumerate(sorted(frozen.bundles)):
@@ -307,7 +307,7 @@ def _store(
     digest = domain_digest(PUBLICATION_DOMAIN, record)
     objects = open_store(project).objects
     if correction := corrections(project).get(digest):
-        raise WarehouseError("WH318", f"these very numbers are {correction_text(correction)}", f"publication {digest[:12]}")
+        raise WarehouseError("WH318", f"the same numbers are {correction_text(correction)}", f"publication {digest[:12]}")
     try:
         _create_or_same(objects, spec_key(specification["query_spec_digest"]), canonical_json(dict(specification)))
         for name in CONTENT:

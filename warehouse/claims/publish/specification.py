@@ -81,7 +81,7 @@ def parse_specification(data: bytes, digest: str, place: str) -> Specification:
         document = canonical_document(data)
         models = tuple(_models(document, digest))
         if document != {"query_spec_digest": digest, "document": document["document"], "models": document["models"]}:
-            raise ValueError("it has more than a spec has")
+            raise ValueError("it has keys that a spec does not have")
         if document["models"].keys() != {model for _, model in models}:
             raise ValueError("it has models that the query does not read")
         return Specification(digest, document, models, place)
@@ -91,7 +91,7 @@ def parse_specification(data: bytes, digest: str, place: str) -> Specification:
 
 def _torn(message: str, place: str) -> WarehouseError:
     return WarehouseError(
-        "WH307", f"the publication and its spec do not hold together: {message}", place, exit_code=ExitCode.TAMPERED
+        "WH307", f"the publication and its spec contradict each other: {message}", place, exit_code=ExitCode.TAMPERED
     )
 
 

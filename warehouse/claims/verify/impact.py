@@ -51,7 +51,7 @@ def impact(project: Project, asked: str) -> Impacts:
             damaged.append(error)
     if not numbers:
         raise WarehouseError(
-            "WH304", "no published number rests on a run, bundle, file or model of this name", asked,
+            "WH304", "no published number depends on a run, bundle, file or model of this name", asked,
             did_you_mean(asked, _names(project, whole)) or "name a run_id, a manifest's digest, a raw path or file, or a model",
             ExitCode.NOT_FOUND, tuple(damaged),
         )

@@ -45,7 +45,7 @@ _PAGE = "README.txt"
 _KEYS = "keys.json"
 _VERSION = 3
 _NAME = re.compile(rf"{_RECORD}|{_PAGE}|{_KEYS}|(signatures|publications|specs|ledger|raw)(/[^/\0]+){{1,100}}")
-_UNVOUCHED = "it reproduces itself, and nobody vouches for it: no signature of its publication by a key that is trusted here"
+_UNVOUCHED = "it reproduces, but no key that is trusted here signed its publication, so nobody vouches for it"
 
 
 def write_packet(project: Project, argument: str, target: Path) -> Verdict:
@@ -91,7 +91,7 @@ def verify_packet(
             with time_limit(timeout_s):
                 verdict = _verdict(path, Path(folder), here, trusted)
         except TimeoutError:
-            reason = f"it is not done after {timeout_s:g} s: wh verify --timeout SECONDS gives it longer"
+            reason = f"not finished after {timeout_s:g} s: wh verify --timeout SECONDS gives it longer"
             return Verdict(None, str(path), None, REFUSED, reason)
     if verdict.state == STALE:  # there is no build here to be stale by
         verdict = replace(verdict, state=VERIFIED, reason=verdict.reason.removesuffix(f"; {NO_BUILD}"))
@@ -109,16 +109,16 @@ def _verdict(path: Path, root: Path, here: Project | None, trusted: Mapping[str,
         if problems := tuple(problem for digest in store.digests() for problem in store.check_bundle(digest)):
             return Verdict(number_id, str(path), None, TAMPERED, "raw files are not what was packed", 0, problems)
         if not _is_as_made(replace(project, trusted_keys=carried), number_id, path):
-            return Verdict(number_id, str(path), None, TAMPERED, "it is not the archive that its own content makes")
+            return Verdict(number_id, str(path), None, TAMPERED, "packing its content again gives another archive")
         return verify_number(replace(project, trusted_keys=trusted or {}), number_id)
     except WarehouseError as error:
         return Verdict(number_id, str(path), None, TAMPERED, f"it does not hold its number: {error.message}", 0, (error,))
     except RecursionError:
-        return Verdict(number_id, str(path), None, TAMPERED, "it is no packet any more: it is nested too deeply")
+        return Verdict(number_id, str(path), None, TAMPERED, "it is not a packet any more: it is nested too deeply")
     except (tarfile.TarError, OSError, ValueError, KeyError, TypeError) as error:
         if number_id is not None:
             raise
-        return Verdict(None, str(path), None, TAMPERED, f"it is no packet any more: {error}")
+        return Verdict(None, str(path), None, TAMPERED, f"it is not a packet any more: {error}")
 
 
 def _is_as_made(project: Project, number_id: str, path: Path) -> bool:
@@ -138,7 +138,7 @@ def _unpack(path: Path, root: Path) -> tuple[str, dict[str, str]]:
         for member in archive:
             room -= member.size
             if not member.isreg() or member.issparse() or not _NAME.fullmatch(member.name) or room < 0:
-                raise ValueError(f"no packet has such a member: {printable(member.name[:100])}")
+                raise ValueError(f"it has a member that no packet has: {printable(member.name[:100])}")
             archive.extract(member, root, filter="data")
     record = json.loads((root / _RECORD).read_bytes())
     if record["packet_version"] != _VERSION:

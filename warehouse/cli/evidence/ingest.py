@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PAGE = "docs/ingestors.md"
 EXAMPLES = ("wh ingest --dry-run results", "wh ingest results", "wh ingest results --json")
-INTERRUPTED = "bundles that were finished are in the store; the same command goes on with the others"
+INTERRUPTED = "finished bundles are in the store; the same command continues with the others"
 
 _ERRORS_SHOWN = 5
 _Sources = Mapping[tuple[str | None, str], str]  # of a bundle's file by its raw_path: where the user has it

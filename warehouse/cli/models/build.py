@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 PAGE = "docs/models.md"
 EXAMPLES = ("wh build", "wh build --profile", "wh build --select staging.* indicator_results", "wh build --json")
-INTERRUPTED = "evidence that was parsed stays parsed, and the last build stays current; to go on: wh build --retry"
+INTERRUPTED = "parsed evidence is kept, and the last build stays current; to continue: wh build --retry"
 
 
 def command(
     select: Select = None,
     more: MoreModels = None,
-    retry: Annotated[bool, typer.Option("--retry", help="go on from where the last build failed or was stopped")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="continue where the last build failed or was stopped")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="check and build again on every change, until Ctrl-C")] = False,
     profile: Annotated[bool, typer.Option("--profile", help="print where the time went")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was built as JSON")] = False,
@@ -71,7 +71,7 @@ class _Build:
         reporter.finished(report, as_json=self._as_json, has_profile=self._has_profile)
         if report.is_partial:
             notice(f"{reporter.summary(report)}; the last build stays current")
-            next_step("wh build --retry does the rest and makes it current")
+            next_step("wh build --retry builds the rest and makes it current")
             return ExitCode.FAILED if report.damaged else ExitCode.OK
         _report_doubts(report)
         notice(reporter.summary(report))

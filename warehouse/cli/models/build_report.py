@@ -43,7 +43,7 @@ class BuildReporter:
         names = [model.name for model in self._done]
         if names:
             more = f" and {len(names) - _SHOWN_MODELS} more" if len(names) > _SHOWN_MODELS else ""
-            notice(f"done before that: {', '.join(names[:_SHOWN_MODELS])}{more}; to go on from there: wh build --retry")
+            notice(f"done before that: {', '.join(names[:_SHOWN_MODELS])}{more}; to continue: wh build --retry")
 
     def finished(self, report: "BuildReport", *, as_json: bool, has_profile: bool) -> None:
         for model in report.models:

@@ -58,7 +58,7 @@ def command(
 
 def not_understood(model: str, reason: str) -> str:
     """What is told of a model whose columns nobody can tell apart."""
-    return f"{model} is not understood ({printable(reason)}): any of its columns may rest on all that it reads"
+    return f"{model} is not understood ({printable(reason)}): each of its columns may depend on everything that it reads"
 
 
 def edge_document(edge: "Edge") -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from warehouse.cli.output import next_step, notice, say
+from warehouse.cli.output import next_step, notice, say, warn
 from warehouse.errors import ExitCode
 
 PAGE = "docs/ingestors.md"
@@ -28,20 +28,32 @@ class Kind(StrEnum):
 
 
 def command(
-    kind: Annotated[Kind, typer.Argument(metavar="model|query|ingestor", help="what to start; an ingestor comes with its staging model")],
+    kind: Annotated[Kind, typer.Argument(metavar="model|query|ingestor", help="what to start")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="its name: lower-case letters, digits and _")],
     from_file: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="a CSV, JSON-lines or JSON file, whose columns make the start")
+        Path | None, typer.Option("--from", metavar="FILE", help="a sample: CSV, JSON lines, a JSON array of objects, or one JSON object")
     ] = None,
 ) -> ExitCode:
-    """Writes files that work as they are, for you to go on from. A model or query from a file reads the records of the ingestor that was started
-    from a file of that name."""
+    """Writes files that work as they are, for you to edit. No file is replaced.
+
+    \b
+    - model: models/NAME.sql, a select, from which wh build makes the table NAME
+    - query: queries/NAME.sql, a rollup whose cells can be published as numbers
+    - ingestor: ingest/NAME.py, which reads the files of a tool, and
+      models/staging/stg_NAME.sql, the model on top of it
+
+    With --from FILE, an ingestor is written for the columns of that file, and a
+    model or query reads the table of the ingestor that was started from it.
+    docs/models.md describes models and queries.
+    """
     from warehouse.project import find_project
     from warehouse.starting.start import start
 
     project = find_project()
     started = start(project, kind, name, from_file)
     say("\n".join(project.shown(file) for file in started.files))
+    for text in started.notices:
+        warn(text)
     notice(f"edit it as you like, then: {'; '.join(started.next)}")
     next_step(started.next[0])
     return ExitCode.OK

@@ -56,7 +56,7 @@ def _print(models: "Sequence[PlannedModel]") -> None:
 
 def _summary(found: "Preview", *, is_selected: bool) -> str:
     if not found.models:
-        return "no model meets all of that" if is_selected else NO_MODELS
+        return "no model matches all of that" if is_selected else NO_MODELS
     counts = Counter(model.action for model in found.models)
     told = ", ".join(f"{counts[action]:,} {words}" for action, words in _PLANNED.items() if counts[action])
     if found.tests:

@@ -15,9 +15,9 @@ from typing import Annotated, Any
 
 import typer
 
-from warehouse.cli.output import counted, notice, say, text_table, warn
+from warehouse.cli.output import STDOUT, counted, notice, say, text_table, warn
 from warehouse.cli.program import usage
-from warehouse.errors import ExitCode
+from warehouse.errors import ExitCode, naming
 from warehouse.sql_limits import SqlLimits, size_bytes, timed_out
 
 PAGE = "docs/models.md"
@@ -108,7 +108,8 @@ def command(
             if found.has_more:
                 notice(f"the first {counted(len(found.rows), 'row')}: --rows N shows more, --format csv all")
         else:
-            write_result(result, text, form, sys.stdout, limits)
+            with naming(STDOUT):
+                write_result(result, text, form, sys.stdout, limits)
     return ExitCode.OK
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from warehouse.claims.numbers.raw_bytes import OpenedFile
 
 _LISTED = 12
+_CLAUSES = 3  # of those for which a guarantee is not established
 
 
 PAGE = "docs/lineage.md"
@@ -62,7 +63,7 @@ def command(
         say("\n".join([*lines, *(line for part in parts.values() for line in part.lines)]))
     for text in (text for part in parts.values() for text in part.notices):
         notice(text)
-    next_step("wh verify of it hashes its raw files again and replays it" if found.publication else f"wh publish {found.query}")
+    next_step("wh verify NUMBER hashes its raw files again and replays it" if found.publication else f"wh publish {found.query}")
     return ExitCode.OK
 
 
@@ -180,9 +181,13 @@ def _guarantees(number: "Lineage") -> list[str]:
         return []
     lines = ["│           guaranteed (docs/lineage.md, What is guaranteed):"]
     lines += [f"│             {name} {words}: {number.guarantees[name]['established']}" for name, words in MEANINGS.items()]
-    insufficient = [f"G2: {clause}" for clause in number.guarantees["G2"].get("clauses", ())]
-    clauses = [f"  {printable(clause)}" for clause in (*insufficient, *number.guarantees["clauses"])]
-    return [*lines, *_listed(clauses, "│             ", shown=3)]
+    for names, clauses in (("G2", number.guarantees["G2"].get("clauses", ())), ("G3 and G4", number.guarantees["clauses"])):
+        if clauses:
+            lines.append(f"│             {names} are not established because of {counted(len(clauses), 'clause')}:")
+            lines += [f"│               {printable(clause)}" for clause in clauses[:_CLAUSES]]
+        if len(clauses) > _CLAUSES:
+            lines.append(f"│               and {len(clauses) - _CLAUSES} more: --json lists all, under guarantees")
+    return lines
 
 
 def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:
@@ -194,8 +199,8 @@ def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:
     return groups
 
 
-def _listed(items: list[str], indent: str, shown: int = _LISTED) -> list[str]:
-    lines = [indent + item for item in items[:shown]]
-    if len(items) > shown:
-        lines.append(f"{indent}and {len(items) - shown} more: --json lists all")
+def _listed(items: list[str], indent: str) -> list[str]:
+    lines = [indent + item for item in items[:_LISTED]]
+    if len(items) > _LISTED:
+        lines.append(f"{indent}and {len(items) - _LISTED} more: --json lists all")
     return lines

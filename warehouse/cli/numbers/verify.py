@@ -28,7 +28,7 @@ EXAMPLES = (
     "wh verify --all --strict",
     "wh verify number.whp",
 )
-INTERRUPTED = "nothing was changed; the verdicts that were printed stand"
+INTERRUPTED = "nothing was changed; the printed verdicts are valid"
 
 _TIMEOUT_S = 600
 _MOST_S = 31_536_000  # a year

@@ -14,7 +14,7 @@ from warehouse.errors import ExitCode
 
 PAGE = "docs/store.md"
 EXAMPLES = ("wh fsck", "wh fsck --sample 10 --seed 1", "wh fsck --since 2026-01-31 --json")
-INTERRUPTED = "what was checked need not be checked again; to go on: wh fsck --resume"
+INTERRUPTED = "what was checked is not checked again; to continue: wh fsck --resume"
 
 
 def _date(text: str) -> str:
@@ -29,7 +29,7 @@ def command(
     sample: Annotated[int | None, typer.Option(min=1, metavar="N", help="check N bundles chosen at random, instead of all")] = None,
     seed: Annotated[int | None, typer.Option(metavar="SEED", help="of --sample: the same seed chooses the same bundles")] = None,
     since: Annotated[str | None, typer.Option(parser=_date, metavar="DATE", help="check bundles that arrived then (UTC) or later")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="go on with the check that was interrupted, as it was asked for")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="continue the interrupted check with its own options")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON, one a line")] = False,
 ) -> ExitCode:
     from warehouse.evidence.finding import worst
@@ -37,7 +37,7 @@ def command(
     from warehouse.project import find_project
 
     if resume and (sample or since or seed is not None):
-        raise usage("--resume goes on with what was asked for before: give it alone")
+        raise usage("--resume continues the interrupted check with its own options: give no others")
     if seed is not None and sample is None:
         raise usage("--seed needs --sample")
     scope = Scope(sample, _seed() if seed is None else seed, since)

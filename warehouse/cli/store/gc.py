@@ -13,7 +13,7 @@ from warehouse.errors import ExitCode
 
 PAGE = "docs/store.md"
 EXAMPLES = ("wh gc", "wh gc --apply --grace 30")
-INTERRUPTED = "what was listed is removed, if --apply was given; run the same command again to go on"
+INTERRUPTED = "if --apply was given, what was listed is removed; run the same command again to continue"
 
 _GRACE_DAYS = 7
 _MOST_DAYS = 1e6

@@ -7,7 +7,7 @@ from warehouse.errors import ExitCode
 
 PAGE = "docs/store.md"
 EXAMPLES = ("wh pull ../backup",)
-INTERRUPTED = "what was listed is in the project's store; run the same command again to go on"
+INTERRUPTED = "what was listed is in the project's store; run the same command again to continue"
 
 
 def command(store: Store, wanted: Wanted = None, build: BuildId = None, as_json: Json = False) -> ExitCode:

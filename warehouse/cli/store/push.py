@@ -12,7 +12,7 @@ from warehouse.errors import ExitCode, WarehouseError
 
 PAGE = "docs/store.md"
 EXAMPLES = ("wh push ../backup --create", "wh push ../backup --build", "wh push ../backup --json")
-INTERRUPTED = "what was listed is in the other store; run the same command again to go on"
+INTERRUPTED = "what was listed is in the other store; run the same command again to continue"
 
 Store = Annotated[str, typer.Argument(metavar="STORE", help="the other store: s3://bucket/folder, or a folder of a store or project")]
 Wanted = Annotated[

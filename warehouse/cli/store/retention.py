@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PAGE = "docs/store.md"
 EXAMPLES = ("wh retention plan", "wh retention apply")
-INTERRUPTED = "what was listed is removed, if apply was given; run the same command again to go on"
+INTERRUPTED = "with apply, what was listed is removed; run the same command again to continue"
 
 
 class Act(StrEnum):
@@ -67,8 +67,8 @@ def _report_detail(project: "Project", found: "DetailPlan", *, as_json: bool) ->
             say(f"{aged.table}  {counted(aged.runs, 'run')}{rows}  {aged.state}{by}")
     if found.unknown_runs:
         shown = ", ".join(map(printable, found.unknown_runs))
-        notice(f"retention.keep_detail names runs of which there is no detail: {shown}")
+        notice(f"retention.keep_detail names runs without detail: {shown}")
     if found.aged:
         leaving = sum(aged.runs for aged in found.aged if aged.state == LEAVES)
-        when = "leaves with the next wh build" if leaving else "nothing leaves"
-        notice(f"detail older than {project.retention.warm_days} days: {when}; what is away comes back by retention.keep_detail")
+        when = "the next wh build removes it" if leaving else "nothing leaves"
+        notice(f"detail older than {project.retention.warm_days} days: {when}; retention.keep_detail brings removed detail back")

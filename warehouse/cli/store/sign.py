@@ -12,7 +12,7 @@ from warehouse.errors import ExitCode
 
 PAGE = "docs/signing.md"
 EXAMPLES = ("wh sign --all --key nightly", "wh sign recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 --key nightly")
-INTERRUPTED = "what was listed is signed; run the same command again to go on"
+INTERRUPTED = "what was listed is signed; run the same command again to continue"
 
 
 def command(

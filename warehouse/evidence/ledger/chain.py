@@ -54,7 +54,7 @@ def chain_findings(events: Sequence[Event], named: Collection[str]) -> Iterator[
         first = min(chained, key=_name)
         for event in events:
             if event.follows is None and event.sha256 not in accounted and _name(event) > _name(first):
-                yield Finding(UNPROTECTED, event.key, "an event of an earlier version: it names none that it follows")
+                yield Finding(UNPROTECTED, event.key, "an event of an earlier version: it does not name the event before it")
     yield from _inserted([event for event in events if event.sha256 not in brought])
 
 

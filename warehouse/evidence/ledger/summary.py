@@ -58,7 +58,7 @@ def read_ledgered(objects: Objects) -> Ledgered:
             findings.append(Finding(ALTERED, key, damage(error).message, RESTORE))
             continue
         if name_digest(key) is None:
-            findings.append(Finding(UNPROTECTED, key, "an event of an earlier version: its name commits to nothing"))
+            findings.append(Finding(UNPROTECTED, key, "an event of an earlier version: its name does not commit to its content"))
         if (first := first_key.setdefault(event.sha256, key)) != key:
             findings.append(Finding(ORPHANED, key, f"a second copy of the event {first}", AWAY))
             continue

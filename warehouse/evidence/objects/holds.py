@@ -87,8 +87,8 @@ class Holds:
         """Whether a bundle is held: asked before what rests on it is committed. Raises WH116."""
         if digest in self._marked:
             raise WarehouseError(
-                "WH116", "it is just being removed", digest[:12],
-                "try again; if the removal was cut short, wh retention apply or wh gc --apply ends it",
+                "WH116", "it is being removed", digest[:12],
+                "try again; if the removal was interrupted, wh retention apply or wh gc --apply completes it",
             )
         if datetime.now(UTC) - self._held_since > _KEPT / 2:
             raise WarehouseError("WH116", f"it was held for {_KEPT / 2}, and may be removed now", digest[:12], "do it again")
@@ -149,8 +149,8 @@ class Holds:
 
     def _taken(self, number: int) -> WarehouseError:
         by = self._owner_of(_turn_key(number))
-        hint = "try again when that is done; the turn of what has died ends an hour after it began, and then the next one goes on with it"
-        return WarehouseError("WH116", f"evidence is just being removed by {by}", self._objects.url, hint)
+        hint = "try again when that is done; if the process died, its turn ends an hour after it began, and the next command continues"
+        return WarehouseError("WH116", f"evidence is being removed by {by}", self._objects.url, hint)
 
     def _mark(self, digests: Iterable[str]) -> None:
         with ThreadPoolExecutor(8) as threads:
@@ -199,10 +199,10 @@ def inspect_holds(entries: Iterable[Entry]) -> Iterator[Finding]:
     for entry in entries:
         folder = entry.key.rpartition("/")[0]
         if folder == _MARKS:
-            message = "a bundle that is being removed, or whose removal was cut short"
+            message = "a bundle that is being removed, or whose removal was interrupted"
             yield Finding(LEFTOVER, entry.key, message, "wh retention apply, or wh gc --apply")
         elif folder == _KEEPING and _ends(entry, _KEPT) < now:
-            yield Finding(LEFTOVER, entry.key, "the hold of a process that has died", "wh retention apply, or wh gc --apply")
+            yield Finding(LEFTOVER, entry.key, "the lock of a process that died", "wh retention apply, or wh gc --apply")
         elif folder not in (_KEEPING, _TURNS):
             yield Finding(ORPHANED, entry.key, "nothing of this name belongs here", AWAY)
 

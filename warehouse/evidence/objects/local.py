@@ -56,11 +56,11 @@ class LocalObjects:
             stream = open(path, "rb", opener=open_plain)
         except OSError as error:
             if error.errno == errno.ELOOP:
-                raise NotAnObject(errno.ELOOP, "it is a link now", str(path)) from error
+                raise NotAnObject(errno.ELOOP, "it is a symbolic link now", str(path)) from error
             raise
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             stream.close()
-            raise NotAnObject(errno.EINVAL, "it is no file any more", str(path))
+            raise NotAnObject(errno.EINVAL, "it is not a file any more", str(path))
         return stream
 
     def exists(self, key: str) -> bool:

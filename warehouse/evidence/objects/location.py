@@ -40,8 +40,8 @@ def open_store(location: StoreLocation) -> EvidenceStore:
     if location.store_url is None:
         # A link to a disk that is not mounted is no empty store.
         if os.path.lexists(location.store_root) and not location.store_root.is_dir():
-            hint = "mount or mend what lies there, or correct store.url in warehouse.toml"
-            raise WarehouseError(UNREACHABLE, "the store is no folder", str(location.store_root), hint)
+            hint = "mount or repair the folder, or correct store.url in warehouse.toml"
+            raise WarehouseError(UNREACHABLE, "the store is not a folder", str(location.store_root), hint)
         return local_store(location.store_root)
     if not location.store_url.startswith("s3://"):
         return _readable_store(location.store_url, location.store_root)
@@ -59,7 +59,7 @@ def _readable_store(url: str, work: Path) -> EvidenceStore:
 
         get_filesystem_class(url.partition("://")[0])
     except ImportError as error:
-        raise WarehouseError("WH006", f"a store there takes a client: {shown_beside(url, str(error))}", url, "install what it names") from error
+        raise WarehouseError("WH006", f"a store there needs a client: {shown_beside(url, str(error))}", url, "install that package") from error
     from warehouse.evidence.objects.fsspec_urls import FsspecObjects
 
     return EvidenceStore(FsspecObjects(url, work / "cache"), work)
@@ -73,15 +73,15 @@ def _bucket_store(
         for client in ("botocore", "obstore"):  # asked for here so that the reason is told once, and how to mend it
             import_module(client)
     except ImportError as error:
-        raise WarehouseError("WH006", f"a store in S3 takes a client: {error}", url, "pip install 'perf-warehouse[s3]'") from error
+        raise WarehouseError("WH006", f"a store in S3 needs a client: {error}", url, "pip install 'perf-warehouse[s3]'") from error
     from warehouse.evidence.objects.s3 import S3Objects
 
     bucket, _, prefix = url.removeprefix("s3://").partition("/")
     named = dict(variables)
     endpoint = endpoint or named.get("AWS_ENDPOINT_URL_S3") or named.get("AWS_ENDPOINT_URL")
     if endpoint and not _is_address(endpoint):  # obstore panics at one
-        hint = "AWS_ENDPOINT_URL says so; for one: http://localhost:8100"
-        raise WarehouseError(UNREACHABLE, f"the endpoint {endpoint!r} is no http or https address", url, hint)
+        hint = "AWS_ENDPOINT_URL names it; an example is http://localhost:8100"
+        raise WarehouseError(UNREACHABLE, f"the endpoint {endpoint!r} is not an http or https address", url, hint)
     objects = S3Objects(bucket, prefix.strip("/"), endpoint, region or named.get("AWS_REGION"), work / "cache", lock_days)
     return EvidenceStore(objects, work)
 

@@ -228,7 +228,7 @@ class S3Objects(RemoteObjects):
             return self._send(key, data, staged.sha256) if self._must_lock else self.put(key, data)
         if staged.bytes > _LARGEST_BYTES:
             message = f"{staged.bytes} bytes, and one PUT to S3 takes {_LARGEST_BYTES}"
-            raise WarehouseError("WH115", message, key.partition("/files/")[2] or key, "split it, or take a store in a folder")
+            raise WarehouseError("WH115", message, key.partition("/files/")[2] or key, "split it, or use a store in a folder")
         with staged.opened() as body:
             return self._send(key, body, staged.sha256)
 

@@ -64,7 +64,7 @@ def _of_client(error: Exception, store: str, key: str) -> Exception | None:
         code = _code(error) or ("NoCredentials" if "redentials" in said else type(error).__name__)
         return _told(store, key, code, _CAUSES.get(cause[1] if cause else code, ""))
     if isinstance(error, ValueError):  # of a key with control characters
-        return WarehouseError("WH103", "its name can be no object's", printable(key)[-200:], "rename it")
+        return WarehouseError("WH103", "no object can have its name", printable(key)[-200:], "rename it")
     return None
 
 
@@ -83,12 +83,12 @@ def _told(store: str, key: str, code: str, cause: str) -> WarehouseError:
 def fault(store: str, code: str, cause: str) -> WarehouseError:
     """WH114 of a store, by what the server calls it."""
     if code == "NoSuchBucket":
-        hint = "make it, or correct the name: of store.url in warehouse.toml, or as it was given"
+        hint = "create the bucket, or correct its name in store.url of warehouse.toml or on the command line"
         return WarehouseError(UNREACHABLE, "there is no such bucket", store, hint)
     if code in _REFUSED:
-        hint = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: are they set, and may they list, read and write there?"
+        hint = "check that AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are set, and may list, read and write there"
         return WarehouseError(UNREACHABLE, f"the store refuses access ({code})", store, hint)
     if code in _FULL:
-        return WarehouseError(UNREACHABLE, f"the store is full ({code})", store, "free space there, then do it again: what is there is kept")
-    hint = "AWS_ENDPOINT_URL or store.endpoint names it: is it up? Do it again then: what is there is kept"
+        return WarehouseError(UNREACHABLE, f"the store is full ({code})", store, "free space there and run the command again: the rest is stored")
+    hint = "check that the server that AWS_ENDPOINT_URL or store.endpoint names is up, then run the command again: what is stored is kept"
     return WarehouseError(UNREACHABLE, f"the store cannot be used: {cause or code}", store, hint)

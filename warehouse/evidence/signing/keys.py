@@ -106,7 +106,7 @@ def load_signing_key(named: str) -> SigningKey:
     data, mode = _read(path)
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise WarehouseError(
-            "WH110", f"others than its owner may read it (mode {stat.S_IMODE(mode):04o})", str(path), f"run: chmod 600 {path}"
+            "WH110", f"users other than its owner may read it (mode {stat.S_IMODE(mode):04o})", str(path), f"run: chmod 600 {path}"
         )
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -115,7 +115,7 @@ def load_signing_key(named: str) -> SigningKey:
     try:
         private = load_pem_private_key(data, password=None)
     except (ValueError, TypeError) as error:  # TypeError: it has a passphrase
-        raise WarehouseError("WH110", f"no private key in PEM without a passphrase: {error}", str(path)) from error
+        raise WarehouseError("WH110", f"not a private key in PEM without a passphrase: {error}", str(path)) from error
     if not isinstance(private, Ed25519PrivateKey):
         raise WarehouseError("WH110", "a private key, but not an ed25519 one", str(path), "make one with: wh keygen NAME")
     return SigningKey(_public(path, private.public_key()), CryptoSigner(private))
@@ -133,7 +133,7 @@ def read_public_key(path: Path) -> PublicKey:
     try:
         key = load_pem_public_key(data)
     except ValueError as error:
-        raise WarehouseError("WH110", f"no public key in PEM: {error}", str(path), "wh keygen writes it as NAME.pem.pub") from error
+        raise WarehouseError("WH110", f"not a public key in PEM: {error}", str(path), "wh keygen writes it as NAME.pem.pub") from error
     if not isinstance(key, Ed25519PublicKey):
         raise WarehouseError("WH110", "a public key, but not an ed25519 one", str(path))
     return _public(path, key)

@@ -202,16 +202,16 @@ def _parsed(objects: Objects, envelope_key: str, key_id: str) -> "Envelope":
         data = _read(objects, envelope_key)
         envelope = Envelope.from_dict(json.loads(data))
         if canonical_json(envelope.to_dict()) != data:
-            raise _Malformed("it is no DSSE envelope in canonical JSON")
+            raise _Malformed("it is not a DSSE envelope in canonical JSON")
         if list(envelope.signatures) != [key_id]:
-            raise _Malformed("it is not signed by just the key that it is named for")
+            raise _Malformed("it is not signed by the key in its name, and by no other")
         if envelope.payload_type != _PAYLOAD_TYPE:
             raise _Malformed(f"its payload is {envelope.payload_type!r}, no in-toto statement")
         return envelope
     except OSError as error:
         raise _Malformed(f"it cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _Malformed(f"no DSSE envelope: {error}") from error
+        raise _Malformed(f"not a DSSE envelope: {error}") from error
 
 
 def _holds(envelope: "Envelope", key: PublicKey) -> bool:
@@ -233,10 +233,10 @@ def _signed(payload: bytes, predicate_type: str) -> str:
         if document["_type"] != _STATEMENT or document["predicateType"] != predicate_type:
             raise _Malformed(f"it states {document['predicateType']!r}, not {predicate_type!r}")
         if len(subjects) != 1 or not isinstance(subjects[0]["digest"]["sha256"], str):
-            raise _Malformed("it has not one subject with a sha256")
+            raise _Malformed("it does not have exactly one subject with a sha256")
         return str(subjects[0]["digest"]["sha256"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _Malformed(f"no in-toto statement: {error}") from error
+        raise _Malformed(f"not an in-toto statement: {error}") from error
 
 
 def _read(objects: Objects, key: str) -> bytes:

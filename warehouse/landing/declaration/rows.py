@@ -77,7 +77,7 @@ def _told_terms(same: list[_Found], is_guaranteed: bool) -> Terms:
             for fault in one.declaration.faults:
                 one.report("declaration-not-valid", str(fault), 0, 0, fault.line, "error")
         if len(same) > 1:
-            one.report("declarations-compete", f"{len(same)} of one kind in one folder: none counts", severity="error")
+            one.report("declarations-compete", f"{len(same)} of one kind in one folder: all are ignored", severity="error")
     declaration = same[0].declaration
     terms = declaration.terms
     if terms is None or len(same) > 1:

@@ -18,7 +18,7 @@ _USES: dict[str, tuple[str, str | None]] = {
     "release_gate": ("validation", "pre_release"), "rfp": ("publication", None), "analyst_briefing": ("publication", None),
     "publication": ("publication", None),
 }
-NO_GUARANTEES = f"a workload spec states none: they stand in a BenchmarkRun beside it that is {PUBLICATION}"
+NO_GUARANTEES = f"a workload spec has none: put them in a BenchmarkRun beside it that is {PUBLICATION}"
 
 
 def check(document: Part) -> None:

@@ -140,7 +140,7 @@ def read_batches(landing: Path, ingestors: Mapping[str, "RegisteredIngestor"]) -
             )
         except (ValueError, KeyError, TypeError) as error:
             raise WarehouseError(
-                "WH123", f"cannot be read: {error}", str(path), "delete the landing folder: it is made again"
+                "WH123", f"cannot be read: {error}", str(path), "delete the landing folder: wh build makes it again"
             ) from error
         if batch.parser == parsers.get(batch.ingestor, ENGINE_PARSER) and all(file.path.exists() for file in batch.files):
             yield batch
@@ -184,5 +184,5 @@ def check_landing_file(file: LandingFile) -> None:
     if found != file.sha256:
         raise WarehouseError(
             "WH123", "the file differs from its batch record", str(file.path),
-            "delete the landing folder: it is made again", ExitCode.TAMPERED,
+            "delete the landing folder: wh build makes it again", ExitCode.TAMPERED,
         )

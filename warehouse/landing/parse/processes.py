@@ -54,7 +54,7 @@ def _ended(tasks: Sequence[Task]) -> WarehouseError:
     return WarehouseError(
         "WH124", "a process that parsed the bundles of one of these batches was killed or ended",
         ", ".join(f"{task.family} {min(task.manifests)[:12]} to {max(task.manifests)[:12]}" for task in tasks),
-        "wh build goes on with what is not parsed yet; if memory ran out, in one process: taskset -c 0 wh build",
+        "wh build continues with the rest; if memory ran out, use one process: taskset -c 0 wh build",
     )
 
 

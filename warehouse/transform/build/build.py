@@ -259,7 +259,7 @@ def _bring_up_to_date(
     try:
         con = connect(database, files_root=material.root)
     except duckdb.Error as error:
-        raise WarehouseError("WH218", "what the last build left cannot be opened", str(database), "run: wh build") from error
+        raise WarehouseError("WH218", "the files that the last build left cannot be opened", str(database), "run: wh build") from error
     try:
         states = read_states(con)
         if is_there and not states:  # made by another engine: nothing in it can be kept
@@ -290,7 +290,7 @@ def _bring_up_to_date(
         until = material.tier.stands_until(bundles_present(con, material.tier)) if material.tier else None
         con.execute("checkpoint")
     except duckdb.Error as error:
-        raise WarehouseError("WH209", message_of(error), str(database), "is there room on the disk?") from error
+        raise WarehouseError("WH209", message_of(error), str(database), "check that the disk has space") from error
     finally:
         con.close()
     return Done(tuple(models), tests, until.isoformat() if until else "")

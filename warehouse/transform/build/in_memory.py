@@ -46,4 +46,4 @@ def _make(con: "duckdb.DuckDBPyConnection", material: "Material") -> None:
         with inside(material.root):
             Session(con, material, {}, content_of=rows_of).run()
     except duckdb.Error as error:
-        raise WarehouseError("WH209", message_of(error), "in memory", "is there room on the disk?") from error
+        raise WarehouseError("WH209", message_of(error), "in memory", "check that the disk has space") from error

@@ -28,7 +28,7 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: Model, envelope: Envelo
         keys = {repr([exact(row[columns.index(name)]) for name in spec.grain]) for row in rows}
         ids = [row_numbers(spec.name, spec.canonical_sql, spec.grain, columns, row) for row in rows]
     except ValueError as error:
-        raise WarehouseError("WH201", f"a value cannot be written exactly: {error}", spec.place, "cast it to varchar") from error
+        raise WarehouseError("WH201", f"a value has no exact form: {error}", spec.place, "cast it to varchar") from error
     if len(keys) != len(rows):
         raise WarehouseError(
             "WH302", f"{len(rows)} rows, {len(keys)} distinct values of {', '.join(spec.grain)}", spec.place,

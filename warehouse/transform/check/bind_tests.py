@@ -124,7 +124,7 @@ def _check_values(con: "duckdb.DuckDBPyConnection", test: DataTest, stated: Head
 
     for value in stated.argument:
         if isinstance(value, bool) and kind != "BOOLEAN":
-            said = f"yes, no, on, off, true and false are booleans in YAML, and the column is {kind}"
+            said = f"YAML reads yes, no, on, off, true and false as booleans, and the column is {kind}"
             raise _fault(test, "WH204", said, "put text in quotes: ['yes', 'no']")
         try:
             con.execute(f"select {text_literal(as_varchar(value))}::{kind}")
@@ -157,7 +157,7 @@ def _related(
     """The model that a relationship leads to."""
     table, _, key = target.rpartition(".")
     if table not in names:
-        hint = did_you_mean(table, names) or "write it so: relationships: model.column"
+        hint = did_you_mean(table, names) or "write it like this: relationships: model.column"
         raise _fault(test, "WH203", f"relationships: no model or feed is named {table}", hint)
     found = columns[names[table]]
     if key not in found:

@@ -175,7 +175,7 @@ def _output_faults(model: Model, found: Mapping[str, str], landing: Iterable[str
         # A view is opened by readers who have no landing tables.
         yield model.header_fault(
             "WH204", f"a view cannot read a landing table, and {min(landing)} is one", "materialized",
-            hint="drop `materialized: view` from the header: it is a table then",
+            hint="remove `materialized: view` from the header, which makes it a table",
         )
     for name in found:
         if name.lower().startswith(OWN_PREFIX):

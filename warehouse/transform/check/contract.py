@@ -67,7 +67,7 @@ def contract_faults(model: Model, found: Types, promised: Types) -> Iterator[War
             near = did_you_mean(name, unpromised)
             slips |= {column for column in unpromised if near == f"did you mean {column}?"}
             yield model.header_fault(
-                "WH207", f"the header promises column {name}, the SQL has none", "columns", name,
+                "WH207", f"the header has column {name}, the SQL does not", "columns", name,
                 hint=near or "select it, or take it out of the header",
             )
         elif found[name] != kind:
@@ -82,7 +82,7 @@ def contract_faults(model: Model, found: Types, promised: Types) -> Iterator[War
     for name in (RUN_COLUMN, BUNDLE_COLUMN) if model.retention_tier else ():
         if found.get(name) != "VARCHAR":
             yield model.header_fault(
-                "WH207", f"the rows of a retention tier are told by {name}, a varchar; the SQL has none", "retention_tier",
+                "WH207", f"the rows of a retention tier are identified by {name}, a varchar; the SQL has none", "retention_tier",
                 hint=f"select {name}, or take the tier out",
             )
     for name in ROLES[model.role] if model.role else ():
@@ -93,7 +93,7 @@ def contract_faults(model: Model, found: Types, promised: Types) -> Iterator[War
         for name in getattr(model, part):
             if name not in found:
                 yield model.header_fault(
-                    "WH207", f"the {part} names column {name}, the SQL has none", part, name,
+                    "WH207", f"the {part} names column {name}, the SQL does not", part, name,
                     hint=did_you_mean(name, found) or f"columns are: {', '.join(found)}",
                 )
 

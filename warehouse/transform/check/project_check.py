@@ -184,7 +184,7 @@ def _role_faults(models: Iterable[Model]) -> Iterator[WarehouseError]:
     for model in models:
         if model.role and first.setdefault(model.role, model) is not model:
             message = f"role {model.role} is that of {first[model.role].place} too"
-            yield model.header_fault("WH201", message, "role", hint="one table has a role: take it out of the other, or replace that file")
+            yield model.header_fault("WH201", message, "role", hint="only one table can have a role: remove it from the other, or replace that file")
 
 
 def _name_faults(
@@ -207,6 +207,6 @@ def _name_faults(
             yield WarehouseError("WH205", f"the name {name} is taken by {owner}", model.place, "rename the file")
         elif document.startswith('{"error":true'):
             yield WarehouseError(
-                "WH201", f"{name} is a word of SQL: whoever reads the table would have to quote it", model.place,
+                "WH201", f"{name} is an SQL keyword, so every query would have to quote the table's name", model.place,
                 f"rename the file, to {name}_fact for one",
             )

@@ -78,7 +78,7 @@ def check_no_log(database: Path) -> None:
     been built."""
     log = _log_of(database)
     if os.path.lexists(log):
-        message = "a write-ahead log beside a finished database: what it holds was not built"
+        message = "there is a write-ahead log beside a finished database, whose content was not built"
         raise WarehouseError("WH218", message, str(log), "remove it, or run: wh build", ExitCode.TAMPERED)
 
 

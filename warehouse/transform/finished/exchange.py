@@ -139,9 +139,9 @@ def inspect_builds(objects: Objects, entries: Iterable[Entry]) -> Iterator[Findi
                 yield Finding(ALTERED, entry.key, f"cannot be read: {error}", RESTORE)
                 continue
             if sha256 != found["sha256"]:
-                yield Finding(ALTERED, entry.key, f"sha256 is {sha256}", "push the build again after this is moved away by hand")
+                yield Finding(ALTERED, entry.key, f"sha256 is {sha256}", "move this away by hand, then push the build again")
         yield from (Finding(MISSING, key, "the build's record names it", "push the build again") for key in sorted(needed - databases))
         yield from (
-            Finding(LEFTOVER, key, "a build that was pushed by half, or lost its record", "push the build again")
+            Finding(LEFTOVER, key, "a build that was pushed only in part, or lost its record", "push the build again")
             for key in sorted(databases - needed)
         )

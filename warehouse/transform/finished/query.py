@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from math import isfinite, isnan
 from pathlib import Path
@@ -65,7 +65,7 @@ def run_query(path: Path, sql: str, limits: SqlLimits = SqlLimits()) -> "Iterato
                 con.execute(sql)
                 yield con
             except duckdb.Error as error:
-                raise _limit_reached(error, limits) or translated(error, "WH213", sql, "query") from error
+                raise _limit_reached(error, limits) or _landing_named(con, error, sql) or translated(error, "WH213", sql, "query") from error
             except MemoryError as error:
                 raise out_of_memory(limits) from error
     finally:
@@ -81,6 +81,24 @@ def _confine(con: "duckdb.DuckDBPyConnection", limits: SqlLimits, spill: str) ->
     con.execute("set enable_external_access = false")
     con.execute("set allowed_configs = ['search_path']")  # for further cursors of the session
     con.execute("set lock_configuration = true")
+
+
+def _landing_named(con: "duckdb.DuckDBPyConnection", error: Exception, sql: str) -> WarehouseError | None:
+    """WH213 for a query that names a landing table, with the models that read it; None for any other error."""
+    fault = translated(error, "WH213", sql, "query")
+    named = re.match(r"no table is named (?:\w+\.)?(\w+)", fault.message)
+    if not named:
+        return None
+    found = con.execute(
+        "select distinct l.table_name, m.schema_name || '.' || m.name from catalog.landing_column as l"
+        " left join catalog.model as m on list_contains(m.reads, l.table_name) where lower(l.table_name) = lower(?) order by all",
+        [named[1]],
+    ).fetchall()
+    if not found:
+        return None
+    models = [model for _, model in found if model]
+    read = f"query a model that reads it: {', '.join(models)}" if models else "write a model that reads it"
+    return replace(fault, hint=f"{found[0][0]} is a landing table, which wh sql cannot read: {read}")
 
 
 def _limit_reached(error: Exception, limits: SqlLimits) -> WarehouseError | None:

@@ -39,7 +39,7 @@ def object_tags(pattern: str, *, as_last_listed: bool = False) -> dict[str, str]
     if folder is not None:
         raise WarehouseError(
             "WH220", f"it names a folder too, s3://{folder}: the engine would read that as a file", pattern,
-            "say which files in it: */*.parquet, or **/*.parquet for all below",
+            "name the files in it: */*.parquet, or **/*.parquet for all below",
         )
     return {f"s3://{name}": _tag(pattern, found[name]) for name in sorted(found, key=str.encode)}
 
@@ -53,11 +53,11 @@ def open_objects(con: "duckdb.DuckDBPyConnection", pattern: str) -> None:
 def _client(pattern: str) -> Any:
     if pattern.partition("://")[0] not in _SCHEMES:
         # Nothing in HTTP lists files or promises an ETag, so a build could not tell when they change.
-        raise WarehouseError("WH220", "files are read from paths and s3:// only", pattern, "copy them to a folder or a bucket")
+        raise WarehouseError("WH220", "files are read from paths and s3:// only", pattern, "copy the files to a folder or a bucket")
     try:
         from s3fs import S3FileSystem
     except ImportError as error:
-        raise WarehouseError("WH220", "to read S3 takes a client", pattern, "pip install 'perf-warehouse[s3]'") from error
+        raise WarehouseError("WH220", "reading from S3 needs a client", pattern, "pip install 'perf-warehouse[s3]'") from error
     # The engine asks for just the ranges it needs. With the client's own read-ahead of 50 MiB, one column of four in a
     # file of 72 MB took 229 MB; so it takes 16.
     # In its standard mode it asks thrice within 3 s where nobody is; the older one takes up to 15.
@@ -71,7 +71,7 @@ def _listed(system: Any, pattern: str) -> dict[str, dict[str, Any]]:
     path = pattern.partition("://")[2]
     bucket, _, key = path.partition("/")
     if not bucket or _MAGIC.search(bucket):
-        raise WarehouseError("WH220", "it names no bucket", pattern, "write it so: s3://bucket/folder/*.parquet")
+        raise WarehouseError("WH220", "it names no bucket", pattern, "write it like this: s3://bucket/folder/*.parquet")
     try:
         if not _MAGIC.search(key):
             return {path: system.info(path, timeout=_ANSWER_S)}
@@ -96,16 +96,16 @@ def _fault(error: Exception, code: str, store: str) -> WarehouseError:
     if code == "NoSuchBucket":
         return WarehouseError("WH220", "there is no such bucket", store, "AWS_ENDPOINT_URL names the store; without it: AWS")
     if isinstance(error, PermissionError) or "Credentials" in code:
-        hint = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: are they set, and may they list and read there?"
+        hint = "check that AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are set, and may list and read there"
         return WarehouseError("WH220", f"the store refuses access ({code})", store, hint)
     said = " ".join(_PARAMETERS.sub("", str(error)).split())[:_SHOWN]
     if isinstance(error, TimeoutError):
         said = f"no answer within {_ANSWER_S} s"
-    hint = "AWS_ENDPOINT_URL names it: is it up, and does the network lead there?"
-    return WarehouseError("WH220", f"the store cannot be asked: {said or code}", store, hint)
+    hint = "check that the server that AWS_ENDPOINT_URL names is up, and that the network reaches it"
+    return WarehouseError("WH220", f"the store cannot be reached: {said or code}", store, hint)
 
 
 def _tag(pattern: str, info: dict[str, Any]) -> str:
     if not info.get("ETag"):
-        raise WarehouseError("WH220", "the store gives no ETag: nobody can tell when a file changes", pattern)
+        raise WarehouseError("WH220", "the store gives no ETag, so changes of a file cannot be detected", pattern)
     return f"{info['size']} {info['ETag']}"

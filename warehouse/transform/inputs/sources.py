@@ -88,7 +88,7 @@ def _call(name: str, patterns: Sequence[str], root: Path) -> str:
     suffixes = {Path(pattern.removesuffix(".gz").removesuffix(".zst")).suffix for pattern in patterns}
     reader = _READERS.get(suffixes.pop()) if len(suffixes) == 1 else None
     if reader is None:
-        hint = f'write how it is read: {name} = "read_csv(\'data/*.txt\', delim = \'|\')"'
+        hint = f'name the function that reads it: {name} = "read_csv(\'data/*.txt\', delim = \'|\')"'
         raise source_fault(root, name, "WH220", f"source {name}: the format does not show in the name", hint)
     return f"{reader}([{', '.join(map(text_literal, patterns))}])"
 
@@ -134,7 +134,7 @@ def check_as_engine_finds(con: "duckdb.DuckDBPyConnection", files: FileSet, root
     found = [row[0] for pattern in files.patterns for row in con.execute("from glob(?)", [pattern]).fetchall()]
     if [engine_path(name, root) for name in found] != [engine_path(file.path, root) for file in files.files]:
         where = ", ".join(files.patterns)
-        raise WarehouseError("WH220", "the engine finds other files under it than are tracked", where, "list the files")
+        raise WarehouseError("WH220", "the files that DuckDB finds under it are not the tracked ones", where, "list the files")
 
 
 def engine_path(path: str, root: Path) -> str:

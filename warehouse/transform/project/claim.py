@@ -51,14 +51,14 @@ def read_claim(header: Header) -> Mapping[str, Any]:
     try:
         canonical_json(claim)
     except (TypeError, ValueError, RecursionError) as error:
-        raise header.fault("claim cannot be written as JSON", "claim", hint="a date goes in quotes") from error
+        raise header.fault("claim cannot be written as JSON", "claim", hint="put a date in quotes") from error
     if not header.mapping("claim", known=_KEYS):
         return claim
     for name in (*WORDS, "policy", "observations", "stopping"):
         header.text("claim", name)
     for clause in header.mapping("claim", "exclusions"):
         if not header.text("claim", "exclusions", clause):
-            hint = 'write it so: "run.status = \'succeeded\'": a failed run has no time'
+            hint = 'write it like this: "run.status = \'succeeded\'": a failed run has no time'
             raise header.fault("an exclusion states no reason", "claim", "exclusions", clause, hint=hint)
     numbers = header.mapping("claim", "numbers")
     if numbers and not claim.get("observations"):

@@ -50,17 +50,17 @@ class Header:
         value = self.value(*path)
         if value is not None and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
             example = value if isinstance(value, str) else "run_id"
-            raise self.fault(f"{path[-1]} is a list of names", *path, hint=f"write it so: {path[-1]}: [{example}]")
+            raise self.fault(f"{path[-1]} is a list of names", *path, hint=f"write it like this: {path[-1]}: [{example}]")
         return value or ()
 
     def mapping(self, *path: PathPart, known: Collection[str] = ()) -> Mapping[str, Any]:
         """A mapping whose keys are text and, where `known` names any, among those."""
         value = self.value(*path)
         if value is not None and not isinstance(value, dict):
-            raise self.fault(f"{path[-1]} is a mapping, not {value!r}", *path, hint=f"write it so: {path[-1]}: {{key: value}}")
+            raise self.fault(f"{path[-1]} is a mapping, not {value!r}", *path, hint=f"write it like this: {path[-1]}: {{key: value}}")
         for key in value or ():
             if not isinstance(key, str):
-                hint = "YAML reads yes, no, on and off as truth, digits as numbers: put it in quotes"
+                hint = "YAML reads yes, no, on and off as booleans, and digits as numbers: put it in quotes"
                 raise self.fault(f"{key!r} is no name", *path, _NOT_TEXT, hint=hint)
             if known and key not in known:
                 raise self.unknown_key(key, *path, known=known)
@@ -189,7 +189,7 @@ def _not_yaml(match: re.Match[str], file: str, place: str) -> WarehouseError:
     """What is wrong with a header. The loader in Python is asked: its places are in characters, its words clearer."""
     import yaml
 
-    hint, index = "keys of one level begin in one column; text that holds one of : # , [ ] { } goes in quotes", 0
+    hint, index = "keys of one level begin in the same column; put text with any of : # , [ ] { } in quotes", 0
     try:
         yaml.load(match[1], Loader=_strict("SafeLoader"))
         message = "it cannot be read"
@@ -203,7 +203,7 @@ def _not_yaml(match: re.Match[str], file: str, place: str) -> WarehouseError:
             return fault_at("WH201", message, file, place, match.start(1) + index, "keep one of them")
     except yaml.reader.ReaderError as error:
         message, index = f"the character {chr(error.character)!r} is not allowed", error.position
-        hint = "take the character out"
+        hint = "remove the character"
     except RecursionError:
-        message, hint = "it is nested too deep", "a header needs no more than four levels"
+        message, hint = "it is nested too deeply", "a header has at most four levels"
     return fault_at("WH201", f"the header is not YAML: {message}", file, place, match.start(1) + index, hint)

@@ -103,11 +103,11 @@ def _entry(header: Header, forms: _Forms, entry: Any, *path: PathPart) -> Header
             known = f"did you mean {near[0]}? {known}"
         raise header.fault(f"unknown test {unknown[0] if unknown else entry!r}", *path, hint=known)
     if len(kinds) > 1:
-        raise header.fault(f"{' and '.join(kinds)} are two tests", *path, hint="one entry each: [not_null, unique]")
+        raise header.fault(f"{' and '.join(kinds)} are two tests", *path, hint="write one entry for each: [not_null, unique]")
     form, is_right = forms[kinds[0]]
     if not is_right(parts[kinds[0]]):
         message = f"test {kinds[0]} is not written as it must be"
-        raise header.fault(message, *path, kinds[0], hint=f"write it so: {form}")
+        raise header.fault(message, *path, kinds[0], hint=f"write it like this: {form}")
     severity = severity_of(header, *path) if "severity" in parts else "error"
     return HeaderTest(kinds[0], parts[kinds[0]], severity, _where(header, parts, *path), path)
 

@@ -88,7 +88,7 @@ def _read(
                 faults.append(
                     WarehouseError(
                         "WH205", f"the name {model.name} is taken by {other}", model.place,
-                        "a name is used once in all folders, for models read each other by it: rename one file",
+                        "names are unique across folders, because models read each other by name: rename one file",
                     )
                 )
             in_layer.setdefault(model.name, model)
@@ -129,15 +129,15 @@ def read_sql_file(path: Path, place: str, known: Collection[str]) -> Header:
     that is not UTF-8, and a header that is not valid."""
     if not _NAME.fullmatch(path.stem):
         raise WarehouseError(
-            "WH201", f'"{printable(path.stem)}" is no table name', place,
-            "a file's name is its table's: lower-case letters, digits and _, a letter first",
+            "WH201", f'"{printable(path.stem)}" is not a table name', place,
+            "the file's name becomes the table's name: lower-case letters, digits and _, beginning with a letter",
         )
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors put a byte order mark first
     except UnicodeDecodeError as error:
         raise _not_utf8(error, place) from error
     except OSError as error:
-        raise WarehouseError("WH201", f"cannot be read: {error.strerror}", place, "a model is a file you may read") from error
+        raise WarehouseError("WH201", f"cannot be read: {error.strerror}", place, "a model must be a file that you may read") from error
     _refuse_nul(text, place)
     header = read_header(text, place)
     for key in header.values:
@@ -151,13 +151,13 @@ def read_sql_file(path: Path, place: str, known: Collection[str]) -> Header:
 def _read_query(path: Path, schema: str, place: str) -> Model:
     spec = read_model(path, schema, place)
     if not spec.grain:
-        hint = "say which columns tell its rows apart, in the header: grain: [run_id]"
-        raise spec.header_fault("WH201", "a query spec states its grain", "grain", hint=hint)
+        hint = "name the columns that identify a row in the header, for example grain: [run_id]"
+        raise spec.header_fault("WH201", "a query spec must state its grain", "grain", hint=hint)
     if spec.retention_tier:
         hint = "state it in the tables that it reads"
-        raise spec.header_fault("WH201", "a rollup has no detail that could leave", "retention_tier", hint=hint)
+        raise spec.header_fault("WH201", "a rollup has no detail that retention could remove", "retention_tier", hint=hint)
     if spec.role:
-        raise spec.header_fault("WH201", "only a model in models/ has a role", "role", hint="state it in the table that the query reads")
+        raise spec.header_fault("WH201", "only a model in models/ can have a role", "role", hint="state it in the table that the query reads")
     return spec
 
 
@@ -178,8 +178,8 @@ def _refuse_unread_header(text: str, place: str, known: Collection[str]) -> None
     """Raise WH201 when the comments above the SQL, none of which is a header, look like one."""
     line = re.search(rf"^[ \t]*(--|/\*)?[ \t]*({'|'.join(sorted(known))})[ \t]*:", text[: first_token(text)], re.MULTILINE)
     if line:
-        hint = "put it in a block comment of its own, /* ... */, at the top of the file, with nothing before it"
-        raise fault_at("WH201", f"{line[2]} is not read here: this comment is no header", text, place, line.start(2), hint)
+        hint = "put it in a block comment /* ... */ of its own at the very top of the file"
+        raise fault_at("WH201", f"{line[2]} is not read here, because this comment is not the header", text, place, line.start(2), hint)
 
 
 def _materialized(header: Header) -> str:
@@ -190,10 +190,10 @@ def _materialized(header: Header) -> str:
     has_key = bool(header.names("key"))
     if value == "incremental" and not has_key:
         hint = "add the columns by which it is brought up to date: key: [run_id]"
-        raise header.fault("an incremental model states its key", "materialized", hint=hint)
+        raise header.fault("an incremental model must state its key", "materialized", hint=hint)
     if value != "incremental" and has_key:
-        hint = "add materialized: incremental, or take the key out"
-        raise header.fault("only an incremental model states a key", "key", hint=hint)
+        hint = "add materialized: incremental, or remove the key"
+        raise header.fault("only an incremental model can have a key", "key", hint=hint)
     return value
 
 
@@ -202,9 +202,9 @@ def _retention_tier(header: Header) -> str | None:
     if value is None:
         return None
     if value != WARM_TIER:
-        raise header.fault(f"retention_tier {value!r} is not known", "retention_tier", hint=f"write it so: retention_tier: {WARM_TIER}")
+        raise header.fault(f"retention_tier {value!r} is not known", "retention_tier", hint=f"write it like this: retention_tier: {WARM_TIER}")
     if header.value("materialized") == "view":
-        raise header.fault("a view holds no rows that could leave", "retention_tier", hint="state it in the tables that it reads")
+        raise header.fault("a view has no rows that could be removed by retention", "retention_tier", hint="state it in the tables that it reads")
     if header.value("materialized") == "incremental" and list(header.names("key")) != [RUN_COLUMN]:
         hint = f"key: [{RUN_COLUMN}], or take the tier out"
         raise header.fault("the rows of the warm tier leave run by run: the key is another", "key", hint=hint)
@@ -223,7 +223,7 @@ def _column(header: Header, name: str) -> Column:
     path = ("columns", name)
     body = header.value(*path)
     if not isinstance(body, dict) or not isinstance(body.get("type"), str):
-        raise header.fault(f"column {name} states no type", *path, hint=f"write it so: {name}: {{type: varchar}}")
+        raise header.fault(f"column {name} states no type", *path, hint=f"write it like this: {name}: {{type: varchar}}")
     header.mapping(*path, known=_COLUMN_KEYS)
     return Column(
         name=name,

@@ -42,8 +42,8 @@ def _chosen(
 ) -> set[str]:
     parts = _PATTERN.fullmatch(condition.strip())
     if parts is None:
-        hint = "for one: run, staging.*, +run, run+, tag:nightly, path:models/marts, changed"
-        raise _no_model(f"{pattern!r} is no selection", hint)
+        hint = "for example: run, staging.*, +run, run+, tag:nightly, path:models/marts, changed"
+        raise _no_model(f"{pattern!r} is not a selection", hint)
     up, what, down = parts.groups()
     found = _matching(what, models, changed)
     return found | (_walk(found, reads) if up else set()) | (_walk(found, readers) if down else set())

@@ -19,7 +19,7 @@ from warehouse.transform.sql.text import RESERVED, Token, fault_at, first_token,
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 _STATEMENT_WORDS = RESERVED | {"by", "join", "left", "inner", "values", "over", "partition", "between", "is", "like"}
 _NOT_SELECT = "Only SELECT statements can be serialized"
-_WAY_HERE = "the engine reads the SQL up to this point: look at this word and at the one before it"
+_WAY_HERE = "the SQL is valid up to this point: check this word and the one before it"
 # Advice to change settings: they are pinned, so that a build does not depend on who makes it.
 _SETTING = re.compile(r"\b(SET|PRAGMA)\b")
 # The engine ran into an exception of Python, which only the client of a remote store raises.
@@ -27,6 +27,7 @@ _CLIENT_FAULT = "Traceback (most recent call last):"
 # Its first line says no more than the line's number; the file comes at the end.
 _CSV_FAULT = re.compile(r"CSV Error on Line: (\d+)\n(?:Original Line:.*\n)?(.+)")
 _CSV_FILE = re.compile(r"^ *file = (.+)$", re.MULTILINE)
+_TABLES = "wh tables --all lists the tables that there are"
 _NAMED = re.compile(r"[\"']([^\"'\s]+)[\"']")
 
 
@@ -102,7 +103,7 @@ def statements_fault(text: str, place: str) -> WarehouseError:
     second = second_statement(tokens(text))
     if second is None:
         hint = "write one select, or delete the file"
-        return fault_at("WH202", "there is no SQL in it", text, place, first_token(text), hint)
+        return fault_at("WH202", "the file has no SQL", text, place, first_token(text), hint)
     hint = "move it to a file of its own, or delete it"
     return fault_at("WH202", "a second statement: a model is one select", text, place, second.offset, hint)
 
@@ -180,7 +181,7 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
     subtype = document.get("error_subtype")
     if subtype == "NO_MATCHING_FUNCTION":
         forms = [_plain(line.strip()) for line in said.splitlines() if "->" in line]
-        return f"it takes: {'; '.join(forms)}" if len(forms) <= 3 else "cast to a type that it takes: x::double"
+        return f"it takes: {'; '.join(forms)}" if len(forms) <= 3 else "cast to a type that it accepts: x::double"
     for pattern, way in WAYS_OUT:
         if re.search(pattern, said):
             return way
@@ -188,23 +189,23 @@ def _way_out(said: str, document: Mapping[str, Any], text: str, offset: int) -> 
         return f"say which: {_plain(use[1])}".replace("'", "")
     if subtype == "MISSING_ENTRY":
         kind = str(document.get("type", "name")).lower()
-        unknown = "is it written right, and built?" if kind == "table" else f"the engine has no such {kind}: is it written right?"
-        return did_you_mean(name, candidates) or unknown
+        return did_you_mean(name, candidates) or (_TABLES if kind == "table" else f"DuckDB has no such {kind}: check the spelling")
     slip = name or next(iter(_NAMED.findall(said.splitlines()[0])[-1:]), "")
     if candidates and (near := did_you_mean(slip, candidates)):
         return near
     if text[offset : offset + 1] == '"' and "not found" in said:
         return "double quotes are for names: text goes in single quotes"
     if text[offset : offset + 1] in ("“", "”", "‘", "’"):
-        return "typographic quotes are no quotes in SQL: use ' for text"
+        return "SQL does not accept typographic quotes: use ' for text"
     if candidates and re.search(r"\bcolumn\b.*not found", said.splitlines()[0]):
-        return "no column has a name like it: wh describe TABLE lists the columns"
+        alike = [each for each in candidates if slip.lower() in each.lower()]
+        return f"did you mean one of: {', '.join(alike)}?" if alike else "no column has a name like it: wh describe TABLE lists the columns"
     if candidates:
-        return f"the nearest that there is: {', '.join(candidates)}"
+        return f"the nearest names are: {', '.join(candidates)}"
     advice = " ".join(map(str.strip, said.splitlines()[1:])).strip()
     if advice and not _SETTING.search(advice):
         return advice
-    return WAYS_OUT_OF_KIND.get(str(document.get("exception_type")), "DuckDB's documentation of this clause says what it takes")
+    return WAYS_OUT_OF_KIND.get(str(document.get("exception_type")), "see DuckDB's documentation of this clause")
 
 
 def _syntax_hint(text: str, offset: int) -> str:
@@ -221,7 +222,7 @@ def _syntax_hint(text: str, offset: int) -> str:
     if token.text in _OPENING.values() and not _matched(found, index):
         return f"this {token.text} closes nothing"
     if token.text == before == ",":
-        return "one comma too many"
+        return "there is one comma too many"
     word = token.text.lower()
     if token.kind == "word" and word not in _STATEMENT_WORDS and (near := did_you_mean(word, _STATEMENT_WORDS)):
         return near
@@ -229,7 +230,7 @@ def _syntax_hint(text: str, offset: int) -> str:
     if index and token.kind == found[index - 1].kind == "word" and (slip := _slip(before)):
         return f"did you mean {slip}, not {before}?"
     if word in RESERVED and before in ("from", "join", "as", ".", ",", "select"):
-        return f'{word} is a word of SQL: as a name it goes in double quotes, "{word}"'
+        return f'{word} is an SQL keyword: as a name, put it in double quotes, "{word}"'
     if index == len(found) - 1 or found[index + 1].text == ";":
         return "the SQL ends before it is complete: something must come after this"
     return _WAY_HERE

@@ -28,8 +28,8 @@ _TABLE_FUNCTIONS = GENERATORS | {
 }
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 _WRITING_WORDS = ("copy", "delete", "insert", "merge", "truncate", "update")
-_ONLY_READS = "wh sql only reads: what is to be kept is a model"
-_BUILD_ALONE = "wh sql reads the build alone: what files hold comes into it by a model"
+_ONLY_READS = "wh sql only reads: to keep a result, write a model"
+_BUILD_ALONE = "wh sql reads only the build: to query files, write a model that reads them"
 
 
 def check_reads(con: "duckdb.DuckDBPyConnection", sql: str) -> None:
@@ -37,7 +37,7 @@ def check_reads(con: "duckdb.DuckDBPyConnection", sql: str) -> None:
     VALUES, TABLE, PIVOT, DESCRIBE, SHOW, SUMMARIZE, or EXPLAIN of one. Nothing runs."""
     if second := second_statement(tokens(sql)):
         raise fault_at(
-            "WH213", "a second statement: wh sql runs one", sql, "query", second.offset, "run it by a wh sql of its own"
+            "WH213", "a second statement: wh sql runs one", sql, "query", second.offset, "run it with a separate wh sql"
         )
     kind = _kind(con, sql, sql)
     if kind == "EXPLAIN":
@@ -92,7 +92,7 @@ def _check_tree(con: "duckdb.DuckDBPyConnection", statement: str, sql: str) -> N
     try:
         tree = json.loads(text)
     except RecursionError:
-        raise _refused("an expression is nested too deep", sql, "cut the expression into several, in CTEs") from None
+        raise _refused("an expression is nested too deeply", sql, "cut the expression into several, in CTEs") from None
     if tree["error"]:
         raise _refused("a statement that the engine's parser cannot write down: wh sql cannot tell that it only reads", sql)
     for node in nodes(tree["statements"]):

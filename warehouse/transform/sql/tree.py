@@ -108,7 +108,7 @@ def statement(document: str, model: Model) -> Node:
         tree = json.loads(document)
     except RecursionError:
         raise fault_at(
-            "WH202", "an expression is nested too deep", model.text, model.place, first_token(model.text),
+            "WH202", "an expression is nested too deeply", model.text, model.place, first_token(model.text),
             "cut it into several, in CTEs",
         ) from None
     if tree["error"]:

@@ -1,5 +1,6 @@
 /*
-description: One row per run: the workload that it was asked to run. The columns are read from the frozen document itself.
+description: >
+  One row per run: the workload that it was asked to run. The columns are read from the frozen document itself.
 grain: [run_id, artifact_manifest_digest]
 feeds: workload
 */

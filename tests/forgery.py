@@ -97,7 +97,8 @@ def forge_record(publication: PublishedRollup, change: Callable[[Forgery], None]
     forgery = Forgery(publication)
     change(forgery)
     runs, why = encoded(forgery.why_sets.values())
-    content = {"rows.jsonl": rows_content(forgery.rows), "runs.jsonl": runs, "why.jsonl": why}
+    judged = {name: (folder_of(publication) / name).read_bytes() for name in ("judgement.jsonl", "policy.json")}
+    content = {"rows.jsonl": rows_content(forgery.rows), "runs.jsonl": runs, "why.jsonl": why, **judged}
     record = {**forgery.record, "sha256": {name: bytes_digest(data) for name, data in content.items()}}
     forged = _moved(publication, domain_digest(PUBLICATION_DOMAIN, record))
     for name, data in (content | {"publication.json": canonical_json(record)}).items():

@@ -18,12 +18,13 @@ from conftest import REPOSITORY, WhOn
 from exhaustive import few
 from samples.examples import RUN, example_project
 
+from warehouse.claims.publish.publication import publications
 from warehouse.cli.commands import COMMANDS, GROUPS, module_of
 from warehouse.cli.main import main
 from warehouse.cli.output import next_step, say, table
 from warehouse.cli.program import load_command
 from warehouse.errors import EXIT_CODES, ExitCode
-from warehouse.project import Project
+from warehouse.project import Project, find_project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 
@@ -116,6 +117,12 @@ def test_every_example_runs(name: str, example: str, examples: Path, capfd: pyte
     words = shlex.split(example)
     if name == "reinstate":
         assert main(["retract", words[2], "--reason", "the node was throttled"]) == 0
+        capfd.readouterr()
+    if name in ("withdraw", "supersede"):
+        assert main(["retract", f"{RUN}2", "--reason", "the node was throttled"]) == main(["build"]) == 0
+        assert main(["publish", "indicator_results", "--as", "provisional"]) == 0
+        second, first = (each.digest for each in publications(find_project()))
+        words = [{"3f9c2a7b41de": first, "81b0c5d2e6fa": second}.get(word, word) for word in words]
         capfd.readouterr()
     status = main(words[1:])
     sys.stdout.flush()

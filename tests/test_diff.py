@@ -28,7 +28,7 @@ FIRST, SECOND = "01KG8Q3V5T2M4N6P8R0S1W3X5Y", "01KG8Q3V5T2M4N6P8R0S1W3X5Z"
 MEDIAN, MAXIMUM = "indicator_results[result_key=elapsed_ms].median", "indicator_results[result_key=elapsed_ms].maximum"
 TOTAL = "claim[key=a].total"
 # The median as it is, with a harmless change of its SQL.
-CHANGED = "median(outcome.value_number) + 1 as median"
+CHANGED = "median(value) + 1 as median"
 
 
 def take_in(project: Project, name: str, recording: str, seconds: tuple[float, ...]) -> str:
@@ -53,7 +53,7 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, list[str]]
     retract(project, f"recorded_run/{SECOND}/run-01", "throttled")
     builds.append(built(project))
     standard = Path(__file__).parents[1] / "queries" / "indicator_results.sql"
-    (project.root / "queries" / "indicator_results.sql").write_text(standard.read_text().replace("median(outcome.value_number) as median", CHANGED))
+    (project.root / "queries" / "indicator_results.sql").write_text(standard.read_text().replace("median(value) as median", CHANGED))
     builds.append(built(project))
     return project, builds
 

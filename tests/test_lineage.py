@@ -138,11 +138,11 @@ REFUSED = {
         "select run_id as a, speed as b from run limit 2", "WH306", "queries/claim.sql:4:47", "E_LIMIT_UNORDERED"),
     "it can be traced through a view, but rests on no evidence": (
         "select v.a, w.b from (seen as v(a, b) join seen as w(a, b) using (a)) left join seen on seen.run_id = v.a",
-        "WH308", "queries/claim.sql", "rests on no run",
+        "WH308", "queries/claim.sql", "depends on no run",
     ),
     "it can be traced through a pivoted view, but rests on no evidence": (
         "select run_id as a, \"1.5\" as b from seen pivot (count(*) for speed in (1.5) group by run_id)",
-        "WH308", "queries/claim.sql", "rests on no run",
+        "WH308", "queries/claim.sql", "depends on no run",
     ),
     "the model under it cannot be traced": ("select a, b from below", "WH306", "models/below.sql:1:8", "E_SETOP"),
     "a view under it cannot be traced": (
@@ -380,7 +380,7 @@ def test_json(published: Project, wh_on: WhOn) -> None:
     assert (status, err) == (0, "")
     assert set(document) == {
         "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone",
-        "determinism", "signatures", "removals", "decisions", "settlements", "published", "software",
+        "determinism", "signatures", "removals", "decisions", "settlements", "published", "software", "worth", "published_as", "correction",
     }
     assert document["published"]["by"].endswith(f"@{os.uname().nodename}") and document["software"]["wh"] == __version__
     own = document["query"]["own_models"]

@@ -384,7 +384,7 @@ def packing(tmp_path_factory: pytest.TempPathFactory) -> Path:
         sign_bundles(project, keys["stranger"])
         decide(open_store(project).objects, RETRACTION, "another run", "the clock was wrong", key=keys["nightly"])
         build(project)
-        publish(project, "mlperf_inference_results", keys["nightly"])
+        publish(project, "mlperf_inference_results", keys["nightly"], as_provisional=True)
         assert write_packet(project, SERVER, folder / "packet.tar").state == "verified"
     return folder
 

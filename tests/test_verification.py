@@ -633,4 +633,4 @@ def test_a_publication_of_an_older_form_is_refused_and_not_called_tampered(tmp_p
     (older / "publication.json").write_bytes(canonical_json(record))
     _, verdict = verify_all(project)  # the first is on the one that was moved away
     assert (verdict.state, verdict.key) == ("refused", f"publication {older.name[:12]}")
-    assert verdict.reason == "it was published in form 4; this version of wh reads form 5"
+    assert verdict.reason == "it was published in form 4; this version of wh reads forms 5 to 6"

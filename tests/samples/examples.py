@@ -26,7 +26,7 @@ def example_project(root: Path) -> Project:
     write_recording(here / "uploaded-again", RECORDING, (9.5,), first=4)
     (here / "readings.csv").write_text("run_id,temperature_c,started_at\nr1,61.5,2026-01-31T02:00:00Z\nr2,,2026-01-31T03:00:00Z\nr3,64.25,\n")
     for line in (
-        ["keygen", "nightly"], ["ingest", str(here / "results"), str(here / "uploaded-again")], ["build"], ["publish", "indicator_results"],
+        ["keygen", "nightly"], ["ingest", str(here / "results"), str(here / "uploaded-again")], ["build"], ["publish", "indicator_results", "--as", "provisional"],
         ["audit-packet", NUMBER, "-o", str(here / "number.whp")], ["note", f"{RUN}1", "looked at"],
         ["push", str(root / "backup"), "--create"],
     ):

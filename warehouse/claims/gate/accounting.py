@@ -23,7 +23,8 @@ _FAILED = {"failed", "interrupted", "invalid"}
 
 class Accounts:
     """The runs that are in no row of a query, by the row that they would have been in. `con` is a session of `open_trace_session` or
-    `trace_in_memory`; `runs_of` are the runs of each row, by row id."""
+    `trace_in_memory`; `runs_of` are the runs of the
+    observations that each row's claimed numbers rest on, by row id: a run that is only counted beside them is left out."""
 
     def __init__(
         self, con: "duckdb.DuckDBPyConnection", catalog: "Catalog", query: str, claim: Claim, runs_of: Mapping[int, Collection[str]]
@@ -52,8 +53,9 @@ class Accounts:
             return of_workload.get(self._stated.get(run, {}).get(_WORKLOAD) or "", ())
 
         for loss in self._found.losses:
-            if loss.run_id not in used and loss.run_id not in self._found.kept:
-                for rowid in alike(loss.run_id) if loss.rows is None or not loss.is_sure else loss.rows:
+            if loss.run_id not in used:
+                # A run whose row is in no result may have been put into a row of its own to be rid of it.
+                for rowid in loss.rows if loss.rows and loss.is_sure else alike(loss.run_id):
                     self._rows.setdefault(rowid, {}).setdefault(loss.run_id, self._of_loss(loss))
         for run in self._stated.keys() - used - self._found.population:
             for rowid in alike(run):

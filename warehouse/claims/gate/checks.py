@@ -162,8 +162,9 @@ _OVER: Mapping[str, Callable[[list[Any], re.Pattern[str]], Any]] = {
     "least": lambda known, pattern: min(known),
     "repeated": lambda known, pattern: len(known) - len(set(map(str, known))),
     "distinct": lambda known, pattern: len(set(map(str, known))),
-    "true": lambda known, pattern: sum(value is True for value in known),
-    "false": lambda known, pattern: sum(value is False for value in known),
+    # What is no boolean counts against the number.
+    "true": lambda known, pattern: sum(value is not False for value in known),
+    "false": lambda known, pattern: sum(value is not True for value in known),
     "not matching": lambda known, pattern: sum(not pattern.search(str(value)) for value in known),
 }
 

@@ -148,6 +148,8 @@ class Evidence:
         """The interval of the claimed statistic, over sessions where the runs are of several."""
         from warehouse.statistics.means import geometric_interval, mean_interval, median_interval, olympic_interval
 
+        if not isinstance(self.statistic, NotSupported) and not isfinite(self.statistic):
+            return NotSupported("the values are too large to compute with", "run", len(self.values), len(self.values))
         values, sessions = self.values, self.sessions
         match self.number.statistic:
             case "value":

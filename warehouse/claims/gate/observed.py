@@ -7,7 +7,17 @@ from datetime import UTC, date, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.gate.evidence import OBSERVED, RUN_ID, ColumnEvidence, RowEvidence, rounded
+from warehouse.claims.gate.evidence import (
+    DECLARED_REPEATS,
+    OBSERVED,
+    REQUESTS,
+    RUN_ID,
+    SESSION,
+    STARTED_AT,
+    ColumnEvidence,
+    RowEvidence,
+    rounded,
+)
 from warehouse.claims.gate.policy import Policy
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.project.claim import Claim
@@ -19,6 +29,7 @@ if TYPE_CHECKING:
     from warehouse.claims.trace.catalog import BuiltModel, Catalog
 
 _ROWS_AT_ONCE = 10_000
+_TYPES = {SESSION: "varchar", STARTED_AT: "timestamptz", REQUESTS: "bigint", DECLARED_REPEATS: "bigint"}  # what checks compute with
 
 
 def observations_of(catalog: "Catalog", spec: "BuiltModel", claim: Claim) -> str:
@@ -50,7 +61,7 @@ def observed_rows(
     con: "duckdb.DuckDBPyConnection", catalog: "Catalog", spec: "BuiltModel", claim: Claim, columns: Collection[str]
 ) -> Iterator[tuple[int, RowEvidence]]:
     """The observations of every row of a rollup that has some, by its row id; all count as used. `columns` are read where they are.
-    Raises WH317 for an expression that cannot be computed."""
+    Raises WH317 for an expression that cannot be computed, and for observations that are not one of each run."""
     import duckdb
 
     name = observations_of(catalog, spec, claim)
@@ -58,7 +69,8 @@ def observed_rows(
     same = " and ".join(f"result.{quote(key)} is not distinct from observation.{quote(key)}" for key in spec.grain) or "true"
     numbers = claim.numbers
     items = [
-        "result.rowid", "observation.run_id", *(f"observation.{quote(column)}" for column in there),
+        "result.rowid", "observation.run_id",
+        *(f"observation.{quote(column)}{'::' + _TYPES[column] if column in _TYPES else ''}" for column in there),
         *(f"({number.of})::double" for number in numbers.values()),
         *(f"({number.dropped})::bigint" for number in numbers.values()),
         *(f"({number.when or 'true'})::boolean" for number in numbers.values()),
@@ -68,10 +80,22 @@ def observed_rows(
         cursor = con.cursor().execute(sql)
         rows = iter(lambda: cursor.fetchmany(_ROWS_AT_ONCE), [])
         for rowid, found in groupby((row for part in rows for row in part), key=lambda row: row[0]):
-            yield rowid, _row_evidence([row[1:] for row in found], there, list(numbers))
+            of_row = [row[1:] for row in found]
+            _check_one_each([row[0] for row in of_row], name, spec.place)
+            yield rowid, _row_evidence(of_row, there, list(numbers))
     except duckdb.Error as error:
         message = str(error).splitlines()[0]
         raise WarehouseError("WH317", f"the claim's expressions cannot be computed: {message}", spec.place) from error
+
+
+def _check_one_each(runs: Sequence[Any], name: str, place: str) -> None:
+    """A run that is there twice would be two repeats, and one without a name cannot be followed."""
+    seen = set[Any]()
+    for run in runs:
+        if run is None or run in seen:
+            message = f"{name} has a row without a run_id" if run is None else f"{name} has run {run} twice for one row"
+            raise WarehouseError("WH317", message, place, "observations have one row for each run of each row of the query")
+        seen.add(run)
 
 
 def _row_evidence(rows: Sequence[Sequence[Any]], columns: Sequence[str], numbers: Sequence[str]) -> RowEvidence:

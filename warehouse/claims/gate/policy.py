@@ -13,7 +13,7 @@ from typing import Any
 from warehouse.claims.gate.checks import CHECKS, OVER
 from warehouse.digest import canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
-from warehouse.project import Project
+from warehouse.project import Project, standard_folder
 
 PUBLISHABLE, PROVISIONAL, UNSTABLE, REFUSED = "publishable", "provisional", "unstable", "refused"
 UNSUPPORTED, NOT_REPRESENTATIVE, EXPLORATORY = "unsupported", "not representative", "exploratory"
@@ -41,14 +41,15 @@ class Bound:
         return " and ".join([*parts, *([" or ".join(map(str, self.is_one_of))] if self.is_one_of else [])])
 
     def holds(self, figure: Any, row: Mapping[str, Any]) -> bool | None:
-        """Whether a figure is within it; None where the row lacks the column that it names, or they cannot be compared."""
+        """Whether a figure is within it; None where the row lacks the column that it names. What cannot be compared
+        with it is not within it."""
         least, most = (_limit(value, row) for value in (self.at_least, self.at_most))
         if (self.at_least is not None and least is None) or (self.at_most is not None and most is None):
             return None
         try:
             within = (least is None or figure >= least) and (most is None or figure <= most)
         except TypeError:
-            return None
+            return False
         return bool(within) and (not self.is_one_of or figure in self.is_one_of)
 
 
@@ -122,8 +123,9 @@ def load_policy(project: Project, name: str) -> Policy:
 
 
 def policy_files(project: Project) -> dict[str, Path]:
-    """The file of every policy by name: a project's own replaces a standard one."""
-    return {path.stem: path for layer in project.layers("queries") for path in sorted((layer / _FOLDER).glob("*.toml"))}
+    """The file of every policy by name: a project's own replaces a standard one. Every project has the standard ones."""
+    layers = (standard_folder(), project.root)
+    return {path.stem: path for layer in layers for path in sorted((layer / "queries" / _FOLDER).glob("*.toml"))}
 
 
 def read_policy(document: Mapping[str, Any], place: str) -> Policy:
@@ -141,6 +143,9 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
         if not isinstance(said, dict) or not said:
             raise fault(f"{key} of {what} is no bound", f"write it so: {key} = {{at_least = 5}}")
         known(said, _BOUND_KEYS, f"{key} of {what}")
+        for word in ("at_least", "at_most"):
+            if word in said and not _is_limit(said[word]):
+                raise fault(f"{word} in {key} of {what} is no number", f'{word} = 5, or {word} = {{column = "..."}}')
         values = said.get("is", [])
         return Bound(said.get("at_least"), said.get("at_most"), tuple(values) if isinstance(values, list) else (values,))
 
@@ -151,7 +156,10 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
     confidence, rules, ids = document.get("confidence", 0.95), list[Rule](), set[str]()
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise fault("confidence is a number between 0 and 1", "confidence = 0.95")
-    for number, rule in enumerate(document.get("rule", []), 1):
+    said_rules = document.get("rule", [])
+    if not isinstance(said_rules, list) or not all(isinstance(rule, dict) for rule in said_rules):
+        raise fault("rule is no list of tables", "[[rule]]")
+    for number, rule in enumerate(said_rules, 1):
         what = f"rule {rule.get('id', number)}"
         named = str(rule.get("check", ""))
         check = CHECKS.get(named)
@@ -161,6 +169,9 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
         for key in ("id", "says", "publishable", "otherwise"):
             if key not in rule:
                 raise fault(f"{what} states no {key}")
+        for key in ("id", "says", "source", "severity", "column", "matching"):
+            if not isinstance(rule.get(key, ""), str):
+                raise fault(f"{key} of {what} is no text", f'{key} = "..."')
         for key in check.settings - check.optional:
             if key not in rule:
                 raise fault(f"{what} states no {key}", f"the check {named} needs it")
@@ -185,8 +196,17 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
                 {key: rule[key] for key in check.settings & rule.keys()},
             )
         )
-    canonical_json(dict(document))  # a date or an endless number has no digest
+    try:
+        canonical_json(dict(document))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise fault(f"it has no digest: {error}", "a date goes in quotes, and a number ends") from error
     return Policy(document["name"], document["version"], document["description"], confidence, tuple(rules), document)
+
+
+def _is_limit(value: Any) -> bool:
+    if isinstance(value, dict):
+        return value.keys() == {"column"} and isinstance(value["column"], str)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _limit(value: Any, row: Mapping[str, Any]) -> Any:

@@ -19,7 +19,7 @@ class Standing(StrEnum):
 
 
 PAGE = "docs/models.md"
-EXAMPLES = ("wh publish indicator_results", "wh publish indicator_results --as provisional", "wh publish indicator_results --json")
+EXAMPLES = ("wh publish serving_results", "wh publish indicator_results --as provisional", "wh publish indicator_results --as provisional --json")
 INTERRUPTED = "nothing is published; run the same command again"
 
 

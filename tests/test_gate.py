@@ -1,0 +1,267 @@
+"""The gate from evidence to publication, on twelve runs of a project of their own: what is cherry-picked, measured until it fits, corrected,
+forged, or claimed of what is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Wh
+from samples.values import VALUES_INGESTOR, take_in
+
+from warehouse.claims.numbers.deciding import retract
+from warehouse.claims.publish.publication import publication_with, publications
+from warehouse.claims.publish.publish import judge_query, publish
+from warehouse.claims.verify.verification import verify_all
+from warehouse.errors import WarehouseError
+from warehouse.project import Project
+from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
+
+# Runs are lines `<series><number>=value`, each in a bundle of its own; below zero: a run that failed.
+RUN = """/*
+materialized: incremental
+key: [run_id]
+grain: [run_id]
+role: runs
+*/
+select
+    value.key as run_id,
+    value.artifact_manifest_digest,
+    left(value.key, 1) as series,
+    if(value.value < 0, null, value.value) as value,
+    if(value.value < 0, 'failed', 'succeeded') as status,
+    'w' as workload_spec_digest,
+    'job ' || (right(value.key, 2)::int % 2) as session,
+    timestamptz '2026-01-01 00:00:00+00' + right(value.key, 2)::int * interval 1 hour as started_at,
+    'sha256:' || repeat('5', 64) as software,
+    coalesce(run_decision.state, 'admitted') as state
+from value
+left join run_decision
+    on run_decision.run_id = value.key
+"""
+METHOD = "what: the median\n  population: all runs\n  unit_of_replication: the run"
+HONEST = (100.0, 100.1, 100.2, 100.05, 100.15, 100.12, 100.08, 100.03, 100.17, 100.11)
+
+
+def header(claim: str = "", statistic: str = "median", of: str = "observation.value", observations: str = "run", grain: str = "series") -> str:
+    numbers = f"numbers:\n    v: {{statistic: {statistic}, of: \"{of}\"}}"
+    return f"/*\ngrain: [{grain}]\nclaim:\n  {METHOD}\n  policy: default\n  observations: {observations}\n  {numbers}\n  {claim}\n*/\n"
+
+
+def query(where: str = "", claim: str = "", **said: str) -> str:
+    conditions = " and ".join(["status = 'succeeded'", "state = 'admitted'", *([where] if where else [])])
+    return header(claim, **said) + f"select series, median(value) as v from run where {conditions} group by series"
+
+
+def add(project: Project, values: dict[str, float], folder: str = "in") -> None:
+    path = project.root.parent / folder
+    path.mkdir()
+    for key, value in values.items():
+        (path / f"{key}.nv").write_text(f"{key}={value}\n")
+    take_in(project, path)
+    build(project)
+
+
+def made(root: Path, queries: dict[str, str], values: dict[str, float], models: dict[str, str] | None = None) -> Project:
+    project = init_project(root / "project", bare=True)
+    (project.root / "ingest" / "values.py").write_text(VALUES_INGESTOR)
+    for name, text in {"run": RUN, **(models or {})}.items():
+        (project.root / "models" / f"{name}.sql").write_text(text)
+    for name, text in queries.items():
+        (project.root / "queries" / f"{name}.sql").write_text(text)
+    add(project, values)
+    return project
+
+
+def runs(values: tuple[float, ...] = HONEST, series: str = "a") -> dict[str, float]:
+    return {f"{series}{number:02}": value for number, value in enumerate(values, 1)}
+
+
+def only(project: Project, name: str = "claim") -> Any:
+    """The judgement of the one number of a query."""
+    (number,) = judge_query(project, name)[0].numbers
+    return number.judgement
+
+
+def rule(project: Project, wanted: str, name: str = "claim") -> Any:
+    return next(each for each in only(project, name).rules if each.rule.id == wanted)
+
+
+def refused(project: Project, name: str = "claim") -> str:
+    with pytest.raises(WarehouseError) as caught:
+        publish(project, name)
+    assert caught.value.code == "WH315"
+    return str(caught.value)
+
+
+# --- cherry-picking -----------------------------------------------------------------------------------------------
+
+PICK = "run_id in ('a01', 'a04', 'a07')"
+FIVE = "run_id in ('a01', 'a02', 'a04', 'a06', 'a07')"
+CHERRIES = {
+    "honest": query(),
+    "picked": query(PICK),
+    "named": query(PICK, claim=f"exclusions: {{\"{PICK}\": these three machines are the product}}"),
+    "fastest": header() + "select series, median(value) as v from (select * from run where status = 'succeeded' and state = 'admitted'"
+    " order by value, run_id limit 3) as best group by series",
+    "joined": header() + f"select series, median(value) as v from run join (select run_id from run where {PICK}) as p using (run_id)"
+    " where status = 'succeeded' and state = 'admitted' group by series",
+    "in_the_aggregate": header(of=f"case when {FIVE.replace('run_id', 'observation.run_id')} then observation.value end")
+    + f"select series, median(value) filter (where {FIVE}) as v, count(*) as n from run"
+    " where status = 'succeeded' and state = 'admitted' group by series",
+    "in_a_case": header(of=f"case when {FIVE.replace('run_id', 'observation.run_id')} then observation.value end")
+    + f"select series, median(case when {FIVE} then value end) as v, count(*) as n from run"
+    " where status = 'succeeded' and state = 'admitted' group by series",
+    "through_a_view": header(observations="seen") + "select series, median(value) as v from seen group by series",
+    "through_a_table": header(observations="kept") + "select series, median(value) as v from kept group by series",
+    "counted_beside": header(observations="seen") + "select seen.series, median(seen.value) as v, min(beside.n) as n from seen join"
+    " (select series, count(*) as n from run group by series) as beside on beside.series = seen.series group by seen.series",
+    "by_grain": header(observations="sorted", grain="series, pick")
+    + "select series, pick, median(value) as v from sorted where pick = 'best' group by series, pick",
+    "twice": header(observations="doubled") + "select series, median(value) as v from doubled group by series",
+}
+VIEWS = {
+    "seen": f"/*\nmaterialized: view\n*/\nselect * from run where {FIVE}",
+    "kept": f"select * from run where {FIVE}",
+    "sorted": f"/*\nmaterialized: view\n*/\nselect *, if({FIVE}, 'best', 'rest') as pick from run",
+    "doubled": "/*\nmaterialized: view\n*/\nselect * from run union all select * from run",
+}
+
+
+@pytest.fixture(scope="module")
+def cherries(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Ten runs of a series, and an eleventh that failed."""
+    return made(tmp_path_factory.mktemp("cherries"), CHERRIES, {**runs(), "a11": -1.0}, VIEWS)
+
+
+def test_honest_runs_are_published_and_a_failed_one_is_accounted_for(cherries: Project) -> None:
+    judgement = only(cherries, "honest")
+    assert (judgement.verdict, judgement.n) == ("publishable", {"session": 2, "run": 10})
+    assert rule(cherries, "failures", "honest").figure == pytest.approx(1 / 11)
+    assert publish(cherries, "honest").judged.verdicts == {"publishable": 1}
+
+
+def test_three_of_ten_runs_without_a_rule_are_refused_and_the_seven_are_listed(cherries: Project) -> None:
+    said = refused(cherries, "picked")
+    assert "launched runs that are left out without a reason: 7" in said
+    rows = rule(cherries, "accounted", "picked").rows
+    assert [row["run_id"] for row in rows] == ["a02", "a03", "a05", "a06", "a08", "a09", "a10"]
+    assert all("run_id in" in row["left out by"] for row in rows)
+
+
+def test_a_clause_that_is_named_with_a_reason_is_no_cherry_picking(cherries: Project) -> None:
+    found = rule(cherries, "accounted", "named")
+    assert (found.verdict, found.figure) == ("publishable", 0)
+
+
+LEFT_OUT = {
+    "fastest": 7, "joined": 7, "through_a_view": 5, "through_a_table": 5, "counted_beside": 5, "by_grain": 5,
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_other_ways_to_leave_runs_out(name: str, cherries: Project) -> None:
+    found = rule(cherries, "accounted", name)
+    assert (found.verdict, found.figure) == ("refused", LEFT_OUT[name])
+
+
+@pytest.mark.parametrize("name", ["in_the_aggregate", "in_a_case"])
+def test_a_run_whose_value_is_defined_away_counts_as_failed(name: str, cherries: Project) -> None:
+    """Five of eleven were taken."""
+    found = rule(cherries, "failures", name)
+    assert (found.verdict, found.figure) == ("not representative", pytest.approx(6 / 11))
+
+
+def test_one_observation_twice_is_no_repeat(cherries: Project) -> None:
+    with pytest.raises(WarehouseError, match="run a01 twice") as caught:
+        judge_query(cherries, "twice")
+    assert caught.value.code == "WH317"
+
+
+def test_a_retracted_run_is_accounted_for_by_its_decision(tmp_path: Path) -> None:
+    project = made(tmp_path, {"claim": query()}, runs())
+    retract(project, "a03", "the clock was wrong")
+    build(project)
+    judgement = only(project)
+    assert (judgement.verdict, judgement.n["run"]) == ("publishable", 9)
+
+
+# --- measure until it fits ----------------------------------------------------------------------------------------
+
+STOPPING = query(claim="stopping: until the interval is within one percent, ten runs at most")
+
+
+@pytest.mark.parametrize("looks", ["publish", "judge"])
+def test_runs_that_are_added_after_a_look_are_labelled(looks: str, tmp_path: Path) -> None:
+    project = made(tmp_path, {"claim": query(), "named": STOPPING}, runs(HONEST[:5]))
+    for name in ("claim", "named"):
+        _ = publish(project, name) if looks == "publish" else judge_query(project, name)
+    add(project, {"a06": 100.12, "a07": 100.08, "a08": 100.03}, "more")
+    found = rule(project, "fixed-n")
+    assert (found.verdict, found.figure, [row["run_id"] for row in found.rows]) == ("provisional", 3, ["a06", "a07", "a08"])
+    assert "runs that were added after a look at the number: 3" in refused(project)
+    assert publish(project, "named").judged.verdicts == {"publishable": 1}
+    first, again = (publish(project, "claim", as_provisional=True) for _ in range(2))
+    assert (first.digest, again.is_new) == (again.digest, False)
+
+
+def test_what_is_published_again_is_the_same(tmp_path: Path) -> None:
+    project = made(tmp_path, {"claim": query()}, runs())
+    first = publish(project, "claim")
+    judge_query(project, "claim")
+    again = publish(project, "claim")
+    assert (again.digest, again.is_new) == (first.digest, False)
+
+
+# --- provisional, withdrawn, superseded ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return made(tmp_path, {"claim": query(), "picked": query(PICK)}, runs())
+
+
+def test_a_provisional_number_says_so_wherever_it_goes(project: Project, wh: Wh, tmp_path: Path) -> None:
+    import json
+    import tarfile
+
+    assert wh("publish", "picked")[0] != 0
+    assert wh("publish", "picked", "--as", "provisional")[0] == 0
+    (publication,) = publications(project)
+    assert publication.record["published_as"] == "provisional" and publication.record["verdicts"] == {"refused": 1}
+    cell = "picked[series=a].v"
+    text = wh("lineage", cell)[1]
+    assert "refused by policy default 1" in text and "published as provisional" in text and "left out without a reason: 7" in text
+    document = json.loads(wh("lineage", cell, "--json")[1])
+    worth = (document[0] if isinstance(document, list) else document)["worth"]
+    assert (worth["verdict"], worth["statistic"], worth["n"]) == ("refused", "median", {"session": 2, "run": 3})
+    assert wh("audit-packet", cell, "-o", str(tmp_path / "a.tar"))[0] == 0
+    with tarfile.open(tmp_path / "a.tar") as packet:
+        pages = [packet.extractfile(member).read() for member in packet if member.isfile()]  # type: ignore[union-attr]
+    assert any(b"published as provisional" in page for page in pages)
+    assert {verdict.state for verdict in verify_all(project)} == {"verified"}
+
+
+def test_a_withdrawn_publication_stays_and_says_so(project: Project, wh: Wh) -> None:
+    digest = publish(project, "claim").digest
+    assert wh("withdraw", digest[:12], "--reason", "the clock was wrong")[0] == 0
+    (verdict,) = verify_all(project)
+    assert verdict.state == "retracted" and "the clock was wrong" in verdict.reason
+    assert publication_with(project, digest).digest == digest
+    with pytest.raises(WarehouseError) as caught:
+        publish(project, "claim")
+    assert caught.value.code == "WH318" and "the clock was wrong" in str(caught.value)
+
+
+def test_a_superseded_publication_names_the_one_that_counts(project: Project, wh: Wh) -> None:
+    first = publish(project, "claim").digest
+    add(project, {"a11": 100.07}, "more")
+    second = publish(project, "claim", as_provisional=True).digest
+    assert wh("supersede", first[:12], "--by", first[:12], "--reason", "x")[0] != 0
+    assert wh("supersede", first[:12], "--by", second[:12], "--reason", "one run more")[0] == 0
+    states = {verdict.state: verdict.reason for verdict in verify_all(project)}
+    assert states.keys() == {"verified", "retracted"} and "one run more" in states["retracted"]
+    assert wh("withdraw", first[:12], "--reason", "again")[0] != 0
+    assert {each.digest for each in publications(project)} == {first, second}

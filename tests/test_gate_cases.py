@@ -1,0 +1,118 @@
+"""Each rule of the supplied policies on cases of its own (`gate/*.yaml`): what it says of evidence that is within it, beyond it, or silent.
+
+A case says what differs from five honest runs in two sessions. Its figures are worked out by hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, LeftOut, RowEvidence
+from warehouse.claims.gate.judgement import judge
+from warehouse.claims.gate.policy import PUBLISHABLE, Policy, read_policy
+from warehouse.project import standard_folder
+from warehouse.transform.project.claim import WORDS, Claim, ClaimedNumber
+
+CASES = Path(__file__).parent / "gate"
+HONEST = (100.0, 100.2, 100.4, 99.9, 100.3)  # the median of one session is 100.2, of the other 100.1
+SOFTWARE = "sha256:" + "5" * 64
+# What says the best of all evidence: the standard's severity is a warning, which stops nothing.
+NEVER_AGAINST = {("mlperf-endpoints", "steady-state-basis")}
+
+
+def supplied_policies() -> dict[str, Policy]:
+    import tomllib
+
+    folder = standard_folder() / "queries" / "policies"
+    return {path.stem: read_policy(tomllib.loads(path.read_text()), path.name) for path in sorted(folder.glob("*.toml"))}
+
+
+def all_cases() -> list[dict[str, Any]]:
+    found = []
+    for path in sorted(CASES.glob("*.yaml")):
+        document = yaml.safe_load(path.read_text())
+        base = document.get("base", {})
+        for case in document["cases"]:
+            row = {**base.get("row", {}), **case.get("row", {})}
+            for name in case.get("without", ()):
+                del row[name]
+            found.append({**base, **case, "row": row, "policy": document["policy"]})
+    return found
+
+
+def name_of(case: dict[str, Any]) -> str:
+    return f"{case['policy']}: {case.get('rule')}: {case.get('name') or case['row']}"
+
+
+POLICIES = supplied_policies()
+ALL = all_cases()
+
+
+def evidence_of_case(case: dict[str, Any]) -> Evidence:
+    """The evidence of a case: five honest runs in two sessions, but for what it says."""
+    values = [None if value is None else float(value) for value in case.get("values", HONEST)]
+    count = len(values)
+
+    def each(said: Any) -> list[Any]:
+        return list(said) if isinstance(said, list) else [said] * count
+
+    columns: dict[str, list[Any]] = {
+        "session": each(case.get("sessions", ["job 1" if number * 5 < count * 3 else "job 2" for number in range(count)])),
+        "started_at": each(case.get("started_at", [f"2026-01-01T{number:02}:00:00+00:00" for number in range(count)])),
+        "software": [SOFTWARE] * count,
+        **{name: each(said) for name, said in case.get("columns", {}).items()},
+    }
+    observed = [(f"r{number + 1}", {name: said[number] for name, said in columns.items()}) for number in range(count)]
+    used = frozenset(range(count)) - frozenset(case.get("unused", ()))
+    known = [value for value in values if value is not None]
+    left_out = [
+        LeftOut(one["run"], one.get("reason", "filter"), "clause", "q.sql:1:1", one.get("excuse"), one.get("failed", False))
+        for one in case.get("left_out", ())
+    ]
+    later = frozenset(case.get("later", ()))
+    row = RowEvidence(
+        observed, {"v": ColumnEvidence(values, used, case.get("dropped", 1))}, left_out, "2026-01-01T00:00:00+00:00" if later else None, later
+    )
+    number = ClaimedNumber(case.get("statistic", "median"), "observation.value", case.get("percentile"))
+    claim = Claim(case["policy"], "o", {"v": number}, {}, case.get("stopping"), dict.fromkeys(case.get("words", WORDS), "written"))
+    value = case["value"] if "value" in case else float(np.median(known))
+    return row.of("v", value, case["row"], claim, {name: {"holds": holds} for name, holds in case.get("guarantees", {"G1": "yes", "G2": "yes"}).items()})
+
+
+@pytest.mark.parametrize("case", ALL, ids=name_of)
+def test_what_a_rule_says(case: dict[str, Any]) -> None:
+    judgement = judge(evidence_of_case(case), POLICIES[case["policy"]])
+    if "overall" in case:
+        assert judgement.verdict == case["overall"]
+    if "rule" not in case:
+        return
+    found = next((each for each in judgement.rules if each.rule.id == case["rule"]), None)
+    assert (found.verdict if found else None) == case["expect"]
+    if found and "figure" in case:
+        is_number = isinstance(case["figure"], float | int) and not isinstance(case["figure"], bool)
+        assert found.figure == (pytest.approx(case["figure"], rel=1e-6, abs=1e-15) if is_number else case["figure"])
+    assert case.get("why", "") in (found.why or "" if found else "")
+
+
+def test_every_rule_of_every_supplied_policy_has_a_case_that_passes_and_one_that_does_not() -> None:
+    said: dict[tuple[str, str], set[str]] = {}
+    for case in ALL:
+        if case.get("expect"):
+            said.setdefault((case["policy"], case["rule"]), set()).add("pass" if case["expect"] == PUBLISHABLE else "fail")
+    rules = {(name, rule.id) for name, policy in POLICIES.items() for rule in policy.rules}
+    assert said.keys() == rules
+    assert {key for key in rules if said[key] != {"pass", "fail"}} == NEVER_AGAINST
+    assert {path.stem for path in CASES.glob("*.yaml")} == POLICIES.keys()
+
+
+def test_every_supplied_policy_has_cases_whose_evidence_is_silent() -> None:
+    """Of each rule whose figure the evidence may not tell."""
+    silent = {(case["policy"], case["rule"]) for case in ALL if "figure" in case and case["figure"] is None}
+    never = {"method", "lineage", "fixed-n", "runs"}  # these count what is there
+    assert {(name, rule.id) for name, policy in POLICIES.items() for rule in policy.rules if rule.id not in never} == silent
+    assert len(ALL) >= 80

@@ -1,0 +1,171 @@
+"""Judgements that were forged and given digests that fit: `wh verify` judges again, from evidence that it reads again. And publications
+of before there was a gate."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import WhOn
+from forgery import _moved, forge
+from stored import folder_of
+from test_gate import HONEST, PICK, made, query, runs
+
+from warehouse.claims.gate.frozen import evidence_of, judged_rows, told
+from warehouse.claims.gate.judgement import judge
+from warehouse.claims.gate.policy import read_policy
+from warehouse.claims.numbers.lineage import lineage
+from warehouse.claims.publish.publication import JUDGEMENT, POLICY, publications
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.verify.verification import verify_all
+from warehouse.digest import bytes_digest, canonical_json, domain_digest
+from warehouse.project import Project, read_project
+from warehouse.transform.project.claim import claim_of
+
+Line = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three picked runs of ten, published as provisional."""
+    project = made(tmp_path_factory.mktemp("picked"), {"picked": query(PICK)}, runs(HONEST))
+    publish(project, "picked", as_provisional=True)
+    return project.root
+
+
+@pytest.fixture
+def project(published: Path, tmp_path: Path) -> Project:
+    shutil.copytree(published, tmp_path / "project", symlinks=True)
+    return read_project(tmp_path / "project")
+
+
+def found(project: Project) -> tuple[str, str]:
+    (verdict,) = verify_all(project)
+    return verdict.state, verdict.reason
+
+
+def reseal(project: Project, name: str, change: Callable[[Line], None]) -> None:
+    """Change one line of a publication's content, and every digest that follows."""
+    (publication,) = publications(project)
+    document = json.loads((folder_of(publication) / name).read_bytes())
+    change(document)
+    forge(publication, name, canonical_json(document) + (b"\n" if name == JUDGEMENT else b""))
+
+
+def verdict_changed(line: Line) -> None:
+    line["cells"]["v"]["verdict"] = "publishable"
+
+
+def rule_changed(line: Line) -> None:
+    line["cells"]["v"]["rules"]["accounted"] = ["publishable", 0]
+
+
+def interval_changed(line: Line) -> None:
+    line["cells"]["v"]["interval"]["low"] = 99.999
+
+
+def observation_changed(line: Line) -> None:
+    line["cells"]["v"]["values"][0] = 100.01
+
+
+def session_changed(line: Line) -> None:
+    line["observed"][0][1]["session"] = "job 7"
+
+
+def used_run_dropped(line: Line) -> None:
+    assert line["cells"]["v"]["used"] == [0, 3, 6]
+    line["observed"].pop(6)
+    line["cells"]["v"]["values"].pop(6)
+    line["cells"]["v"]["used"] = [0, 3]
+
+
+def count_changed(line: Line) -> None:
+    line["cells"]["v"]["n"]["run"] = 10
+
+
+def left_out_dropped(line: Line) -> None:
+    """The runs that the query did not take are gone altogether: from those that were left out, and from the observations."""
+    line["left_out"] = []
+    cell = line["cells"]["v"]
+    line["observed"] = [line["observed"][place] for place in cell["used"]]
+    cell["values"] = [cell["values"][place] for place in cell.pop("used")]
+
+
+def judgement_removed(line: Line) -> None:
+    line["cells"] = {}
+
+
+FOUND = [
+    verdict_changed, rule_changed, interval_changed, observation_changed, session_changed, used_run_dropped, count_changed, left_out_dropped,
+    judgement_removed,
+]
+
+
+@pytest.mark.parametrize("change", FOUND, ids=lambda change: change.__name__)
+def test_a_forged_judgement_is_found(change: Callable[[Line], None], project: Project) -> None:
+    reseal(project, JUDGEMENT, change)
+    assert found(project)[0] == "tampered"
+
+
+def test_a_judgement_that_is_gone_is_found(project: Project) -> None:
+    (publication,) = publications(project)
+    forge(publication, JUDGEMENT, b"")
+    state, reason = found(project)
+    assert state == "tampered" and "does not judge it" in reason
+
+
+def judged_again(project: Project) -> None:
+    """The verdicts that follow from what its judgement and policy say now."""
+    (publication,) = publications(project)
+    (judged,) = judged_rows(publication)
+    (row,) = publication.rows()
+    specification = json.loads((folder_of(publication).parents[1] / "specs" / f"{publication.record['query_spec_digest']}.json").read_bytes())
+    claim = claim_of(specification["document"]["claim"])
+    policy = read_policy(json.loads((folder_of(publication) / POLICY).read_bytes()), "policy")
+    again = told(judge(evidence_of(judged, row, "v", claim, publication.record["guarantees"]), policy))
+    reseal(project, JUDGEMENT, lambda line: line["cells"].update(v={**line["cells"]["v"], **again}))
+
+
+def test_a_laxer_policy_with_verdicts_that_follow_from_it_is_another_than_the_record_names(project: Project) -> None:
+    """The record names the policy's digest: a policy that was put in its place is found by that. A record that names the laxer one as well
+    is a true statement under another policy, of which only the publication's own digest, its signatures and the ledger say otherwise."""
+    reseal(project, POLICY, lambda policy: policy.update(rule=[rule for rule in policy["rule"] if rule["id"] == "runs"]))
+    judged_again(project)
+    assert found(project)[0] == "tampered"
+
+
+def test_runs_that_were_left_out_and_are_forgotten_with_the_verdict(project: Project) -> None:
+    """What a replay of a number's own runs cannot tell: which others there were. The publication's digest and signatures protect it."""
+    reseal(project, JUDGEMENT, left_out_dropped)
+    judged_again(project)
+    assert found(project)[0] == "verified"
+
+
+def test_a_publication_of_before_the_gate_stays_verifiable_and_says_that_it_was_not_judged(project: Project, wh_on: WhOn) -> None:
+    (publication,) = publications(project)
+    later = {"gate", "policy", "verdicts", "published_as", "publication_version", "sha256"}
+    kept = {name: value for name, value in publication.record.items() if name not in later}
+    sha256 = {name: value for name, value in publication.record["sha256"].items() if name not in (JUDGEMENT, POLICY)}
+    record = {**kept, "publication_version": 5, "sha256": sha256}
+    folder = _moved(publication, domain_digest("wh/publication/5", record))
+    for name in (JUDGEMENT, POLICY):
+        (folder / name).unlink()
+    (folder / "publication.json").chmod(0o644)
+    (folder / "publication.json").write_bytes(canonical_json(record))
+    assert bytes_digest((folder / "rows.jsonl").read_bytes()) == sha256["rows.jsonl"]
+    assert found(project)[0] == "verified"
+    number = lineage(project, "picked[series=a].v")
+    assert wh_on(project, "verify", str(number.number_id))[0] == 0
+    worth = number.worth
+    assert worth is not None and worth.verdict == "not judged"
+    assert "not judged" in wh_on(project, "lineage", "picked[series=a].v")[1]
+
+
+def test_a_judgement_that_cannot_be_read_is_no_verified_number(project: Project) -> None:
+    reseal(project, JUDGEMENT, lambda line: line.pop("observed"))
+    state, reason = found(project)
+    assert state in ("tampered", "refused") and "its judgement cannot be read" in reason

@@ -1,0 +1,93 @@
+"""Trends against scipy's exact Kendall test and by counting; two levels and trimmed means by simulation with seeds."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.statistics.means import olympic_interval
+from warehouse.statistics.shape import trend_p, two_levels_p
+from warehouse.statistics.summaries import olympic_mean
+
+ONE_LEVEL = {
+    "uniform": lambda random, n: random.random_sample(n),
+    "normal": lambda random, n: random.normal(100, 2, n),
+    "log-normal": lambda random, n: random.lognormal(0, 0.5, n),
+    "t3": lambda random, n: random.standard_t(3, n),
+}
+
+
+@pytest.mark.parametrize("n", [6, 7, 12, 30, 50])
+def test_a_trend_is_kendalls_exact_test(n: int) -> None:
+    random = np.random.RandomState(n)
+    for slope in (0, 0, 0, 0.02, 0.1):
+        values = random.normal(size=n) + slope * np.arange(n)
+        assert trend_p(values) == pytest.approx(kendalltau(np.arange(n), values, method="exact").pvalue, rel=1e-9)
+
+
+def test_a_trend_by_counting_all_orders() -> None:
+    """Of 720 orders of six, by the number of pairs that are out of order."""
+    scores = [abs(sum(np.sign(order[b] - order[a]) for a in range(6) for b in range(a + 1, 6))) for order in permutations(range(6))]
+    assert trend_p([1, 2, 3, 4, 5, 6]) == pytest.approx(2 / 720)
+    for order in ([6, 5, 4, 3, 2, 1], [1, 2, 3, 4, 6, 5], [2, 1, 4, 3, 6, 5], [1, 6, 2, 5, 3, 4]):
+        own = abs(sum(np.sign(order[b] - order[a]) for a in range(6) for b in range(a + 1, 6)))
+        assert trend_p(order) == pytest.approx(min(1.0, sum(score >= own for score in scores) / 720))
+
+
+def test_a_trend_with_ties_has_kendalls_variance() -> None:
+    """S = 14 - 1 for six with one tie, Var S = (6*5*17 - 2*1*9) / 18 = 27.33; z = (14 - 1) / 5.228 = 2.487."""
+    assert trend_p([1, 2, 2, 4, 5, 6]) == pytest.approx(0.01289, abs=2e-5)
+    assert trend_p([3, 3, 3, 3, 3, 3]) == 1.0
+    assert isinstance(trend_p([1, 2, 3, 4, 5]), NotSupported)
+
+
+@pytest.mark.parametrize("n", [6, 10, 20, 50])
+@pytest.mark.parametrize("shape", ONE_LEVEL)
+def test_one_level_is_seldom_called_two(shape: str, n: int) -> None:
+    random = np.random.RandomState(n)
+    flagged = np.mean([two_levels_p(ONE_LEVEL[shape](random, n)) < 0.01 for _ in range(1000)])
+    assert flagged <= 0.02
+
+
+@pytest.mark.parametrize("n", [10, 20, 50])
+def test_two_clear_levels_are_found(n: int) -> None:
+    """Sixteen deviations apart, a third of the values at one of them."""
+    random = np.random.RandomState(n)
+    found = [two_levels_p(random.normal(0, 1, n) + np.where(np.arange(n) % 3 == 0, 16.0, 0.0)) < 0.01 for _ in range(200)]
+    assert np.mean(found) >= 0.9
+
+
+def test_one_outlier_is_no_level_and_no_spread_is_one() -> None:
+    random = np.random.RandomState(1)
+    for n in (6, 10, 20, 50):
+        values = random.normal(100, 1, n)
+        values[0] = 200
+        assert two_levels_p(values) >= 0.01
+        assert two_levels_p(np.full(n, 100.0)) == 1.0
+    assert isinstance(two_levels_p([1, 1, 1, 9, 9]), NotSupported)
+    assert two_levels_p([1, 1, 1, 9, 9, 9]) == pytest.approx(1 / 4001)
+
+
+@pytest.mark.parametrize(("n", "dropped", "least"), [(5, 1, 0.92), (10, 1, 0.93), (40, 4, 0.93)])
+def test_the_interval_of_an_olympic_mean_covers_what_it_says(n: int, dropped: int, least: float) -> None:
+    """Of five runs, three of which are left, it covers half a percent less."""
+    random = np.random.RandomState(n)
+    covered = []
+    for _ in range(4000):
+        found = olympic_interval(random.normal(100, 3, n), dropped)
+        assert isinstance(found, Interval)
+        covered.append(found.low <= 100 <= found.high)
+    assert least <= np.mean(covered) <= 0.97
+
+
+def test_the_interval_of_an_olympic_mean_by_hand() -> None:
+    """Of 1, 2, 3, 4, 100 the mean of the middle is 3; winsorized 2, 2, 3, 4, 4 deviate by 1; t of two degrees of freedom is 4.302653."""
+    found = olympic_interval([100, 1, 3, 2, 4], 1)
+    assert isinstance(found, Interval)
+    assert found.estimate == olympic_mean([100, 1, 3, 2, 4], 1) == 3
+    assert (found.high - found.low) / 2 == pytest.approx(4.302653 * 1 * 5**0.5 / 3, rel=1e-6)
+    assert isinstance(olympic_interval([1, 2, 3], 1), NotSupported)

@@ -104,16 +104,17 @@ def _without_code(parsed_by: str) -> str:
     return re.sub(r"\+[0-9a-f]{64}", "", parsed_by)
 
 
-def recorded_columns(project: Project, number: Lineage) -> "tuple[ColumnGraph, ColumnRef]":
-    """The column lineage under a number's query, and the number's own column in it. Raises WH307, WH309, and what loading
-    the ingestors raises."""
+def recorded_columns(project: Project, number: Lineage, *, only_values: bool = False) -> "tuple[ColumnGraph, ColumnRef]":
+    """The column lineage under a number's query, and the number's own column in it; with `only_values` only of the models that its
+    value comes through. Raises WH307, WH309, and what loading the ingestors raises."""
     from warehouse.transform.inputs.landing_tables import project_landing_types
     from warehouse.transform.lineage.columns import column_graph
     from warehouse.transform.lineage.derived import ColumnRef
 
     types = project_landing_types(project)
-    graph = column_graph(sound_project(recorded_specification(project, number), types), types, project.root)
-    return graph, ColumnRef(f"rollup.{number.query}", number.column)
+    column = ColumnRef(f"rollup.{number.query}", number.column)
+    checked = sound_project(recorded_specification(project, number), types)
+    return column_graph(checked, types, project.root, column if only_values else None), column
 
 
 def own_models(project: Project, number: Lineage) -> list[str] | None:
@@ -126,7 +127,7 @@ def own_models(project: Project, number: Lineage) -> list[str] | None:
     bundles = bundles or {str(run["artifact_manifest_digest"]) for run in number.runs if run.get("artifact_manifest_digest")}
     try:
         families = {store.manifest(digest).family for digest in bundles}
-        graph, column = recorded_columns(project, number)
+        graph, column = recorded_columns(project, number, only_values=True)
         specification = recorded_specification(project, number)
     except WarehouseError:
         return None

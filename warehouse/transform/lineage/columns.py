@@ -120,10 +120,10 @@ def project_columns(project: "Project") -> ColumnGraph:
 
 
 def column_graph(
-    checked: "CheckedProject", landing: Mapping[str, Mapping[str, str]], root: Path = Path()
+    checked: "CheckedProject", landing: Mapping[str, Mapping[str, str]], root: Path = Path(), values_of: ColumnRef | None = None
 ) -> ColumnGraph:
     """The column lineage of a checked project. `landing` gives the landing tables' columns (name to type); file paths are
-    from `root`."""
+    from `root`. With `values_of` only the models that a value of this column comes through are looked into."""
     from warehouse.transform.check.project_check import create_schemas
     from warehouse.transform.inputs.landing_tables import open_landing_table
     from warehouse.transform.inputs.sources import open_remote
@@ -137,8 +137,16 @@ def column_graph(
     sources: dict[ColumnRef, tuple[Edge, ...]] = {}
     unknown: dict[str, str] = {}
     for name in checked.graph.order:
+        qualified, types = checked.models[name].qualified, checked.columns[name]
+        columns[qualified] = tuple(types)
+        listed = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())
+        # A table also for a view: the lineage of what reads it must stop at its columns.
+        con.execute(f"create table {quoted(qualified)} ({listed})")
+    wanted = {values_of} if values_of else None
+    for name in reversed(checked.graph.order) if wanted else checked.graph.order:
         model, types = checked.models[name], checked.columns[name]
-        columns[model.qualified] = tuple(types)
+        if wanted is not None and not any(ColumnRef(model.qualified, column) in wanted for column in types):
+            continue
         for read in checked.graph.files[name]:
             open_remote(con, read.patterns)
         try:
@@ -150,9 +158,8 @@ def column_graph(
             everything = [ColumnRef(table, column) for table in tables for column in (*columns.get(table, ()), ROWS)]
             edges = _unknown_edges(model.qualified, tuple(types), sorted(everything))
         sources.update(edges)
-        listed = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())
-        # A table also for a view: the lineage of what reads it must stop at its columns.
-        con.execute(f"create table {quoted(model.qualified)} ({listed})")
+        if wanted is not None:
+            wanted |= {edge.source for target in wanted & edges.keys() for edge in edges[target] if edge.kind == VALUE}
     con.close()
     return ColumnGraph({**columns, **_called(sources, columns)}, sources, unknown)
 

@@ -285,7 +285,7 @@ def test_a_packet_without_keys_says_that_nobody_vouches_for_it(honest: Project, 
     signed = replace(honest, trusted_keys={"team": keys["team"].public.text})
     write_packet(signed, CELL, packet)
     verdict = verify_packet(packet, honest)
-    assert verdict.state == "verified" and verdict.reason.startswith("it reproduces itself, and nobody vouches for it")
+    assert verdict.state == "verified" and verdict.reason.startswith("it reproduces, but no key that is trusted here signed its publication")
     verdict = verify_packet(packet, honest, {"team": keys["team"].public.text})
     assert verdict.state == "verified" and "nobody vouches" not in verdict.reason
     assert verdict.signings and verdict.signings.checkpoint and verdict.signings.checkpoint.state == "valid"
@@ -303,7 +303,7 @@ def test_a_packet_of_chosen_evidence_is_vouched_for_by_nobody(tmp_path: Path, ke
     publish(project, "claim", keys["stranger"])
     write_packet(replace(project, trusted_keys={"me": keys["stranger"].public.text}), CELL, tmp_path / "p.tar")
     verdict = verify_packet(tmp_path / "p.tar", project, {"team": keys["team"].public.text})
-    assert verdict.reason.startswith("it reproduces itself, and nobody vouches for it")
+    assert verdict.reason.startswith("it reproduces, but no key that is trusted here signed its publication")
 
 
 def test_when_evidence_arrived_is_not_evidence(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_packet_that_was_opened_and_closed_again(change: str, packet: Path, tm
 def test_what_is_no_packet_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / "a.tar").write_text("hello")
     done = wh(tmp_path, "verify", "a.tar")
-    assert done.returncode == ExitCode.TAMPERED and "it is no packet" in done.stdout and "Traceback" not in done.stderr
+    assert done.returncode == ExitCode.TAMPERED and "it is not a packet" in done.stdout and "Traceback" not in done.stderr
 
 
 def test_an_ingestor_that_is_not_here_is_no_loss_of_evidence(tmp_path: Path) -> None:

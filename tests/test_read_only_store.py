@@ -129,7 +129,7 @@ def test_a_project_whose_store_can_only_be_read(tmp_path: Path, capfd: pytest.Ca
     assert out == f"{tmp_path}/project\n" and err.startswith("the store can only be read: ") and err.count("\n") == 1
     assert main(arguments) == ExitCode.USAGE
     assert "WH003 " in capfd.readouterr().err
-    for place, reason in {"http://x": "does not tell what it has", "gopher://x": "what fsspec knows", "a\nb": "cannot be seen"}.items():
+    for place, reason in {"http://x": "cannot list its files", "gopher://x": "that fsspec supports", "a\nb": "invisible characters"}.items():
         assert main(["init", str(tmp_path / "none"), "--store", place]) == ExitCode.USAGE
         assert reason in capfd.readouterr().err and not (tmp_path / "none").exists()
     monkeypatch.setitem(sys.modules, "gcsfs", None)

@@ -307,7 +307,7 @@ def pem(key: Any, password: bytes | None = None) -> bytes:
         (pem(Ed25519PrivateKey.generate()), 0o640, "others than its owner may read it .mode 0640"),
         (pem(Ed25519PrivateKey.generate(), b"secret"), 0o600, "without a passphrase"),
         (pem(generate_private_key(65537, 2048)), 0o600, "not an ed25519 one"),
-        (b"hello", 0o600, "no private key"),
+        (b"hello", 0o600, "not a private key"),
     ],
 )
 def test_a_key_that_cannot_be_used_is_refused(data: bytes, mode: int, said: str, tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def test_what_cannot_be_brought_keeps_nothing_else_from_it(source: Project, targ
     assert told[0].endswith(f"; 0 were there before; {2 + rests} failed")
     assert f"WH128 {target.store_root}/{manifest_key(first)}: " in err
     assert f"WH106 {source.store_root}/raw/sha256/{second[:2]}/{second}/files/" in err
-    assert err.count("not brought, for it rests on bundle") == rests
+    assert err.count("not copied, because it depends on bundle") == rests
     # Mended, the next one brings what is lacking.
     conflicting.remove(manifest_key(first))
     shutil.rmtree(next((source.store_root / "raw").rglob(second)))

@@ -256,7 +256,7 @@ def test_a_run_whose_evidence_is_of_unknown_arrival_stays(project: Project) -> N
     ("header", "sql", "code", "told"),
     [
         ("retention_tier: cold", COLUMNS, "WH201", "retention_tier 'cold' is not known"),
-        ("retention_tier: warm\nmaterialized: view", COLUMNS, "WH201", "a view holds no rows"),
+        ("retention_tier: warm\nmaterialized: view", COLUMNS, "WH201", "a view has no rows"),
         ("retention_tier: warm\nmaterialized: incremental\nkey: [value]", COLUMNS, "WH201", "the key is another"),
         ("retention_tier: warm", "run_id, value", "WH207", "artifact_manifest_digest"),
         ("retention_tier: warm", "1 as run_id, artifact_manifest_digest", "WH207", "run_id, a varchar"),

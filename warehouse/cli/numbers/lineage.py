@@ -125,7 +125,7 @@ def _tree(number: "Lineage", own: list[str] | None, opened: "list[OpenedFile]", 
         lines.append(f"│           these carry its value, of {len(number.models)} models under the query: --json lists all")
     lines.append(f"├─ 3 runs   {len(number.runs)}{_repeats(number)}" + (f"  why_digest {number.why_digest}" if number.why_digest else ""))
     for (workload, bundle), runs in _by_bundle(number).items():
-        lines.append(f"│           workload_spec_digest {workload}")
+        lines.append(f"│           workload_spec_digest {workload or 'NULL, not stated'}")
         lines.append(f"│           artifact_manifest_digest {bundle}")
         lines += _listed([printable(run) for run in runs], "│             ")
     lines += _guarantees(number)

@@ -311,5 +311,5 @@ def test_when_evidence_arrived_is_not_evidence(tmp_path: Path) -> None:
     project = values_project(tmp_path / "project", "select 'x' as key, max(arrived_at) as last from evidence_bundle")
     take_in(project, value_files(tmp_path / "in", "a=1\n"))
     build(project)
-    with pytest.raises(WarehouseError, match="last depends on evidence_bundle.arrived_at, which is no evidence"):
+    with pytest.raises(WarehouseError, match="last depends on evidence_bundle.arrived_at, which is not evidence"):
         publish(project, "claim")

@@ -150,7 +150,7 @@ def test_work_in_time_is_not_stopped() -> None:
 def test_a_packet_that_takes_too_long_is_refused(packet: Path, project: Project, wh_on: WhOn) -> None:
     status, out, _ = wh_on(project, "verify", str(packet), "--timeout", "0.1")
     assert status == ExitCode.FAILED
-    assert out.splitlines()[1] == "  refused: it is not done after 0.1 s: wh verify --timeout SECONDS gives it longer"
+    assert out.splitlines()[1] == "  refused: not finished after 0.1 s: wh verify --timeout SECONDS gives it longer"
     assert wh_on(project, "verify", str(packet), "--timeout", "300")[0] == ExitCode.OK
 
 

@@ -304,7 +304,7 @@ def pem(key: Any, password: bytes | None = None) -> bytes:
 @pytest.mark.parametrize(
     ("data", "mode", "said"),
     [
-        (pem(Ed25519PrivateKey.generate()), 0o640, "others than its owner may read it .mode 0640"),
+        (pem(Ed25519PrivateKey.generate()), 0o640, "users other than its owner may read it .mode 0640"),
         (pem(Ed25519PrivateKey.generate(), b"secret"), 0o600, "without a passphrase"),
         (pem(generate_private_key(65537, 2048)), 0o600, "not an ed25519 one"),
         (b"hello", 0o600, "not a private key"),

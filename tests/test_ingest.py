@@ -575,7 +575,7 @@ def test_a_contest_among_others_is_not_settled_by_a_third(project: Project, cont
     "name, status, message",
     [
         ("nots", ExitCode.NOT_FOUND, "WH122 no ingestor has the name 'nots'\n  hint: did you mean notes?\n"),
-        ("recorded_run", ExitCode.FAILED, "WH122 {}: recorded_run claims nothing here\n"
+        ("recorded_run", ExitCode.FAILED, "WH122 {}: recorded_run recognises nothing here\n"
          "  hint: wh ingest --dry-run shows which ingestors recognise it\n"),
     ],
 )

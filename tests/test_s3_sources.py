@@ -271,7 +271,7 @@ def test_faults_of_a_pattern(pattern: str, bucket: Bucket, project: Project) -> 
 ACCESS = {
     "wrong secret": ("AWS_SECRET_ACCESS_KEY", "wrong", "refuses access (SignatureDoesNotMatch)"),
     "unknown key": ("AWS_ACCESS_KEY_ID", "nobody", "refuses access (InvalidAccessKeyId)"),
-    "nobody there": ("AWS_ENDPOINT_URL", "http://127.0.0.1:1", "cannot be asked: Could not connect"),
+    "nobody there": ("AWS_ENDPOINT_URL", "http://127.0.0.1:1", "cannot be reached: Could not connect"),
 }
 
 
@@ -291,7 +291,7 @@ def test_a_store_that_cannot_be_read(
     assert main(["check"]) == 1
     shown = capsys.readouterr().err
     assert shown.startswith(f"WH220 models/number.sql:1:15: s3://{bucket.name}: the store ")
-    assert told in shown and "Traceback" not in shown and "hint: AWS_" in shown
+    assert told in shown and "Traceback" not in shown and "hint: check that AWS_" in shown
     assert rows(project, "from number") == [(1,)]
 
 

@@ -236,7 +236,7 @@ def test_a_bucket_that_is_not_there(project: Project, wh_on: WhOn, tmp_path: Pat
     file = project.root / "warehouse.toml"
     file.write_text(file.read_text().replace(str(project.store_url), "s3://no-such-bucket/x"))
     status, _, err = wh_on(read_project(project.root), "ingest", str(value_files(tmp_path / "evidence", "a=1\n")))
-    assert status == ExitCode.FAILED and err.startswith("WH114 s3://no-such-bucket/x: there is no such bucket\n  hint: make it")
+    assert status == ExitCode.FAILED and err.startswith("WH114 s3://no-such-bucket/x: there is no such bucket\n  hint: create the bucket, ")
 
 
 def test_names_that_no_object_can_have_are_left_out(store: EvidenceStore, tmp_path: Path) -> None:
@@ -420,7 +420,7 @@ def test_the_client_of_a_store_in_s3_is_an_extra(tmp_path: Path, monkeypatch: py
 
 def test_a_project_is_made_where_its_bucket_is(bucket_name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for url, told in {
-        "s3://no-such-bucket/x": "WH114 s3://no-such-bucket/x: there is no such bucket\n  hint: make it",
+        "s3://no-such-bucket/x": "WH114 s3://no-such-bucket/x: there is no such bucket\n  hint: create the bucket, ",
         "s3://192.168.0.1/x": "WH002 s3://192.168.0.1/x: 's3://192.168.0.1/x' names no bucket: ",
     }.items():
         assert main(["init", str(tmp_path / "new"), "--store", url]) != ExitCode.OK

@@ -181,7 +181,7 @@ def test_no_claim_depends_on_who_signed_its_evidence(sql: str, project: Project,
     sign_bundles(project, keys["nightly"])
     build(project)
     if USES[sql]:
-        with pytest.raises(WarehouseError, match="WH306.*depends on evidence_signing.*no replay could give it"):
+        with pytest.raises(WarehouseError, match="WH306.*depends on evidence_signing.*no replay could reproduce it"):
             publish(project, "claim")
         assert publications(project) == []
     else:

@@ -291,7 +291,7 @@ def test_a_store_that_cannot_be_read(
     assert main(["check"]) == 1
     shown = capsys.readouterr().err
     assert shown.startswith(f"WH220 models/number.sql:1:15: s3://{bucket.name}: the store ")
-    assert told in shown and "Traceback" not in shown and "hint: check that AWS_" in shown
+    assert told in shown and "Traceback" not in shown and "hint: check that " in shown
     assert rows(project, "from number") == [(1,)]
 
 

@@ -142,7 +142,7 @@ def test_a_server_killed_while_it_is_written_to_loses_nothing(lone_s3_server: Se
     store = bucket_store(lone_s3_server.url, new_bucket(lone_s3_server.url, monkeypatch), tmp_path / "work")
     first = {"first": b"there before"}
     put(store, first, tmp_path / "first")
-    files = {f"part/{i}": random.Random(i).randbytes(4096) for i in range(400)}
+    files = {f"part/{i}": random.Random(i).randbytes(4096) for i in range(1000)}
     outcome: list[WarehouseError] = []
 
     def write() -> None:

@@ -388,9 +388,12 @@ MUTATIONS = {
         ("and token_label.scenario = result.scenario", ""),
     ],
     "queries/indicator_results.sql": [
-        ("and not run.has_conflict", ""), ("and run.mode = 'performance'", ""), ("and run.status = 'succeeded'", ""),
-        ("', ' order by key", "', ' order by key desc"), ("order_statistic_median.upper_rank]", "order_statistic_median.lower_rank]"),
-        ("and outcome.value_number is not null", ""), ("outcome.kind in ('result', 'score')", "outcome.kind = 'result'"),
+        ("and not has_conflict", ""), ("mode = 'performance'", "true"), ("and status = 'succeeded'", ""), ("and state = 'admitted'", ""),
+        ("order_statistic_median.upper_rank]", "order_statistic_median.lower_rank]"),
+    ],
+    "models/marts/indicator_run.sql": [
+        ("', ' order by key", "', ' order by key desc"), ("and outcome.value_number is not null", ""),
+        ("outcome.kind in ('result', 'score')", "outcome.kind = 'result'"),
     ],
 }
 

@@ -257,7 +257,7 @@ def test_status_tells_what_is_there_what_is_stale_and_what_needs_a_decision(exam
         return found
 
     found = status()
-    assert (found["bundles"], found["unrecognised"], found["conflicted_runs"]) == ({"recorded_run": 2}, 0, [f"{RUN}4"])
+    assert (found["bundles"], found["unrecognised"], found["conflicted_runs"]) == ({"bench_serving": 2, "recorded_run": 2}, 0, [f"{RUN}4"])
     assert (found["build"]["is_evidence_newer"], found["build"]["are_models_newer"]) == (False, False)
     (published,) = found["publications"]
     assert {name: published[name] for name in ("query", "numbers", "stale", "retracted")} == {

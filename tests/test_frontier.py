@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import WhOn
 
-from warehouse.analysis.frontier import Frontier, Frontiers, frontiers
+from warehouse.analysis.serving.frontier import Frontier, Frontiers, frontiers
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.project_making import init_project

@@ -244,3 +244,21 @@ def test_frontiers_are_those_of_the_raw_files(documents: dict[Path, dict], wareh
         on = np.array([(point.x, point.y) for point in by_scope[scope] if point.is_on_frontier])
         np.testing.assert_allclose(on, frontier, rtol=1e-9)
     assert sum(len(frontier) for _, frontier in expected.values()) < sum(count for count, _ in expected.values())  # some are beaten
+
+
+def test_goodput_is_that_of_the_raw_requests(documents: dict[Path, dict], warehouse: Warehouse) -> None:
+    """Of every record with arrays of its requests, whose requests all succeeded: numpy on the arrays, which are in seconds. The limits lie
+    between two requests of the record, so that about half of them meet each."""
+    tried = apart = 0
+    for document in documents.values():
+        ttfts, itls, errors = (document.get(name) for name in ("ttfts", "itls", "errors"))
+        if not ttfts or not itls or any(errors or ()) or min(map(len, itls)) == 0 or min(ttfts) == 0:
+            continue
+        times, gaps = np.array(ttfts) * 1e3, np.array([np.mean(each) for each in itls]) * 1e3
+        limits = [float(f"{np.sort(each)[len(each) // 2 : len(each) // 2 + 2].mean():.9f}") for each in (times, gaps)]
+        met = (times <= limits[0]) & (gaps <= limits[1])
+        found = warehouse.goodput(f"ttft_ms<={limits[0]:.9f},itl_mean_ms<={limits[1]:.9f}")
+        assert (len(times), int(met.sum())) in {(load.total, load.met) for curve in found.curves for load in curve.loads if load.share is not None}
+        tried += 1
+        apart += abs(met.mean() - (times <= limits[0]).mean() * (gaps <= limits[1]).mean()) > 0.02
+    assert tried >= 6 and apart > 0

@@ -1,4 +1,4 @@
-"""A warehouse for Python: what `wh sql`, `lineage`, `verify`, `impact`, `compare`, `changes`, `diff` and `frontier` answer, as values.
+"""A warehouse for Python: what `wh sql`, `lineage`, `verify`, `impact`, `compare`, `changes`, `diff`, `frontier` and `goodput` answer, as values.
 
 `warehouse.open()` gives one. Every method reads what lies there when it is called; nothing is cached, nothing is written.
 Each raises `WarehouseError` with the codes that its docstring names, WH3xx of numbers and publications among them.
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from warehouse.analysis.changes import Changes
     from warehouse.analysis.compare import Comparison
     from warehouse.analysis.diff import BuildDiff, NumberDiff
-    from warehouse.analysis.frontier import Frontiers
+    from warehouse.analysis.serving.frontier import Frontiers
+    from warehouse.analysis.serving.goodput import Goodput
 
 
 def open_warehouse(path: str | Path | None = None) -> Warehouse:
@@ -155,9 +156,16 @@ class Warehouse:
     ) -> Frontiers:
         """Of the points of load curves those that no other point beats on two axes, within each scope (default: model, lengths, precision).
         Raises WH521 (no table has load points), WH522 (no such column or point), WH502, WH211, WH218."""
-        from warehouse.analysis.frontier import frontiers
+        from warehouse.analysis.serving.frontier import frontiers
 
         return frontiers(self.project, x, y, where, scope, at, interpolate)
+
+    def goodput(self, slo: str, where: str | None = None, target: float = 0.99) -> Goodput:
+        """The share of requests that meet all limits of `slo` (`ttft_ms<=500,itl_mean_ms<=50`), by curve and load. Raises WH521 (no table has
+        load points, or requests), WH522 (no such column or point), WH502, WH211, WH218."""
+        from warehouse.analysis.serving.goodput import goodput
+
+        return goodput(self.project, slo, where, target)
 
     def diff(self, a: str, b: str) -> NumberDiff:
         """What differs between two numbers. Raises WH304 to WH307."""

@@ -7,6 +7,7 @@ materialized: incremental
 key: [run_id]
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s, request_index]
 collects: request
+role: requests
 retention_tier: warm
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}

@@ -10,7 +10,7 @@ from warehouse.cli.output import counted, notice, print_json, say, table
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
-    from warehouse.analysis.frontier import Frontier, Frontiers, Point
+    from warehouse.analysis.serving.frontier import Frontier, Frontiers, Point
 
 PAGE = "docs/serving.md"
 EXAMPLES = (
@@ -35,7 +35,7 @@ def command(
     """The measured points that no other point beats on two axes, within each scope; the others stay listed. Nothing is extrapolated."""
     from dataclasses import asdict
 
-    from warehouse.analysis.frontier import frontiers
+    from warehouse.analysis.serving.frontier import frontiers
     from warehouse.project import find_project
 
     names = [name.strip() for name in scope.split(",") if name.strip()] if scope is not None else None

@@ -8,24 +8,18 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from warehouse.analysis.selection import conditions
+from warehouse.analysis.serving.load_points import COUNTED, SCOPE, chosen, column_of, labels, load_points
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project import Project
 from warehouse.statistics.frontier import Better, OnFrontier, membership, non_dominated, value_at
 from warehouse.statistics.interval import NotSupported
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
-from warehouse.transform.finished.role_tables import RoleTable, role_table
-from warehouse.transform.project.model import LOAD_POINTS
-from warehouse.transform.sql.duck import quote, text_literal
+from warehouse.transform.finished.role_tables import RoleTable
 
 if TYPE_CHECKING:
     import duckdb
 
-# Points compete where these are equal, as far as a table has them.
-SCOPE = ("model", "input_length", "output_length", "precision")
-_LABELS = ("framework", "framework_version", "accelerator", "accelerator_count", "deployment_model")
-_COUNTED = ("succeeded", "unknown")  # the statuses of a run that has a result
 # The better direction of a quantity, by the end of its name.
 _ENDINGS: tuple[tuple[str, Better], ...] = (
     ("_per_s", "higher"), ("_tokens_per_s", "higher"), ("_rate", "lower"), ("_ms", "lower"), ("_s", "lower"), ("_usd", "lower"), ("_mj", "lower"),
@@ -88,12 +82,9 @@ def frontiers(
     has a load twice counts once. Raises WH521 (no table has load points), WH522 (no such column, or no point is meant), WH502 (`where`
     cannot be read), WH211, WH218."""
     build = current_build(project)
-    table = role_table(build.path, LOAD_POINTS)
-    if table is None:
-        message = "no table has the points of load curves"
-        raise WarehouseError("WH521", message, build.path.name, f"give a model of one row per run and load `role: {LOAD_POINTS}` (docs/models.md)")
+    table = load_points(build)
     axes = _axis(table, x), _axis(table, y)
-    names = [_column(table, name) for name in scope] if scope is not None else [name for name in SCOPE if name in table.columns]
+    names = [column_of(table, name) for name in scope] if scope is not None else [name for name in SCOPE if name in table.columns]
     with open_build(build.path) as con:
         rows = _rows(con, table, where)
     if not rows:
@@ -114,7 +105,7 @@ def frontiers(
 
 def _axis(table: RoleTable, asked: str) -> Axis:
     name, _, better = asked.partition(":")
-    _column(table, name)
+    column_of(table, name)
     if not better:
         better = max((each for each in _ENDINGS if name.endswith(each[0])), key=lambda each: len(each[0]), default=("", ""))[1]
     if better not in ("higher", "lower"):
@@ -123,29 +114,15 @@ def _axis(table: RoleTable, asked: str) -> Axis:
     return Axis(name, "higher" if better == "higher" else "lower")
 
 
-def _column(table: RoleTable, name: str) -> str:
-    if name not in table.columns:
-        from difflib import get_close_matches
-
-        similar = get_close_matches(name, sorted(table.columns), 3)
-        hint = f"did you mean {' or '.join(similar)}?" if similar else f"wh describe {table.name} lists its columns"
-        raise WarehouseError("WH522", f"{table.name} has no column {printable(name)}", printable(name), hint, ExitCode.NOT_FOUND)
-    return name
-
-
 def _rows(con: "duckdb.DuckDBPyConnection", table: RoleTable, where: str | None) -> list[dict[str, Any]]:
-    clauses = [
-        f"coalesce({quote(_column(table, name))}::varchar glob {text_literal(value)}, false) is {'false' if is_negated else 'true'}"
-        for name, is_negated, value in (conditions(where) if where else ())
-    ]
-    cursor = con.execute(f"select * from {table.sql} where {' and '.join(clauses) or 'true'} order by run_id, load")
+    cursor = con.execute(f"select * from {table.sql} as p where {chosen(table, where)} order by run_id, load")
     columns = [column[0] for column in cursor.description]
     return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _not_counted(row: Mapping[str, Any], axes: tuple[Axis, Axis]) -> str | None:
     """Why a row is no point; None where it is."""
-    if row["status"] not in _COUNTED:
+    if row["status"] not in COUNTED:
         return str(row["status"])
     if row.get("copy_of"):
         return "the same measurement as another run"
@@ -170,14 +147,10 @@ def _frontier(
     sure = membership(of_runs, better)
     probabilities = [None] * len(means) if isinstance(sure, NotSupported) else sure
     found = [
-        Point(curve, kind, load, x, y, tuple(runs), _labels(runs), bool(is_on), probability)
+        Point(curve, kind, load, x, y, tuple(runs), labels(next(iter(runs.values()))[0]), bool(is_on), probability)
         for ((curve, kind, load), runs), (x, y), is_on, probability in zip(points.items(), means, on, probabilities, strict=True)
     ]
     answer = value_at(means, better, at, interpolate) if at is not None else None
     ordered = tuple(sorted(found, key=lambda point: (point.x, point.y, point.curve_key)))
     return Frontier(scope, ordered, sure if isinstance(sure, NotSupported) else None, answer)
 
-
-def _labels(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
-    first = next(iter(runs.values()))[0]
-    return {name: first[name] for name in _LABELS if first.get(name) is not None}

@@ -1,0 +1,1 @@
+"""Load curves of served models: frontiers and goodput."""

@@ -1,0 +1,50 @@
+"""The points of load curves in a finished build: the table that has the role, and which of its rows a person means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from warehouse.analysis.selection import conditions
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.transform.finished.builds import Build
+from warehouse.transform.finished.role_tables import RoleTable, role_table
+from warehouse.transform.project.model import LOAD_POINTS
+from warehouse.transform.sql.duck import quote, text_literal
+
+# Points compete, and curves are compared, where these are equal, as far as a table has them.
+SCOPE = ("model", "input_length", "output_length", "precision")
+COUNTED = ("succeeded", "unknown")  # the statuses of a run that has a result
+_LABELS = ("framework", "framework_version", "accelerator", "accelerator_count", "deployment_model")
+
+
+def load_points(build: Build) -> RoleTable:
+    """The table of a build that has them. Raises WH521 where none has, WH218."""
+    if table := role_table(build.path, LOAD_POINTS):
+        return table
+    hint = f"give a model of one row per run and load `role: {LOAD_POINTS}` (docs/models.md)"
+    raise WarehouseError("WH521", "no table has the points of load curves", build.path.name, hint)
+
+
+def column_of(table: RoleTable, name: str) -> str:
+    """The name of a column that a person typed. Raises WH522 where the table has none of that name."""
+    if name not in table.columns:
+        similar = get_close_matches(name, sorted(table.columns), 3)
+        hint = f"did you mean {' or '.join(similar)}?" if similar else f"wh describe {table.name} lists its columns"
+        raise WarehouseError("WH522", f"{table.name} has no column {printable(name)}", printable(name), hint, ExitCode.NOT_FOUND)
+    return name
+
+
+def chosen(table: RoleTable, where: str | None) -> str:
+    """`name=value,name!=value`, with * in values, as SQL on a row `p`. Raises WH502, WH522."""
+    clauses = [
+        f"coalesce(p.{quote(column_of(table, name))}::varchar glob {text_literal(value)}, false) is {'false' if is_negated else 'true'}"
+        for name, is_negated, value in (conditions(where) if where else ())
+    ]
+    return " and ".join(clauses) or "true"
+
+
+def labels(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What says which configuration a row is of, for people."""
+    return {name: row[name] for name in _LABELS if row.get(name) is not None}

@@ -1,0 +1,72 @@
+"""`wh goodput`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warehouse.cli.output import counted, notice, print_json, say, table
+from warehouse.errors import ExitCode, printable
+
+if TYPE_CHECKING:
+    from warehouse.analysis.serving.goodput import CurveGoodput, Goodput, LoadGoodput
+
+PAGE = "docs/serving.md"
+EXAMPLES = (
+    "wh goodput 'ttft_ms<=500,itl_mean_ms<=50'",
+    "wh goodput 'ttft_ms<=500,e2e_ms<=10000' --where 'model=MiniMax*' --target 95% --json",
+)
+
+
+def command(
+    slo: Annotated[str, typer.Argument(metavar="SLO", help="limits that each request must meet together, e.g. 'ttft_ms<=500,itl_mean_ms<=50'")],
+    where: Annotated[str | None, typer.Option(metavar="NAME=VALUE,...", help="only curves that this holds for; * stands for any characters")] = None,
+    target: Annotated[str, typer.Option(metavar="SHARE", help="the share of requests that must meet it, e.g. 99% or 0.99")] = "99%",
+    as_json: Annotated[bool, typer.Option("--json", help="print the curves as JSON")] = False,
+) -> ExitCode:
+    """Per curve and load: the share of requests that met all limits, with its 95 % interval over runs, and the largest load that meets the
+    target. A failed request meets none."""
+    from dataclasses import asdict
+
+    from warehouse.analysis.serving.goodput import goodput
+    from warehouse.cli.change.shares import share
+    from warehouse.project import find_project
+
+    found = goodput(find_project(), slo, where, share(target, "--target"))
+    if as_json:
+        print_json(asdict(found))
+        return ExitCode.OK
+    summaries = [curve for curve in found.curves if not any(each.total for each in curve.loads)]
+    for curve in found.curves:
+        if curve not in summaries:
+            _print(curve, found)
+    if summaries:
+        notice(f"not supported for {counted(len(summaries), 'curve')}: the evidence has a summary of each run, and no requests")
+    for reason, count in sorted(found.left_out.items()):
+        notice(f"{counted(count, 'row')} left out: {printable(reason)}")
+    return ExitCode.OK
+
+
+def _print(curve: "CurveGoodput", found: "Goodput") -> None:
+    named = [*(f"{name} {value}" for name, value in curve.scope.items()), " ".join(map(str, curve.labels.values()))]
+    say(f"curve {curve.curve_key[:8]}: {printable(', '.join(filter(None, named)))}")
+    say(table([curve.load_kind or "load", "share", "95 % interval", "goodput [1/s]", "requests", "runs", ""], [_row(each) for each in curve.loads]))
+    limits = " and ".join(f"{name} <= {value:g}" for name, value in found.limits.items())
+    if curve.largest_load is None:
+        say(f"no measured load has {found.target:.3g} of its requests within {limits}")
+    else:
+        sure = "no load's interval does" if curve.largest_sure_load is None else f"the interval does up to {curve.largest_sure_load:g}"
+        say(f"largest measured load with {found.target:.3g} of its requests within {limits}: {curve.largest_load:g} ({sure})")
+    say("")
+
+
+def _row(each: "LoadGoodput") -> list[Any]:
+    from warehouse.statistics.interval import Interval
+
+    interval = f"{each.interval.low:.4f} to {each.interval.high:.4f}" if isinstance(each.interval, Interval) else ""
+    return [
+        "" if each.load is None else f"{each.load:g}", "" if each.share is None else f"{each.share:.4f}", interval,
+        "" if each.goodput_per_s is None else f"{each.goodput_per_s:.4g}", each.total, len(each.run_ids),
+        f"not supported: {printable(each.reason)}" if each.reason else "",
+    ]

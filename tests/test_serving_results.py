@@ -36,7 +36,7 @@ def add(warehouse: Warehouse, path: Path) -> None:
     report = ingest(
         plan_ingest(path, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test"
     )
-    assert not report.problems and {bundle.family for bundle in report.bundles} <= {"bench_serving", "prices"}
+    assert not report.problems and {bundle.family for bundle in report.bundles} <= {"bench_serving", "prices", "unrecognised"}
     assert not build(warehouse.project).damaged
 
 
@@ -59,6 +59,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     sample.write(tree / "ix/agentic_flat.json", sample.inferencex_agentic_record(nested=False))
     sample.write(tree / "embed/pooling.json", sample.pooling_record(PARTLY))
     sample.write(tree / "embed/silent.jsonl", sample.embedding_record(GOOD))
+    sample.write_sweep(tree / "sweep")
     warehouse = Warehouse(standard_project(tmp_path_factory.mktemp("project") / "p"))
     add(warehouse, tree)
     assert warehouse.sql("select count(cost_per_request_usd) as n from serving_outcome_fact").to_pylist() == [{"n": 0}]
@@ -104,6 +105,16 @@ def test_all_requests_failed(warehouse: Warehouse) -> None:
     assert (row["completed_count"], row["failed_count"], row["error_rate"]) == (0, 5, 1.0)
     run = outcome(warehouse, "none_TP8", "benchmark_run_fact")
     assert (run["status"], run["status_reason"], run["is_zone_assumed"]) == ("failed", "completed 0, failed 5", True)
+
+
+def test_what_failed_in_a_sweep_is_a_run_without_numbers(warehouse: Warehouse) -> None:
+    run, row = (outcome(warehouse, "run=1.failure", table) for table in ("benchmark_run_fact", "serving_outcome_fact"))
+    assert (run["status"], run["status_reason"], run["repeat_index"]) == ("failed", "RuntimeError: Benchmark exited with code 1", 2)
+    assert (row["concurrency_point"], row["completed_count"], row["error_rate"], row["ttft_mean_ms"]) == (2, None, None, None)
+    assert outcome(warehouse, "run=1.failure", "serving_configuration_fact")["server_flags"] == "--max-num-seqs=4"
+    assert outcome(warehouse, "SERVE-max-num-seqs=4096-failure", "benchmark_run_fact")["status"] == "failed"
+    measured = sample.measures(sample.requests(8, 2))["ttft"]
+    assert outcome(warehouse, "run=2", "serving_outcome_fact")["ttft_mean_ms"] == pytest.approx(np.mean(measured) * 1e3)
 
 
 def test_sglang_counts_no_failures_but_its_requests_do(warehouse: Warehouse) -> None:

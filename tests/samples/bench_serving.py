@@ -215,8 +215,34 @@ def write(path: Path, content: Any, **how: Any) -> Path:
     return path
 
 
+def sweep_failure(run_number: int = 1, **changes: Any) -> dict[str, Any]:
+    """What `vllm bench sweep serve --continue-on-error` writes of a benchmark that raised an error."""
+    return {
+        "run_number": run_number, "error_type": "RuntimeError", "error": "Benchmark exited with code 1", "serve_overrides": {"max-num-seqs": 4},
+        "bench_overrides": {"max_concurrency": 2, "num_prompts": 8, "random_input_len": 128}, **changes,
+    }
+
+
+def write_sweep(folder: Path) -> Path:
+    """A `vllm bench sweep serve` of one combination: a warm-up, two runs, one that failed, their lists, and a server that never came up."""
+    base = folder / "20260410_085700" / "SERVE--max-num-seqs=4-BENCH--max_concurrency=2-num_prompts=8-random_input_len=128"
+    swept = {"max-num-seqs": 4, "max_concurrency": 2, "num_prompts": 8, "random_input_len": 128}
+    records = [vllm_record(requests(8, seed), False, run_number=seed, date=f"20260410-08571{seed}", **swept) for seed in (0, 2)]
+    write(base / "warmup.json", vllm_record(requests(8, 9), False, run_number=-1, **swept), indent=4)
+    for record in records:
+        write(base / f"run={record['run_number']}.json", record, indent=4)
+    write(base / "run=1.failure.json", json.dumps(sweep_failure(), indent=2) + "\n")
+    write(base / "summary.json", records, indent=4)
+    columns = ",".join(records[0])
+    lines = (f"{number}," + ",".join("" if value is None else str(value) for value in record.values()) for number, record in enumerate(records))
+    write(base.parent / "summary.csv", "\n".join((f",{columns}", *lines, "")))
+    server = {"error_type": "TimeoutError", "error": "Server failed to become ready within 300 seconds", "serve_overrides": {"max-num-seqs": 4096}}
+    write(base.parent / "SERVE-max-num-seqs=4096-failure.json", json.dumps(server, indent=2) + "\n")
+    return folder
+
+
 def write_results(folder: Path) -> None:
-    """A result file of each client, two of them detailed, one with its console output beside it."""
+    """A result file of each client, two of them detailed, one with its console output beside it; a sweep."""
     of = [*requests(6, seed=1), FAILED]
     write(folder / "h100sxm" / "qwen_TP8_in128_out128_p7_c10.json", vllm_record(of))
     write(folder / "h100sxm" / "qwen_TP8_in128_out128_p7_c10.txt", CONSOLE)
@@ -225,3 +251,4 @@ def write_results(folder: Path) -> None:
     write(folder / "inferencex" / "result.json", inferencex_record(), indent=2)
     write(folder / "inferencex" / "agg_result.json", inferencex_agg_record(), indent=2)
     write(folder / "inferencex" / "agentic.json", inferencex_agentic_record(), indent=2)
+    write_sweep(folder / "sweep")

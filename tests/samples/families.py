@@ -50,7 +50,7 @@ def _write_llm_d_reports(folder: Path) -> None:
 FAMILIES = {
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
-    "guidellm": Family(guidellm.write_reports, counted=frozenset({"benchmark_index", "request_index"})),
+    "guidellm": Family(guidellm.write_reports, endless=r".*\.csv", counted=frozenset({"benchmark_index", "request_index"})),
     "llm_d_report": Family(_write_llm_d_reports, counted=frozenset({"engine_index"})),
     "genai_perf": Family(
         genai_perf.write_all,

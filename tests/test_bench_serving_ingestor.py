@@ -129,6 +129,12 @@ class TestRecognition:
         assert [run["run_id"] for run in runs] == ["vllm-bench/a/20260410-085715", "vllm-bench/b/20260410-085715"]
 
 
+def test_the_power_of_all_accelerators_is_that_of_each_times_their_number(tmp_path: Path) -> None:
+    sample.write(tmp_path / "tree/agg.json", sample.inferencex_split_record(avg_power_w=250.0))
+    (issue,) = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")[ISSUE_TABLE]
+    assert (issue["code"], issue["severity"]) == ("aggregate-disagrees", "warning") and "32 accelerators" in issue["message"]
+
+
 class TestNames:
     @pytest.mark.parametrize(
         ("path", "expected"),

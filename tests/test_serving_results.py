@@ -55,6 +55,11 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     sample.write(tree / "sgl_h100/a_tp4_dp2.jsonl", sample.sglang_record(GOOD))
     sample.write(tree / "ix/ix_tep8_isl1024_osl128_conc16.json", sample.inferencex_record())
     sample.write(tree / "ix/agg_x.json", sample.inferencex_agg_record())
+    sample.write(tree / "ix/agg_split.json", sample.inferencex_split_record())
+    unlike = {"prefill_hw": "h200-nb_1", "decode_hw": "b200-dgxc_2"}
+    invalid = {key: value for key, value in sample.inferencex_split_record(**unlike).items() if not key.endswith(("_w", "_j", "_token", "_query"))}
+    sample.write(tree / "ix/agg_unlike.json", invalid | {"power_valid": 0})
+    sample.write(tree / "ix/agg_averaged.json", sample.inferencex_agg_record(avg_power_w=600.0, joules_per_output_token=3.0))
     sample.write(tree / "ix/agentic_nested.json", sample.inferencex_agentic_record())
     sample.write(tree / "ix/agentic_flat.json", sample.inferencex_agentic_record(nested=False))
     sample.write(tree / "embed/pooling.json", sample.pooling_record(PARTLY))
@@ -136,6 +141,28 @@ def test_inferencex_own_record_states_throughput_per_accelerator(warehouse: Ware
     assert (row["total_token_throughput_per_s"], row["output_token_throughput_per_s"]) == (12000, 10400)
     assert (row["ttft_mean_ms"], row["ttft_p99_ms"], row["jitter_ms"], row["status"]) == (250, 900, 4, "succeeded")
     assert (row["accelerator"], row["accelerator_count"], row["framework_version"]) == ("h200", 8, "0.11.0")
+
+
+def test_inferencex_states_the_power_of_its_accelerators(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "agg_split", "serving_outcome_fact")
+    assert (row["accelerator_power_w"], row["accelerator_energy_per_output_token_j"], row["power_w"]) == (16000, 2.5, None)
+    assert row["deployment_model"] == "prefill 2 x TP4 PP1 EP4 PCP2, decode 1 x TP16 PP1 EP16"
+    assert (row["output_token_throughput_per_s"], row["total_token_throughput_per_s"]) == (6400, 12800)
+    assert outcome(warehouse, "agg_split")["accelerator_count"] == 32
+    # Not valid, or of a version that averaged readings and did not say whether they are complete.
+    for name in ("agg_unlike", "agg_averaged", "agg_x"):
+        row = outcome(warehouse, name, "serving_outcome_fact")
+        assert (row["accelerator_power_w"], row["accelerator_energy_per_output_token_j"]) == (None, None)
+    measured = warehouse.sql("select metric, value, unit, better from mart.measurement where metric like 'accelerator_%' order by all").to_pylist()
+    assert measured == [
+        {"metric": "accelerator_energy_per_output_token_j", "value": 2.5, "unit": "J", "better": "lower"},
+        {"metric": "accelerator_power_w", "value": 16000.0, "unit": "W", "better": "lower"},
+    ]
+
+
+def test_prefill_and_decode_on_different_accelerators(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "agg_unlike")
+    assert (row["accelerator"], row["accelerator_name"], row["cost_reason"]) == ("h200, b200", None, "several-accelerators")
 
 
 @pytest.mark.parametrize("name", ["agentic_nested", "agentic_flat"])

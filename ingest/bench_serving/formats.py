@@ -8,7 +8,8 @@ InferenceMAX/InferenceX; each has its own keys and units:
 - vllm_failure: what `vllm bench sweep` writes where a benchmark, or a server of the sweep, failed (vllm `vllm/benchmarks/sweep/serve.py`):
   the error, and what the sweep had set.
 - inferencex: vLLM's record without the suffix, then in seconds.
-- inferencex_agg: InferenceX's own record made of vLLM's (`utils/process_result.py`): seconds, throughputs per accelerator.
+- inferencex_agg: InferenceX's own record made of vLLM's (`utils/process_result.py`): seconds, throughputs per accelerator; since 2026
+  also the power and energy of the accelerators' boards, in W and J, where `power_valid` is 1.
 - stt: a transcription benchmark's summary (llm-benchmaq): `results`, whose keys say their unit; `rtf` is a request's processing time
   over the duration of its audio.
 - inferencex_agentic: the same made of AIPerf's (`process_agentic_result.py`), flat or by `request_metrics`. What it calls itl is
@@ -50,7 +51,10 @@ _NUMBER_KEY = re.compile(
     r"|(?:random_)?(?:input|output)_len|sharegpt_output_len|isl|osl|random_range_ratio|num_prompts|request_rate|burstiness"
     r"|conc|concurrency|max_concurrency|max_concurrent_requests|max_output_tokens_per_s|duration|completed|good_completed|failed"
     r"|accept_length|run_number|num_(?:prefill|decode)_gpu|(?:prefill|decode)_num_workers|(?:(?:prefill|decode)_)?[tdpe]p"
-    r"|pcp_size|(?:server_info/)?[tdpe]p_size"
+    r"|(?:(?:prefill|decode)_)?[pd]cp_size|(?:server_info/)?[tdpe]p_size"
+    # Of the accelerators' boards, by InferenceX `utils/aggregate_power.py` and `utils/aggregate_power_multinode.py`.
+    r"|power_valid|avg_power_w|avg_total_gpu_power_w|total_gpu_energy_j|joules_per_(?:successful_query|(?:input|output|total)_token)"
+    r"|(?:prefill|decode)_(?:gpu_energy_j|avg_power_w|joules_per_(?:input|output)_token)"
     r"|(?:tensor|data|pipeline|expert)_parallel_size|benchmark_(?:start|end)_time_unix"
     r"|num_requests_(?:total|successful)|(?:input|output|total)_tput_tps|duration_seconds"
     r"|num_requests|audio_duration_s|results/(?:total|success|failed|success_rate|total_time_s|throughput_rps|rtf/\w+)"

@@ -98,7 +98,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="genai_perf", version=14, tables=TABLES,
+    package=__name__, name="genai_perf", version=15, tables=TABLES,
     formats=(
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",

@@ -22,6 +22,7 @@ from samples.genai_perf import (
     summary,
     write,
     write_aiperf,
+    write_repeats,
 )
 
 from warehouse.evidence.tree import list_tree
@@ -274,3 +275,16 @@ def test_the_csv_beside_the_json_is_known_wherever_its_statistics_stand(tmp_path
     (folder / "profile_export_aiperf.csv").write_text("\n".join(["Metric,avg", *rows, "Request Latency (ms),300.50", ""]))
     (draft,) = GENAI_PERF.drafts(folder)
     assert sorted(file.role or "" for file in draft.files) == ["csv", "records", "summary"]
+
+
+def test_the_statistics_of_several_runs_are_no_run(tmp_path: Path) -> None:
+    found = list(GENAI_PERF.ingestor.bundles(list_tree(write_repeats(tmp_path))))
+    assert sorted(item.path.rpartition("/")[2] for item in found if isinstance(item, Unclaimed)) == [
+        "profile_export_aiperf_aggregate.csv", "profile_export_aiperf_aggregate.json", "profile_export_aiperf_collated.json",
+        "profile_export_aiperf_sweep.json",
+    ]
+    drafts = [item for item in found if not isinstance(item, Unclaimed)]
+    assert [[file.role for file in draft.files] for draft in drafts] == [["summary"], ["summary"]]
+    rows = [GENAI_PERF.parsed(GENAI_PERF.stored(draft, tmp_path / f"stored{number}")) for number, draft in enumerate(drafts)]
+    runs = [row for each in rows for row in each["genai_perf_run"]]
+    assert len({run["run_id"] for run in runs}) == 2 and len({run["workload_spec_digest"] for run in runs}) == 1

@@ -31,6 +31,11 @@ _STATISTIC = re.compile(
 _SUMMARY_SIGNS = (b'"unit"', b'"input_config"')
 _SLICES = re.compile(rb'\s*\{\s*"timeslices"\s*:')  # AIPerf's statistics of parts of a run
 _STEADY_STATE = re.compile(rb'\s*\{\s*"window_metadata"\s*:')
+# Statistics over several runs (ai-dynamo/aiperf `src/aiperf/exporters/aggregate/`): of their summaries (confidence), of all their requests
+# (detailed, collated), and of the cells of a sweep. None of them is a run.
+_AGGREGATE = re.compile(rb'\{\s*(?:"\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*)*(?:"metadata"\s*:\s*\{\s*)?"aggregation_type"\s*:')
+_AGGREGATE_CSV = b"metric,mean,std,min,max,cv,se,ci_low,ci_high,"
+_OF_AGGREGATES = "AIPerf's statistics of several runs: they are read from their own files"
 _SLICES_CSV = b"Timeslice,Metric,Unit,"
 _SERVER_METRICS = re.compile(
     rb'\{\s*(?:"(?:schema_version|aiperf_version|benchmark_id)"\s*:\s*(?:"[^"]*"|null)\s*,\s*)*'
@@ -79,6 +84,8 @@ def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
         return None
     head = tree.head(path)
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(_AGGREGATE_CSV) or _AGGREGATE.match(start):
+        return Unclaimed(path, _OF_AGGREGATES)
     if suffix == "csv":
         if start.startswith(_SLICES_CSV) or _SERVER_METRICS_CSV.match(start):
             role = SLICES_CSV if start.startswith(_SLICES_CSV) else SERVER_METRICS_CSV

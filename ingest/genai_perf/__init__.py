@@ -23,6 +23,7 @@ TABLES: Mapping[str, pa.Schema] = {
     "genai_perf_run": landing_schema(
         RUN_ID,
         pa.field("tool", pa.string(), nullable=False),  # genai-perf, aiperf or perf_analyzer
+        pa.field("failure", pa.string()),  # of a run without an export: why
         *WORKLOAD_FIELDS,
     ),
     "genai_perf_point": landing_schema(

@@ -257,10 +257,11 @@ def write_repeats(top: Path) -> Path:
 
 
 def write_all(top: Path) -> None:
-    """A run of each tool and version, and one of which only the CSV is left."""
+    """A run of each tool and version, one of which only the CSV is left, and repeats of which one failed."""
     (top / "phases").mkdir(parents=True)
     (top / "phases" / "profile_export_aiperf.json").write_text(json.dumps(aiperf_of_phases([WARM_UP, MEASURED], [SYNTHETIC])))
     write(top / "whole")
     write_aiperf(top / "aiperf")
+    write_repeats(top / "repeats")
     (top / "alone").mkdir()
     (top / "alone" / "profile_export_genai_perf.csv").write_text(CSV)

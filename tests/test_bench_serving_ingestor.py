@@ -12,7 +12,8 @@ import pytest
 from landed import Rows, codes, drafts, landed, load, parsed, stored
 from samples import bench_serving as sample
 
-from warehouse.landing.contract import ISSUE_TABLE
+from warehouse.evidence.tree import list_tree
+from warehouse.landing.contract import ISSUE_TABLE, Unclaimed
 
 INGESTOR = load("bench_serving")
 told_by = importlib.import_module("landed_bench_serving.names").told_by
@@ -76,6 +77,28 @@ class TestRecognition:
         assert [run["repeat_number"] for run in rows["bench_serving_run"]] == [0, 1, 2]
         assert len({run["workload_spec_digest"] for run in rows["bench_serving_run"]}) == 1
 
+    def test_what_a_sweep_tried_is_a_run_and_nothing_else_is(self, tmp_path: Path) -> None:
+        found = list(INGESTOR.bundles(list_tree(sample.write_sweep(tmp_path / "tree"))))
+        assert sorted(each.path.rpartition("/")[2] for each in found if isinstance(each, Unclaimed)) == ["summary.csv", "warmup.json"]
+        rows = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")
+        assert codes(rows) == {}
+        runs = {run["raw_path"].rpartition("/")[2]: run for run in rows["bench_serving_run"]}
+        assert set(runs) == {"run=0.json", "run=1.failure.json", "run=2.json", "SERVE-max-num-seqs=4096-failure.json"}
+        assert {name: run["failure"] for name, run in runs.items() if run["failure"]} == {
+            "run=1.failure.json": "RuntimeError: Benchmark exited with code 1",
+            "SERVE-max-num-seqs=4096-failure.json": "TimeoutError: Server failed to become ready within 300 seconds",
+        }
+        failed = runs["run=1.failure.json"]
+        assert (failed["repeat_number"], failed["max_concurrency"], failed["num_prompts"], failed["input_length"]) == (1, 2, 8, 128)
+        assert runs["run=2.json"]["input_length"] == 128
+
+    def test_the_runs_of_one_load_each_keep_its_folder(self, tmp_path: Path) -> None:
+        for folder in ("WL--request_rate=4", "request_rate=8", "BENCH--random_input_len=128-WL--request_rate=2"):
+            sample.write(tmp_path / "results/20260410_085700" / folder / "run=0.json", sample.vllm_record(REQUESTS, False), indent=4)
+        assert sorted(file.raw_path for draft in drafts(INGESTOR, tmp_path) for file in draft.files) == [
+            "BENCH--random_input_len=128-WL--request_rate=2/run=0.json", "WL--request_rate=4/run=0.json", "request_rate=8/run=0.json",
+        ]
+
     def test_the_list_of_a_search_has_no_runs_of_its_own(self, tmp_path: Path) -> None:
         base = tmp_path / "SERVE--max_num_seqs=4-BENCH--num_prompts=8"
         records = [sample.vllm_record(sample.requests(8, n), False, request_rate=2.0**n, date=f"20260101-00000{n}") for n in range(2)]
@@ -104,6 +127,12 @@ class TestRecognition:
             sample.write(tmp_path / "tree" / f"{name}.json", sample.vllm_record(REQUESTS))
         runs = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")["bench_serving_run"]
         assert [run["run_id"] for run in runs] == ["vllm-bench/a/20260410-085715", "vllm-bench/b/20260410-085715"]
+
+
+def test_the_power_of_all_accelerators_is_that_of_each_times_their_number(tmp_path: Path) -> None:
+    sample.write(tmp_path / "tree/agg.json", sample.inferencex_split_record(avg_power_w=250.0))
+    (issue,) = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")[ISSUE_TABLE]
+    assert (issue["code"], issue["severity"]) == ("aggregate-disagrees", "warning") and "32 accelerators" in issue["message"]
 
 
 class TestNames:

@@ -22,11 +22,18 @@ from samples.genai_perf import (
     summary,
     write,
     write_aiperf,
+    write_repeats,
 )
+from standard import standard_project
 
+from warehouse.api import Warehouse
+from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import Unclaimed
+from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.readers import json_records
+from warehouse.landing.registry import load_ingestors
+from warehouse.transform.build.build import build
 
 GENAI_PERF = Subject("genai_perf")
 
@@ -274,3 +281,39 @@ def test_the_csv_beside_the_json_is_known_wherever_its_statistics_stand(tmp_path
     (folder / "profile_export_aiperf.csv").write_text("\n".join(["Metric,avg", *rows, "Request Latency (ms),300.50", ""]))
     (draft,) = GENAI_PERF.drafts(folder)
     assert sorted(file.role or "" for file in draft.files) == ["csv", "records", "summary"]
+
+
+def test_the_statistics_of_several_runs_are_no_run(tmp_path: Path) -> None:
+    found = list(GENAI_PERF.ingestor.bundles(list_tree(write_repeats(tmp_path))))
+    assert sorted(item.path.rpartition("/")[2] for item in found if isinstance(item, Unclaimed)) == [
+        "profile_export_aiperf_aggregate.csv", "profile_export_aiperf_collated.json", "profile_export_aiperf_sweep.json",
+    ]
+    drafts = [item for item in found if not isinstance(item, Unclaimed)]
+    assert sorted([file.role for file in draft.files] for draft in drafts) == [["aggregate"], ["summary"], ["summary"]]
+    rows = [GENAI_PERF.parsed(GENAI_PERF.stored(draft, tmp_path / f"stored{number}")) for number, draft in enumerate(drafts)]
+    runs = [row for each in rows for row in each["genai_perf_run"] if row["failure"] is None]
+    assert len({run["run_id"] for run in runs}) == 2 and len({run["workload_spec_digest"] for run in runs}) == 1
+
+
+def test_a_failed_run_without_an_export_is_known_from_the_statistics(tmp_path: Path) -> None:
+    folder = write_repeats(tmp_path / "tree") / FOLDER
+    (draft,) = [draft for draft in GENAI_PERF.drafts(folder) if draft.files[0].role == "aggregate"]
+    rows = GENAI_PERF.parsed(GENAI_PERF.stored(draft, tmp_path / "stored"))
+    (run,) = rows["genai_perf_run"]
+    assert (run["run_id"][:20], run["failure"]) == ("genai-perf/run_0003/", "No requests completed successfully") and codes(rows) == {}
+    assert json.loads(place(run, tmp_path / "stored").partition(b":")[2])[0]["label"] == "run_0003"
+    # With an export of its own it is that run.
+    (folder / "profile_runs/run_0003/profile_export_aiperf.json").write_text((folder / "profile_runs/run_0001/profile_export_aiperf.json").read_text())
+    assert {draft.files[0].role for draft in GENAI_PERF.drafts(folder)} == {"summary"}
+
+
+def test_a_failed_run_has_a_status(tmp_path: Path) -> None:
+    warehouse = Warehouse(standard_project(tmp_path / "p"))
+    tree = write_repeats(tmp_path / "tree")
+    ingest(plan_ingest(tree, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test")
+    assert not build(warehouse.project).damaged
+    runs = warehouse.sql("select status, status_reason from benchmark_run_fact order by all").to_pylist()
+    assert [(run["status"], run["status_reason"]) for run in runs] == [
+        ("failed", "No requests completed successfully"), ("succeeded", None), ("succeeded", None),
+    ]
+    assert warehouse.sql("select count(*) as n from serving_outcome_fact").to_pylist() == [{"n": 2}]

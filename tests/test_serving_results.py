@@ -36,7 +36,7 @@ def add(warehouse: Warehouse, path: Path) -> None:
     report = ingest(
         plan_ingest(path, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test"
     )
-    assert not report.problems and {bundle.family for bundle in report.bundles} <= {"bench_serving", "prices"}
+    assert not report.problems and {bundle.family for bundle in report.bundles} <= {"bench_serving", "prices", "unrecognised"}
     assert not build(warehouse.project).damaged
 
 
@@ -55,10 +55,16 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     sample.write(tree / "sgl_h100/a_tp4_dp2.jsonl", sample.sglang_record(GOOD))
     sample.write(tree / "ix/ix_tep8_isl1024_osl128_conc16.json", sample.inferencex_record())
     sample.write(tree / "ix/agg_x.json", sample.inferencex_agg_record())
+    sample.write(tree / "ix/agg_split.json", sample.inferencex_split_record())
+    unlike = {"prefill_hw": "h200-nb_1", "decode_hw": "b200-dgxc_2"}
+    invalid = {key: value for key, value in sample.inferencex_split_record(**unlike).items() if not key.endswith(("_w", "_j", "_token", "_query"))}
+    sample.write(tree / "ix/agg_unlike.json", invalid | {"power_valid": 0})
+    sample.write(tree / "ix/agg_averaged.json", sample.inferencex_agg_record(avg_power_w=600.0, joules_per_output_token=3.0))
     sample.write(tree / "ix/agentic_nested.json", sample.inferencex_agentic_record())
     sample.write(tree / "ix/agentic_flat.json", sample.inferencex_agentic_record(nested=False))
     sample.write(tree / "embed/pooling.json", sample.pooling_record(PARTLY))
     sample.write(tree / "embed/silent.jsonl", sample.embedding_record(GOOD))
+    sample.write_sweep(tree / "sweep")
     warehouse = Warehouse(standard_project(tmp_path_factory.mktemp("project") / "p"))
     add(warehouse, tree)
     assert warehouse.sql("select count(cost_per_request_usd) as n from serving_outcome_fact").to_pylist() == [{"n": 0}]
@@ -106,6 +112,16 @@ def test_all_requests_failed(warehouse: Warehouse) -> None:
     assert (run["status"], run["status_reason"], run["is_zone_assumed"]) == ("failed", "completed 0, failed 5", True)
 
 
+def test_what_failed_in_a_sweep_is_a_run_without_numbers(warehouse: Warehouse) -> None:
+    run, row = (outcome(warehouse, "run=1.failure", table) for table in ("benchmark_run_fact", "serving_outcome_fact"))
+    assert (run["status"], run["status_reason"], run["repeat_index"]) == ("failed", "RuntimeError: Benchmark exited with code 1", 2)
+    assert (row["concurrency_point"], row["completed_count"], row["error_rate"], row["ttft_mean_ms"]) == (2, None, None, None)
+    assert outcome(warehouse, "run=1.failure", "serving_configuration_fact")["server_flags"] == "--max-num-seqs=4"
+    assert outcome(warehouse, "SERVE-max-num-seqs=4096-failure", "benchmark_run_fact")["status"] == "failed"
+    measured = sample.measures(sample.requests(8, 2))["ttft"]
+    assert outcome(warehouse, "run=2", "serving_outcome_fact")["ttft_mean_ms"] == pytest.approx(np.mean(measured) * 1e3)
+
+
 def test_sglang_counts_no_failures_but_its_requests_do(warehouse: Warehouse) -> None:
     row = outcome(warehouse, "a_tp4_dp2")
     assert (row["failed_count"], row["error_rate"]) == (0, 0)
@@ -125,6 +141,28 @@ def test_inferencex_own_record_states_throughput_per_accelerator(warehouse: Ware
     assert (row["total_token_throughput_per_s"], row["output_token_throughput_per_s"]) == (12000, 10400)
     assert (row["ttft_mean_ms"], row["ttft_p99_ms"], row["jitter_ms"], row["status"]) == (250, 900, 4, "succeeded")
     assert (row["accelerator"], row["accelerator_count"], row["framework_version"]) == ("h200", 8, "0.11.0")
+
+
+def test_inferencex_states_the_power_of_its_accelerators(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "agg_split", "serving_outcome_fact")
+    assert (row["accelerator_power_w"], row["accelerator_energy_per_output_token_j"], row["power_w"]) == (16000, 2.5, None)
+    assert row["deployment_model"] == "prefill 2 x TP4 PP1 EP4 PCP2, decode 1 x TP16 PP1 EP16"
+    assert (row["output_token_throughput_per_s"], row["total_token_throughput_per_s"]) == (6400, 12800)
+    assert outcome(warehouse, "agg_split")["accelerator_count"] == 32
+    # Not valid, or of a version that averaged readings and did not say whether they are complete.
+    for name in ("agg_unlike", "agg_averaged", "agg_x"):
+        row = outcome(warehouse, name, "serving_outcome_fact")
+        assert (row["accelerator_power_w"], row["accelerator_energy_per_output_token_j"]) == (None, None)
+    measured = warehouse.sql("select metric, value, unit, better from mart.measurement where metric like 'accelerator_%' order by all").to_pylist()
+    assert measured == [
+        {"metric": "accelerator_energy_per_output_token_j", "value": 2.5, "unit": "J", "better": "lower"},
+        {"metric": "accelerator_power_w", "value": 16000.0, "unit": "W", "better": "lower"},
+    ]
+
+
+def test_prefill_and_decode_on_different_accelerators(warehouse: Warehouse) -> None:
+    row = outcome(warehouse, "agg_unlike")
+    assert (row["accelerator"], row["accelerator_name"], row["cost_reason"]) == ("h200, b200", None, "several-accelerators")
 
 
 @pytest.mark.parametrize("name", ["agentic_nested", "agentic_flat"])

@@ -20,8 +20,9 @@ _TIME = pa.timestamp("us", tz="UTC")
 TABLES: Mapping[str, pa.Schema] = {
     "bench_serving_run": landing_schema(
         RUN_ID,
-        pa.field("format", pa.string(), nullable=False),  # vllm, sglang, stt, inferencex, inferencex_agg or inferencex_agentic
+        pa.field("format", pa.string(), nullable=False),  # one that formats.py lists
         pa.field("is_whole", pa.bool_(), nullable=False),  # false: the record breaks off
+        pa.field("failure", pa.string()),  # why there is no result
         pa.field("started_at", _TIME),  # ended_at less the duration
         pa.field("ended_at", _TIME),
         pa.field("ended_at_text", pa.string()),
@@ -75,11 +76,12 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="bench_serving", version=15, tables=TABLES,
+    package=__name__, name="bench_serving", version=16, tables=TABLES,
     formats=(
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
+        "vllm bench sweep serve, serve_sla, serve_workload: folders of run=N.json, and what failed (run=N.failure.json)",
         "SGLang bench_serving .jsonl, 0.3 to 0.5: aggregates and --output-details, several runs a file",
-        "InferenceX and InferenceMAX: the client's records, also in seconds, and agg_*.json, of fixed lengths and agentic",
+        "InferenceX and InferenceMAX: the client's records, also in seconds, and agg_*.json, of fixed lengths and agentic, with power",
         "speech-to-text benchmarks: {audio_duration_s, num_requests, results} as of llm-benchmaq",
     ),
 )

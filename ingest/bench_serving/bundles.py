@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
 
-from .formats import HEAD_BYTES, looks_like_results
+from .formats import HEAD_BYTES, is_table, looks_like_results
 from .names import is_telling
 from .restated import Extent, extents_of, restatements
 
 RESULT, CONSOLE, RESTATEMENT = "result", "console", "restatement"
 RECORDS = "records"  # of a bundle's identity: of a result file, by its path, the numbers of the records that are its runs
-_REPEAT = re.compile(r"run=\d{1,9}\.json")
+_REPEAT = re.compile(r"run=\d{1,9}(?:\.failure)?\.json")
+_WARM_UPS = frozenset({"warmup.json", "warmup.failure.json"})  # `vllm bench sweep serve --warmup-num-prompts`: no measurement
 _SEARCH = "SLA--"  # `vllm bench sweep serve_sla` lists all runs of a search in it once more
 _LEVELS = 4  # folders above a file that may tell of it
 _CONSOLE_SUFFIXES = (".txt", ".log", ".out")
@@ -32,12 +33,17 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
         for other in others:
             restating[other][place.path].append(place.number)
     sweeps: dict[str, list[str]] = defaultdict(list)
+    for path in tree.files:
+        if path.endswith(".csv") and is_table(tree.head(path, HEAD_BYTES)):
+            yield Unclaimed(path, "the table of a sweep: its runs are read from their own files")
     for path in paths:
         folder, _, name = path.rpartition("/")
         if path in extents and not own[path] and extents[path].records:
             continue
         if name.startswith(_SEARCH):
             yield Unclaimed(path, "the runs of a search that a sweep made: they are read from their own files")
+        elif name in _WARM_UPS:
+            yield Unclaimed(path, "the warm-up of a sweep: no measurement")
         elif _REPEAT.fullmatch(name):
             sweeps[folder].append(path)
         else:

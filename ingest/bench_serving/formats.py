@@ -5,8 +5,11 @@ InferenceMAX/InferenceX; each has its own keys and units:
 
 - vllm: latencies end in `_ms`; detailed arrays are in seconds.
 - sglang: the same, with `e2e_latency` for `e2el`; the arguments and the server's state are in the record; it appends.
+- vllm_failure: what `vllm bench sweep` writes where a benchmark, or a server of the sweep, failed (vllm `vllm/benchmarks/sweep/serve.py`):
+  the error, and what the sweep had set.
 - inferencex: vLLM's record without the suffix, then in seconds.
-- inferencex_agg: InferenceX's own record made of vLLM's (`utils/process_result.py`): seconds, throughputs per accelerator.
+- inferencex_agg: InferenceX's own record made of vLLM's (`utils/process_result.py`): seconds, throughputs per accelerator; since 2026
+  also the power and energy of the accelerators' boards, in W and J, where `power_valid` is 1.
 - stt: a transcription benchmark's summary (llm-benchmaq): `results`, whose keys say their unit; `rtf` is a request's processing time
   over the duration of its audio.
 - inferencex_agentic: the same made of AIPerf's (`process_agentic_result.py`), flat or by `request_metrics`. What it calls itl is
@@ -29,6 +32,8 @@ _CLIENT_KEYS = frozenset({
     "completed", "duration", "request_throughput", "request_inthroughput", "output_throughput", "total_input_tokens",
     "total_input", "dataset_name", "concurrency", "server_info", "random_range_ratio", "failed", "mean_ttft_ms", "mean_tpot_ms",
 })
+_FAILURE_KEYS = frozenset({"error_type", "error", "serve_overrides"})
+_OVERRIDES = re.compile(r"(?:serve|bench)_overrides/")
 _STT_KEYS = frozenset({"audio_duration_s", "num_requests", "results"})
 _SECONDS_KEY = re.compile(r"(?:mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2el|intvty)")
 _ENOUGH_CLIENT_KEYS = 5
@@ -46,7 +51,10 @@ _NUMBER_KEY = re.compile(
     r"|(?:random_)?(?:input|output)_len|sharegpt_output_len|isl|osl|random_range_ratio|num_prompts|request_rate|burstiness"
     r"|conc|concurrency|max_concurrency|max_concurrent_requests|max_output_tokens_per_s|duration|completed|good_completed|failed"
     r"|accept_length|run_number|num_(?:prefill|decode)_gpu|(?:prefill|decode)_num_workers|(?:(?:prefill|decode)_)?[tdpe]p"
-    r"|pcp_size|(?:server_info/)?[tdpe]p_size"
+    r"|(?:(?:prefill|decode)_)?[pd]cp_size|(?:server_info/)?[tdpe]p_size"
+    # Of the accelerators' boards, by InferenceX `utils/aggregate_power.py` and `utils/aggregate_power_multinode.py`.
+    r"|power_valid|avg_power_w|avg_total_gpu_power_w|total_gpu_energy_j|joules_per_(?:successful_query|(?:input|output|total)_token)"
+    r"|(?:prefill|decode)_(?:gpu_energy_j|avg_power_w|joules_per_(?:input|output)_token)"
     r"|(?:tensor|data|pipeline|expert)_parallel_size|benchmark_(?:start|end)_time_unix"
     r"|num_requests_(?:total|successful)|(?:input|output|total)_tput_tps|duration_seconds"
     r"|num_requests|audio_duration_s|results/(?:total|success|failed|success_rate|total_time_s|throughput_rps|rtf/\w+)"
@@ -72,13 +80,26 @@ def is_list(head: bytes) -> bool:
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") or list_within(head) is not None
 
 
+def is_table(head: bytes) -> bool:
+    """Whether a CSV file's first bytes are those of a sweep's `summary.csv`: a column for each of a record's keys."""
+    columns = head.partition(b"\n")[0].decode(errors="replace").rstrip("\r").split(",")
+    return len(_CLIENT_KEYS.intersection(columns)) >= _ENOUGH_CLIENT_KEYS
+
+
+def set_by_sweep(key: str) -> str:
+    """A setting's name, of a key that a sweep writes as its user did, with hyphens or underscores; a failure's below `serve_overrides`
+    or `bench_overrides`."""
+    return _OVERRIDES.sub("", key, count=1).replace("-", "_")
+
+
 def states_number(key: str) -> bool:
     """Whether a record's key states a number, whatever its format; of an object's key, named `server_info/tp_size`, too."""
-    return _NUMBER_KEY.fullmatch(key) is not None
+    return _NUMBER_KEY.fullmatch(_OVERRIDES.sub("", key, count=1)) is not None
 
 
 def kind_of(key: str) -> Kind | None:
     """What a record's key states, where not every number can be it. `concurrency` is SGLang's mean of requests in flight, too."""
+    key = _OVERRIDES.sub("", key, count=1)
     if _COUNT_KEY.fullmatch(key):
         return Kind.COUNT
     if _DURATION_KEY.fullmatch(key):
@@ -103,6 +124,8 @@ def format_of(keys: Collection[str]) -> str | None:
         return "inferencex_agentic"
     if {"hw", "tput_per_gpu", "framework"} <= set(keys) or {"hw", "framework", "conc", "precision"} <= set(keys):
         return "inferencex_agg"
+    if set(keys) >= _FAILURE_KEYS:
+        return "vllm_failure"
     if set(keys) >= _STT_KEYS:
         return "stt"
     if len(_CLIENT_KEYS.intersection(keys)) < _ENOUGH_CLIENT_KEYS:

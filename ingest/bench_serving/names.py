@@ -32,6 +32,9 @@ _SPLIT = re.compile(rf"{_START}gpus (?P<count>[1-9]\d{{0,4}}) ctx \d+ gen \d+{_E
 _PATTERNS = {name: re.compile(f"{_START}{pattern}{_END}") for name, pattern in _SETTINGS.items()}
 _PRECISION = re.compile(rf"{_START}((?:nv|mx)?fp[48]|bf16|fp16|int[48]|awq|gptq|w\d{{1,2}}a\d{{1,2}}){_END}")
 _FRAMEWORK = re.compile(rf"{_START}(vllm|sglang|tensorrt ?llm|trt ?llm|trt|lmdeploy|tgi){_END}")
+# The folder of one combination of a vLLM sweep, or below it of one load of a search (vllm `vllm/benchmarks/sweep/serve.py`,
+# `serve_workload.py`, `serve_sla.py`).
+_COMBINATION = re.compile(r"(?:serve|bench|wl)--.*|(?:request_rate|max_concurrency)=\d+", re.DOTALL)
 # A single letter says nothing by itself; beside a spelled-out setting it does.
 _SPREAD = ("tensor_parallel", "data_parallel", "pipeline_parallel", "expert_parallel", "input_length", "repeat_number")
 
@@ -82,7 +85,7 @@ def is_telling(folder: str) -> bool:
     """Whether a folder's name tells of the run: then it is part of the evidence."""
     name = folder.casefold()
     spread = any(_PATTERNS[setting].search(separated(name)) for setting in _SPREAD)
-    return bool(accelerators_in(name)) or spread or name.startswith(("serve--", "bench--"))
+    return bool(accelerators_in(name)) or spread or bool(_COMBINATION.fullmatch(name))
 
 
 def precision_in(text: str) -> str | None:

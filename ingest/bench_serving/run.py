@@ -14,11 +14,12 @@ from warehouse.landing.rows import workload_columns
 from warehouse.landing.severity import WARNING
 
 from .deployment import CONSOLE, NAME, RECORD, Deployment, deployment_of, first
+from .formats import set_by_sweep
 from .names import Told
 
 _PREFIXES = {
     "vllm": "vllm-bench", "sglang": "sglang-bench", "inferencex": "inferencex", "inferencex_agg": "inferencex",
-    "inferencex_agentic": "inferencex", "stt": "stt-bench",
+    "inferencex_agentic": "inferencex", "stt": "stt-bench", "vllm_failure": "vllm-bench",
 }
 _RAMP = ("ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")
 _VLLM_DATE = re.compile(r"\d{8}-\d{6}", re.ASCII)
@@ -47,11 +48,16 @@ def identity_of(stated: Stated, sha256: str) -> str:
 def run_columns(kind: str, stated: Stated, console: Stated, told: Told) -> tuple[dict[str, Any], Deployment]:
     """The columns of the run's row, but for its name and place; and its deployment, which is among them."""
     places: set[str] = set()
+    if kind == "vllm_failure" or "run_number" in stated:
+        stated = {**{set_by_sweep(key): entry for key, entry in stated.items()}, **stated}
     deployment = deployment_of(stated, console, told, places)
     columns = {**_load(kind, stated, console, told, places), **deployment.columns}
     columns |= {**_software(kind, stated, console, told), **_times(stated)}
     columns["configuration_stated_in"] = ", ".join(place for place in (RECORD, CONSOLE, NAME) if place in places) or None
     document = _workload_document(columns, stated, console)
+    if kind == "vllm_failure":
+        errors = (stated_text(stated, key) for key in ("error_type", "error"))
+        columns["failure"] = ": ".join(filter(None, errors)) or "unstated"
     return columns | workload_columns(document), deployment
 
 

@@ -23,6 +23,7 @@ TABLES: Mapping[str, pa.Schema] = {
     "genai_perf_run": landing_schema(
         RUN_ID,
         pa.field("tool", pa.string(), nullable=False),  # genai-perf, aiperf or perf_analyzer
+        pa.field("failure", pa.string()),  # of a run without an export: why
         *WORKLOAD_FIELDS,
     ),
     "genai_perf_point": landing_schema(
@@ -98,7 +99,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="genai_perf", version=14, tables=TABLES,
+    package=__name__, name="genai_perf", version=15, tables=TABLES,
     formats=(
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",

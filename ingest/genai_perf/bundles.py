@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
 
+from . import failed
 from .inferencex import Restatement, restatements
 
 RECORD, LIST = "inferencex", "restatement"  # roles of what restates a run: a record of InferenceX, a list of records
@@ -31,6 +32,12 @@ _STATISTIC = re.compile(
 _SUMMARY_SIGNS = (b'"unit"', b'"input_config"')
 _SLICES = re.compile(rb'\s*\{\s*"timeslices"\s*:')  # AIPerf's statistics of parts of a run
 _STEADY_STATE = re.compile(rb'\s*\{\s*"window_metadata"\s*:')
+# Statistics over several runs (ai-dynamo/aiperf `src/aiperf/exporters/aggregate/`): of their summaries (confidence), of all their requests
+# (detailed, collated), and of the cells of a sweep. None of them is a run.
+_AGGREGATE = re.compile(rb'\{\s*(?:"\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*)*(?:"metadata"\s*:\s*\{\s*)?"aggregation_type"\s*:')
+_AGGREGATE_CSV = b"metric,mean,std,min,max,cv,se,ci_low,ci_high,"
+_AGGREGATE_BYTES = 4 << 20
+_OF_AGGREGATES = "AIPerf's statistics of several runs: they are read from their own files"
 _SLICES_CSV = b"Timeslice,Metric,Unit,"
 _SERVER_METRICS = re.compile(
     rb'\{\s*(?:"(?:schema_version|aiperf_version|benchmark_id)"\s*:\s*(?:"[^"]*"|null)\s*,\s*)*'
@@ -59,16 +66,33 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
         found = _file(tree, path)
         if isinstance(found, _File):
             folders[path.rpartition("/")[0]].append(found)
-        elif found is not None:
+        elif found is not None and (found.reason != _OF_AGGREGATES or not failed.labels_in(tree.head(path, _AGGREGATE_BYTES))):
             yield found
     summaries = [file.path for files in folders.values() for file in files if file.role == "summary"]
     restated = restatements(tree, summaries)
+    yield from _failed(tree, [file.path for files in folders.values() for file in files])
     for folder in sorted(folders):
         for files in _runs(tree, folders[folder]):
             if all(file.role in _BESIDE for file in files):
                 yield from (Unclaimed(file.path, "AIPerf's windows of a run that is not beside them") for file in files)
                 continue
             yield _draft(tree, folder, files, [place for file in files for place in restated.get(file.path, ())])
+
+
+def _failed(tree: Tree, exports: list[str]) -> Iterator[BundleDraft | Unclaimed]:
+    """A draft of each file that names failed runs which have no export below the same folder (`profile_runs/run_0003`)."""
+    for path, file in tree.files.items():
+        if not path.casefold().endswith(".json") or not _AGGREGATE.match(tree.head(path).lstrip()):
+            continue
+        labels = failed.labels_in(tree.head(path, _AGGREGATE_BYTES))
+        above = path.rpartition("/")[0].rpartition("/")[0]
+        beside = {export.split("/")[-2] for export in exports if "/" in export and export.startswith(f"{above}/" if above else "")}
+        alone = [label for label in labels if label not in beside]
+        if alone:
+            draft = DraftFile(path.rpartition("/")[2], file, "application/json", failed.AGGREGATE)
+            yield BundleDraft((draft,), {failed.FAILED: alone}, runs=tuple(failed.run_id(label) for label in alone))
+        elif labels:
+            yield Unclaimed(path, _OF_AGGREGATES)
 
 
 def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
@@ -79,6 +103,8 @@ def _file(tree: Tree, path: str) -> _File | Unclaimed | None:
         return None
     head = tree.head(path)
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(_AGGREGATE_CSV) or _AGGREGATE.match(start):
+        return Unclaimed(path, _OF_AGGREGATES)
     if suffix == "csv":
         if start.startswith(_SLICES_CSV) or _SERVER_METRICS_CSV.match(start):
             role = SLICES_CSV if start.startswith(_SLICES_CSV) else SERVER_METRICS_CSV

@@ -23,6 +23,7 @@ from warehouse.landing.rows import Row, RowBuffer, Rows, workload_columns
 from .bundles import RECORDS, SCRAPES, SERVER_METRICS, SERVER_METRICS_CSV, SLICES, run_id
 from .csv_text import csv_entries
 from .deployment import deployment_row
+from .failed import AGGREGATE, FAILED, landed_failures
 from .raw_export import Experiment, request_rows
 from .records import record_rows
 from .server_metrics import csv_rows, json_rows, scrape_rows
@@ -52,6 +53,9 @@ _Batches = Iterator[tuple[str, pa.RecordBatch]]
 def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
     """Add all rows of a bundle; yields batches that are full."""
     paths = {file.role or "": file.raw_path for file in bundle.manifest.files}
+    if AGGREGATE in paths:
+        landed_failures(bundle, buffer, paths[AGGREGATE], bundle.manifest.identity[FAILED])
+        return
     lead = next(paths[role] for role in ("summary", "csv", "records", "raw") if role in paths)
     run = run_id(bundle.manifest.identity, bundle.manifest.by_path[lead].sha256)
     entries = _summary(bundle, buffer, run, paths)

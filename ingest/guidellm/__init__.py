@@ -49,9 +49,10 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="guidellm", version=8, tables=TABLES,
+    package=__name__, name="guidellm", version=9, tables=TABLES,
     formats=(
         "GuideLLM benchmarks.json of 0.2 and 0.3 (args in each benchmark)",
         "GuideLLM benchmarks.json, report version 1 (0.4 to 0.6) and 2 (0.7 and later)",
+        "GuideLLM benchmarks.csv, where the run has no JSON: one header row (0.2 and 0.3), or three (0.4 and later)",
     ),
 )

@@ -1,4 +1,4 @@
-"""Finds reports: by what they begin with, whatever they are named."""
+"""Finds reports: by what they begin with, whatever they are named. Of a run that has JSON the table is its twin."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from collections.abc import Iterator
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
 
+from .table import is_table, run_of
+
+REPORT, TABLE, TWIN = "report", "table", "twin"
+RUN_ID = re.compile(rb'"run_id"\s*:\s*"([0-9A-Za-z-]{8,64})"')
+RUN_ID_BYTES = 4 << 20
 _START = re.compile(rb'\s*\{\s*"(?:metadata|args|benchmarks)"\s*:')
 _MARKS = (b'"guidellm_version"', b'"generative_benchmark"')
 _HEAD_BYTES = 1 << 16  # arguments may stand before the first benchmark
@@ -14,10 +19,20 @@ _HEAD_BYTES = 1 << 16  # arguments may stand before the first benchmark
 
 def cut(tree: Tree) -> Iterator[BundleDraft]:
     """One draft a report. The report says all of itself: no folder is kept."""
-    for path, file in tree.files.items():
-        if path.casefold().endswith(".json") and _is_report(tree, path):
-            draft = DraftFile(path.rpartition("/")[2], file, "application/json", "report")
-            yield BundleDraft((draft,), runs=("guidellm/?",))
+    reports = [path for path in tree.files if path.casefold().endswith(".json") and _is_report(tree, path)]
+    for path in reports:
+        yield BundleDraft((_file(tree, path, "application/json", REPORT),), runs=("guidellm/?",))
+    tables = [path for path in tree.files if path.casefold().endswith(".csv") and is_table(tree.head(path, _HEAD_BYTES))]
+    by_run = {found[1].decode(): path for path in reports if tables and (found := RUN_ID.search(tree.head(path, RUN_ID_BYTES)))}
+    for path in tables:
+        if (json := by_run.get(run_of(tree.head(path, _HEAD_BYTES)) or "")) is not None:
+            yield BundleDraft((_file(tree, path, "text/csv", TWIN),), {"twin_of": json.rpartition("/")[2]})
+        else:
+            yield BundleDraft((_file(tree, path, "text/csv", TABLE),), runs=("guidellm/?",))
+
+
+def _file(tree: Tree, path: str, media_type: str, role: str) -> DraftFile:
+    return DraftFile(path.rpartition("/")[2], tree.files[path], media_type, role)
 
 
 def _is_report(tree: Tree, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Turns a report into landing rows, benchmark by benchmark, and checks their aggregates against their requests.
+"""Turns a report, or its table, into landing rows, benchmark by benchmark, and checks their aggregates against their requests.
 
 Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); everything else becomes an issue.
 """
@@ -32,11 +32,12 @@ from warehouse.landing.readers.statistics import agrees, mean
 from warehouse.landing.readers.text import Data, Entry, Report
 from warehouse.landing.rows import RowBuffer, workload_columns
 
+from .bundles import RUN_ID, RUN_ID_BYTES, TABLE
 from .requests import Detail, request_rows
 from .strategy import Load, load_of
+from .table import OF_REPORT, benchmarks, run_of
 
-_RUN_ID = re.compile(rb'"run_id"\s*:\s*"([0-9A-Za-z-]{8,64})"')
-_RUN_ID_BYTES = 4 << 20
+_RUN_ID = re.compile(r"[0-9A-Za-z-]{8,64}")
 _DEPTH = 7
 _TOTALS = re.compile(r"(?:metrics/)?request_totals/\w+")
 _MOMENTS = frozenset({"start_time", "end_time"})
@@ -65,11 +66,36 @@ class _Parse:
 
 def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
     """Add all rows of a bundle; yields batches that are full."""
-    raw_path = bundle.manifest.files[0].raw_path
-    data = bundle.map(raw_path)
-    match = _RUN_ID.search(data[:_RUN_ID_BYTES])
-    run = f"guidellm/{match[1].decode() if match else bundle.digest[:16]}"
-    parse = _Parse(bundle, buffer, raw_path, run, Report(buffer, raw_path, run))
+    (file,) = bundle.manifest.files
+    data = bundle.map(file.raw_path)
+    run = f"guidellm/{_run_named(data[:RUN_ID_BYTES], file.role) or bundle.digest[:16]}"
+    parse = _Parse(bundle, buffer, file.raw_path, run, Report(buffer, file.raw_path, run))
+    yield from (_table if file.role == TABLE else _document)(parse, data)
+    if not parse.loads:
+        parse.report("missing-key", "the report has no benchmarks", 0, len(data), severity="error")
+    _add_run(parse)
+
+
+def _run_named(head: bytes, role: str | None) -> str | None:
+    if role == TABLE:
+        named = run_of(head)
+        return named if named and _RUN_ID.fullmatch(named) else None
+    match = RUN_ID.search(head)
+    return match[1].decode() if match else None
+
+
+def _table(parse: _Parse, data: Data) -> _Batches:
+    for benchmark in benchmarks(data, parse.report):
+        index = len(parse.loads)
+        of_report = [entry for entry in benchmark.entries if entry.key.startswith(OF_REPORT)]
+        if not index:  # every row repeats them
+            parse.stated = land_entries(parse.buffer, "guidellm_entry", parse.raw_path, parse.run, TABLE, of_report, benchmark_index=None)
+        own = [entry for entry in benchmark.entries if not entry.key.startswith(OF_REPORT)]
+        entries = land_entries(parse.buffer, "guidellm_entry", parse.raw_path, parse.run, TABLE, own, benchmark_index=index)
+        yield from _add_benchmark(parse, entries, Detail(), benchmark.line.offset, benchmark.line.length)
+
+
+def _document(parse: _Parse, data: Data) -> _Batches:
     with JsonStream(data, parse.report) as stream:
         for pair in stream.pairs():
             if pair.key == "benchmarks":
@@ -77,9 +103,6 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
                     yield from _benchmark(parse, data, stream, offset)
             else:
                 parse.stated |= _land(parse, data, stream, pair.key, None)
-    if not parse.loads:
-        parse.report("missing-key", "the report has no benchmarks", 0, len(data), severity="error")
-    _add_run(parse)
 
 
 def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _Batches:
@@ -96,15 +119,19 @@ def _benchmark(parse: _Parse, data: Data, stream: JsonStream, offset: int) -> _B
             entries |= _land(parse, data, stream, pair.key, index)
     if not has_requests:
         parse.report("missing-key", f"benchmark {index} has no requests", offset, 0, stream.line_number(offset))
+    yield from _add_benchmark(parse, entries, detail, offset, stream.offset - offset)
+
+
+def _add_benchmark(parse: _Parse, entries: Mapping[str, Entry], detail: Detail, offset: int, length: int) -> _Batches:
     load = load_of(entries, parse.report)
-    same = Counter(parse.loads)[load]
+    index, same = len(parse.loads), Counter(parse.loads)[load]
     parse.loads.append(load)
     for name, keys in (("model", ("config/backend/model", "worker/backend_model")), ("kind", ("config/backend/kind",))):
         value = next((entries[key].value for key in keys if key in entries), None)
         if value:
             parse.backend.setdefault(name, value)
     parse.buffer.add(
-        "guidellm_benchmark", parse.raw_path, offset, stream.offset - offset,
+        "guidellm_benchmark", parse.raw_path, offset, length,
         run_id=parse.run, benchmark_index=index,
         workload_point=(load.strategy or "unstated") + (f" {same + 1}" if same else ""),
         **load._asdict(),

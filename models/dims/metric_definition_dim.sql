@@ -33,6 +33,8 @@ from (
     ('error_rate', 1, 'Failed requests / (completed + failed)', null, 'lower'),
     ('power_w', 1, 'Mean of the power meter''s samples with power_begin <= t <= power_end', 'W', 'lower'),
     ('energy_per_query_mj', 1, 'Mean power * (power_end - power_begin) / queries', 'mJ', 'lower'),
+    ('accelerator_power_w', 1, 'Energy of all accelerators, at their boards, in the measured window / its duration; hosts and cooling are not in it', 'W', 'lower'),
+    ('accelerator_energy_per_output_token_j', 1, 'Energy of all accelerators, at their boards, in the measured window / output tokens of completed requests', 'J', 'lower'),
     ('cost_per_request_usd', 1, 'Hourly price of the run''s accelerators / 3600 / request throughput: their price over the measured time / completed requests', 'USD', 'lower'),
     ('cost_per_token_usd', 1, 'Hourly price of the run''s accelerators / 3600 / output token throughput: their price over the measured time / output tokens', 'USD', 'lower'),
     ('time_to_train_s', 1, 'From run start to run stop with the target quality reached', 's', 'lower'),

@@ -48,6 +48,8 @@ columns:
   queueing_delay_ms: {type: double, unit: ms, description: "Time a request waited before work on it began"}
   power_w: {type: double, unit: W, description: "Mean power of the system under test in the measured window"}
   energy_per_query_mj: {type: double, unit: mJ, description: "Mean energy per query in the measured window"}
+  accelerator_power_w: {type: double, unit: W, description: "Mean power of all accelerators together in the measured window, at their boards; hosts and cooling are not in it"}
+  accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of all accelerators in the measured window / output tokens"}
   cost_per_request_usd: {type: double, unit: USD, description: "Cost per completed request where the machine's price is known", feed: false}
   cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token where the machine's price is known", feed: false}
   cost_reason: {type: varchar, description: "Why a cost is NULL (docs/serving.md); NULL: both are known", feed: false}

@@ -131,6 +131,27 @@ def inferencex_agg_record(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def inferencex_split_record(**changes: Any) -> dict[str, Any]:
+    """The same of a deployment that splits prefill and decode, as of 2026: context-parallel sizes, power and energy of the boards.
+
+    400 s, 32 accelerators of 500 W: 6.4 MJ, of which 3.2 MJ to prefill; 2,560,000 output tokens, 6,400 each second.
+    """
+    record = {key: value for key, value in inferencex_agg_record().items() if key not in ("tp", "ep", "dp_attention")}
+    return record | {
+        "hw": "gb200-nv_3", "framework": "dynamo-vllm", "disagg": True, "is_multinode": True, "router": {"name": "dynamo", "version": "0.8.0"},
+        "kv_p2p_transfer": "nixl",
+        "prefill_tp": 4, "prefill_pp": 1, "prefill_dcp_size": 1, "prefill_pcp_size": 2, "prefill_ep": 4, "prefill_dp_attention": "false",
+        "prefill_num_workers": 2, "decode_tp": 16, "decode_pp": 1, "decode_dcp_size": 1, "decode_pcp_size": 1, "decode_ep": 16,
+        "decode_dp_attention": "true", "decode_num_workers": 1, "num_prefill_gpu": 16, "num_decode_gpu": 16,
+        "tput_per_gpu": 400.0, "output_tput_per_gpu": 400.0, "input_tput_per_gpu": 400.0,
+        "power_metric_schema_version": 2, "power_valid": 1, "avg_power_w": 500.0, "avg_total_gpu_power_w": 16000.0,
+        "total_gpu_energy_j": 6400000.0, "joules_per_successful_query": 20480.0, "joules_per_input_token": 2.5,
+        "joules_per_output_token": 2.5, "joules_per_total_token": 1.25, "prefill_gpu_energy_j": 3200000.0, "decode_gpu_energy_j": 3200000.0,
+        "prefill_avg_power_w": 500.0, "decode_avg_power_w": 500.0, "prefill_joules_per_input_token": 1.25,
+        "decode_joules_per_output_token": 1.25,
+    } | changes
+
+
 def pooling_record(of: list[Request], **changes: Any) -> dict[str, Any]:
     """vLLM's record of requests for embeddings: they have an end and no tokens, and the detail is their lengths and errors."""
     good = [request for request in of if not request.error]
@@ -215,8 +236,34 @@ def write(path: Path, content: Any, **how: Any) -> Path:
     return path
 
 
+def sweep_failure(run_number: int = 1, **changes: Any) -> dict[str, Any]:
+    """What `vllm bench sweep serve --continue-on-error` writes of a benchmark that raised an error."""
+    return {
+        "run_number": run_number, "error_type": "RuntimeError", "error": "Benchmark exited with code 1", "serve_overrides": {"max-num-seqs": 4},
+        "bench_overrides": {"max_concurrency": 2, "num_prompts": 8, "random_input_len": 128}, **changes,
+    }
+
+
+def write_sweep(folder: Path) -> Path:
+    """A `vllm bench sweep serve` of one combination: a warm-up, two runs, one that failed, their lists, and a server that never came up."""
+    base = folder / "20260410_085700" / "SERVE--max-num-seqs=4-BENCH--max_concurrency=2-num_prompts=8-random_input_len=128"
+    swept = {"max-num-seqs": 4, "max_concurrency": 2, "num_prompts": 8, "random_input_len": 128}
+    records = [vllm_record(requests(8, seed), False, run_number=seed, date=f"20260410-08571{seed}", **swept) for seed in (0, 2)]
+    write(base / "warmup.json", vllm_record(requests(8, 9), False, run_number=-1, **swept), indent=4)
+    for record in records:
+        write(base / f"run={record['run_number']}.json", record, indent=4)
+    write(base / "run=1.failure.json", json.dumps(sweep_failure(), indent=2) + "\n")
+    write(base / "summary.json", records, indent=4)
+    columns = ",".join(records[0])
+    lines = (f"{number}," + ",".join("" if value is None else str(value) for value in record.values()) for number, record in enumerate(records))
+    write(base.parent / "summary.csv", "\n".join((f",{columns}", *lines, "")))
+    server = {"error_type": "TimeoutError", "error": "Server failed to become ready within 300 seconds", "serve_overrides": {"max-num-seqs": 4096}}
+    write(base.parent / "SERVE-max-num-seqs=4096-failure.json", json.dumps(server, indent=2) + "\n")
+    return folder
+
+
 def write_results(folder: Path) -> None:
-    """A result file of each client, two of them detailed, one with its console output beside it."""
+    """A result file of each client, two of them detailed, one with its console output beside it; a sweep."""
     of = [*requests(6, seed=1), FAILED]
     write(folder / "h100sxm" / "qwen_TP8_in128_out128_p7_c10.json", vllm_record(of))
     write(folder / "h100sxm" / "qwen_TP8_in128_out128_p7_c10.txt", CONSOLE)
@@ -225,3 +272,5 @@ def write_results(folder: Path) -> None:
     write(folder / "inferencex" / "result.json", inferencex_record(), indent=2)
     write(folder / "inferencex" / "agg_result.json", inferencex_agg_record(), indent=2)
     write(folder / "inferencex" / "agentic.json", inferencex_agentic_record(), indent=2)
+    write(folder / "inferencex" / "agg_split.json", inferencex_split_record(), indent=2)
+    write_sweep(folder / "sweep")

@@ -22,6 +22,7 @@ from samples import (
     mlperf_training,
     prices,
     superbench,
+    trtllm_bench,
 )
 
 from warehouse.record.command import record
@@ -49,7 +50,7 @@ def _write_llm_d_reports(folder: Path) -> None:
 FAMILIES = {
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
-    "guidellm": Family(guidellm.write_reports, counted=frozenset({"benchmark_index", "request_index"})),
+    "guidellm": Family(guidellm.write_reports, endless=r".*\.csv", counted=frozenset({"benchmark_index", "request_index"})),
     "llm_d_report": Family(_write_llm_d_reports, counted=frozenset({"engine_index"})),
     "genai_perf": Family(
         genai_perf.write_all,
@@ -68,5 +69,6 @@ FAMILIES = {
     "mlperf_training": Family(mlperf_training.write_submission, counted=frozenset({"event_count"})),
     "prices": Family(prices.write_lists, endless=r".*"),
     "superbench": Family(superbench.write_all, endless=r".*\.jsonl"),
+    "trtllm_bench": Family(trtllm_bench.write_all),
     "recorded_run": Family(_write_recording, endless=r".*/host\.jsonl", free_text=r".*/std(?:out|err)\.txt"),
 }

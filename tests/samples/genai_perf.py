@@ -220,11 +220,48 @@ MEASURED = {"name": "profiling", "type": "concurrency", "requests": 96, "concurr
 SYNTHETIC = {"name": "main", "type": "synthetic", "entries": 100, "random_seed": 42, "prompts": {"isl": {"mean": 512, "stddev": 8}, "osl": 128}}
 
 
+def _aggregate(kind: str, metrics: dict[str, Any], **more: Any) -> dict[str, Any]:
+    metadata = {"aggregation_type": kind, "num_profile_runs": 3, "num_successful_runs": 2, "failed_runs": [
+        {"label": "run_0003", "error": "No requests completed successfully"},
+    ]}
+    return {"schema_version": "1.0", "aiperf_version": "0.10.0", **more, "metadata": metadata | {"confidence_level": 0.95}, "metrics": metrics}
+
+
+def write_repeats(top: Path) -> Path:
+    """`aiperf profile --num-profile-runs 3`: two runs in folders of their own, a third that failed, and AIPerf's statistics of them."""
+    for number in (1, 2):
+        folder = top / FOLDER / "profile_runs" / f"run_000{number}"
+        folder.mkdir(parents=True)
+        (folder / "profile_export_aiperf.json").write_text(json.dumps(aiperf_summary(measured(20, seed=number)), indent=2))
+    (top / FOLDER / "profile_runs/run_0003").mkdir()
+    throughput = {
+        "mean": 1.5, "std": 0.1, "min": 1.4, "max": 1.6, "cv": 0.07, "se": 0.07, "ci_low": 0.6, "ci_high": 2.4, "t_critical": 12.706,
+        "unit": "requests/sec",
+    }
+    pooled = {"combined": {"mean": 12.5, "std": 1.0, "p50": 12.0, "p90": 14.0, "p95": 14.5, "p99": 14.9, "count": 40}, "per_run": []}
+    folder = top / FOLDER / "aggregate"
+    folder.mkdir()
+    files = {
+        "aggregate": _aggregate("confidence", {"request_throughput_avg": throughput}),
+        "collated": _aggregate("detailed", {"request_latency": pooled}, description="Collated per-request metrics across all \"runs\"."),
+        "sweep": {"aggregation_type": "sweep", "num_profile_runs": 3, "metadata": {}, "per_combination_metrics": [
+            {"parameters": {"concurrency": 2}, "metrics": {"request_throughput": throughput}},
+        ]},
+    }
+    for name, content in files.items():
+        (folder / f"profile_export_aiperf_{name}.json").write_text(json.dumps(content, indent=2))
+    columns = ",".join(throughput)
+    values = ",".join(str(value) for value in throughput.values())
+    (folder / "profile_export_aiperf_aggregate.csv").write_text(f"metric,{columns}\nrequest_throughput_avg,{values}\n\nTotal Runs,3\n")
+    return top
+
+
 def write_all(top: Path) -> None:
-    """A run of each tool and version, and one of which only the CSV is left."""
+    """A run of each tool and version, one of which only the CSV is left, and repeats of which one failed."""
     (top / "phases").mkdir(parents=True)
     (top / "phases" / "profile_export_aiperf.json").write_text(json.dumps(aiperf_of_phases([WARM_UP, MEASURED], [SYNTHETIC])))
     write(top / "whole")
     write_aiperf(top / "aiperf")
+    write_repeats(top / "repeats")
     (top / "alone").mkdir()
     (top / "alone" / "profile_export_genai_perf.csv").write_text(CSV)

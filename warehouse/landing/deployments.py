@@ -32,6 +32,7 @@ _CONTEXT = "pcp_size"  # prefill context parallel: vLLM's and InferenceX's
 MULTIPLIED = ("tensor", "pipeline", "data")  # experts are spread over the same accelerators
 _NAME_KEYS = ("hw", "gpu", "gpu_type", "gpu_name", "gpu_model", "accelerator", "accelerator_type", "hardware")
 _COUNT_KEYS = ("num_gpus", "num_gpu", "n_gpus", "gpu_count", "num_accelerators", "accelerator_count")
+_SPLIT_NAMES = ("prefill_hw", "decode_hw")  # InferenceX, where they differ from each other
 _SPLIT_COUNTS = ("num_prefill_gpu", "num_decode_gpu")
 _SPLIT_KEY = re.compile(r"(?:prefill|decode)_(?:tp|pp|ep|num_workers)|num_(?:prefill|decode)_gpu")
 _COUNT_DOUBT = "accelerator-count-disagrees"
@@ -98,6 +99,8 @@ def split_deployment(size: Callable[[str], int | None]) -> str | None:
     parts = []
     for role in ("prefill", "decode"):
         sizes = [(short, size(f"{role}_{short.casefold()}")) for short in ("TP", "PP", "EP")]
+        # Context parallelism: 1 where there is none, and stated only since 2026.
+        sizes += [(short, number) for short in ("PCP", "DCP") if (number := size(f"{role}_{short.casefold()}_size")) != 1]
         spread = " ".join(f"{short}{number}" for short, number in sizes if number)
         workers = size(f"{role}_num_workers")
         if spread and workers:
@@ -164,8 +167,12 @@ def sizes_stated(stated: Stated, *speakers: str) -> Sizes:
 def accelerator_stated(stated: Stated) -> tuple[Entry | None, Doubt | None]:
     """The entry that names the accelerators of a record; none, and a doubt, if two of them name different ones.
 
-    Names that no list knows are the same if they have the same letters and digits. A `hardware` without a known name is a machine.
+    Names that no list knows are the same if they have the same letters and digits. A `hardware` without a known name is a machine. Where
+    prefill and decode of a split deployment have different ones, both are named.
     """
+    split = [stated[key] for key in _SPLIT_NAMES if stated_text(stated, key)]
+    if len(split) == len(_SPLIT_NAMES) and not _is_same_accelerator(*split):
+        return split[0]._replace(value=", ".join(accelerator_of((entry.value or "").strip()) for entry in split)), None
     found = _named(stated)
     if not found:
         return None, None

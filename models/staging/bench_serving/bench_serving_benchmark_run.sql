@@ -16,6 +16,7 @@ select
     'performance' as mode,
     case
         when not run.is_whole then 'interrupted'
+        when run.failure is not null then 'failed'
         when metric.completed_count = 0 then 'failed'
         when metric.completed_count > 0 then 'succeeded'
         when run.format = 'inferencex_agg' and metric.total_token_throughput_per_accelerator > 0 then 'succeeded'
@@ -23,6 +24,7 @@ select
     end as status,
     case
         when not run.is_whole then 'the record breaks off'
+        when run.failure is not null then run.failure
         when metric.completed_count = 0 and metric.failed_count > 0
             then 'completed 0, failed ' || metric.failed_count::bigint::varchar
         when metric.completed_count = 0 then 'completed 0'

@@ -2,7 +2,8 @@
 description: >
   One row per run of vLLM's client or a fork: how the model was served. Server settings in a record (SGLang's
   server_info) or on the console count as flags if they are neither empty nor off; prefix caching counts even if it is
-  off. What InferenceX states besides sizes, and what a vLLM sweep set (`SERVE--max_num_seqs=4`), are flags, too.
+  off. What InferenceX states besides sizes, and what a vLLM sweep set (`SERVE--max_num_seqs=4`, the `serve_overrides`
+  of a failure), are flags, too.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_configuration
 */
@@ -11,7 +12,7 @@ with setting as (
         run_id,
         artifact_manifest_digest,
         case source when 'result' then 1 else 2 end as place,
-        regexp_extract(key, '^(?:server_info/|server/|engine/)?([a-z0-9_]+)$', 1) as name,
+        regexp_extract(key, '^(?:server_info/|server/|engine/|serve_overrides/)?([a-z0-9_-]+)$', 1) as name,
         value
     from bench_serving_entry
     where
@@ -20,6 +21,7 @@ with setting as (
             (source = 'result' and regexp_matches(key, '^server_info/[a-z0-9_]+$') and key not in ('server_info/version', 'server_info/status'))
             or (source = 'result' and key in ('dp_attention', 'spec_decoding', 'disagg', 'offloading', 'kv_offloading', 'max_num_seqs'))
             or (source = 'result' and key in ('enable_prefix_caching', 'disable_radix_cache', 'no_enable_prefix_caching'))
+            or (source = 'result' and regexp_matches(key, '^serve_overrides/[a-z0-9_-]+$') and key != 'serve_overrides/_benchmark_name')
             or (source = 'console' and regexp_matches(key, '^(server|engine)/[a-z0-9_]+$'))
         )
 ),
@@ -51,7 +53,7 @@ select
     run.precision,
     coalesce(
         flag.server_flags,
-        nullif('--' || regexp_extract(run.raw_path, '(?:^|/)SERVE--([^/]+?)(?:-BENCH--[^/]*)?/', 1), '--')
+        nullif('--' || regexp_extract(run.raw_path, '(?:^|/)SERVE--([^/]+?)(?:-(?:BENCH|WL)--[^/]*)?/', 1), '--')
     ) as server_flags,
     run.input_length,
     run.output_length,

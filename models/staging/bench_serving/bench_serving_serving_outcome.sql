@@ -3,7 +3,8 @@ description: >
   One row per run of vLLM's client or a fork, at its only workload point. If no request was completed, nothing was
   measured, and everything is NULL except the counts and the error rate; that rate is 1 whether or not failures were
   counted. InferenceX's own records state throughput per accelerator, and output throughput per decoding accelerator
-  if a deployment separates prefill and decode.
+  if a deployment separates prefill and decode. Their power is used if they state that it is valid; earlier versions
+  averaged readings of unknown completeness, and do not.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_outcome
 */
@@ -40,6 +41,8 @@ with metric as (
         case when coalesce(itl_mean_ms, itl_p50_ms, itl_p99_ms) is not null and (completed_count > 0 or completed_count is null) then itl_std_ms end as jitter_ms,
         case when completed_count > 0 or completed_count is null then real_time_factor_mean end as real_time_factor_mean,
         case when completed_count > 0 or completed_count is null then audio_throughput_s_per_s end as audio_throughput_s_per_s,
+        case when is_power_valid then accelerator_power_w end as accelerator_power_w,
+        case when is_power_valid then accelerator_energy_per_output_token_j end as accelerator_energy_per_output_token_j,
         output_token_throughput_per_accelerator,
         total_token_throughput_per_accelerator
     from bench_serving_metric
@@ -83,6 +86,8 @@ select
     metric.jitter_ms,
     metric.real_time_factor_mean,
     metric.audio_throughput_s_per_s,
+    metric.accelerator_power_w,
+    metric.accelerator_energy_per_output_token_j,
     metric.request_throughput_per_s,
     coalesce(
         metric.output_token_throughput_per_s,

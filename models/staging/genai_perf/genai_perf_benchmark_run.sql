@@ -1,7 +1,8 @@
 /*
 description: >
   One row per run. It began with its first request and ended with its last response. Without requests, AIPerf's
-  summary states the times, as local time without a zone.
+  summary states the times, as local time without a zone. A run that failed without an export is known only from AIPerf's
+  statistics of several runs, with the error as its reason.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */
@@ -52,12 +53,14 @@ select
     'genai_perf' as family,
     'performance' as mode,
     case
+        when run.failure is not null then 'failed'
         when told.was_cancelled then 'interrupted'
         when outcome.completed_count > 0 then 'succeeded'
         when outcome.failed_count > 0 then 'failed'
         when outcome.e2e_mean_ms is not null then 'succeeded'
         else 'unknown'
     end as status,
+    run.failure as status_reason,
     coalesce(to_timestamp(clock.started_ns / 1e9), try_cast(told.started_at_text as timestamptz)) as started_at,
     coalesce(to_timestamp(clock.ended_ns / 1e9), try_cast(told.ended_at_text as timestamptz)) as ended_at,
     case

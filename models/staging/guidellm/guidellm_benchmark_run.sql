@@ -10,6 +10,7 @@ with outcome as (
         sum(completed_count) as completed_count,
         sum(failed_count) as failed_count,
         min(start_time_s) filter (where end_time_s > start_time_s or end_time_s is null) as start_time_s,
+        bool_or(is_zone_assumed) as is_zone_assumed,
         max(end_time_s) filter (where end_time_s > start_time_s or start_time_s is null) as end_time_s
     from guidellm_metric
     group by
@@ -32,7 +33,7 @@ select
     end as status,
     case when outcome.start_time_s > 0 then to_timestamp(outcome.start_time_s) end as started_at,
     case when outcome.end_time_s > 0 then to_timestamp(outcome.end_time_s) end as ended_at,
-    case when outcome.start_time_s > 0 then false end as is_zone_assumed,
+    case when outcome.start_time_s > 0 then outcome.is_zone_assumed end as is_zone_assumed,
     outcome.end_time_s - outcome.start_time_s as duration_s
 from guidellm_run as run
 left join outcome

@@ -1,0 +1,34 @@
+"""TensorRT-LLM's `trtllm-bench throughput` and `latency` with `--report_json`: one report, one run.
+
+By NVIDIA/TensorRT-LLM `tensorrt_llm/bench/dataclasses/reporting.py` (`ReportUtility.get_statistics_dict`), 0.20 to 1.2: latencies are in
+milliseconds, also those of `ttft_percentiles` and `tpot_percentiles`, whose keys do not say so; rates are per second. A percentile is the
+value at the rank `int(n * p)`. The tool neither counts failed requests nor states the load that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from warehouse.landing.family import Family
+from warehouse.landing.readers.entries import ENTRY_FIELDS
+from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+
+TABLES: Mapping[str, pa.Schema] = {
+    "trtllm_bench_run": landing_schema(
+        RUN_ID,
+        pa.field("workload_point", pa.string(), nullable=False),
+        pa.field("tensor_parallel", pa.int64()),
+        pa.field("pipeline_parallel", pa.int64()),
+        pa.field("expert_parallel", pa.int64()),
+        pa.field("accelerator_count", pa.int64()),  # the world size; NULL if the parallel sizes contradict it
+        *WORKLOAD_FIELDS,
+    ),
+    "trtllm_bench_entry": landing_schema(*ENTRY_FIELDS),
+}
+
+INGESTOR = Family(
+    package=__name__, name="trtllm_bench", version=1, tables=TABLES,
+    formats=("TensorRT-LLM trtllm-bench --report_json, 0.20 to 1.2: throughput and latency, with and without --streaming",),
+)

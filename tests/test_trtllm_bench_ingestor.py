@@ -1,0 +1,115 @@
+"""trtllm-bench reports: recognition, what lands and where, contradictions, and the facts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from landed import ISSUE_TABLE, Subject, codes, place
+from samples import trtllm_bench as sample
+from standard import standard_project
+
+from warehouse.api import Warehouse
+from warehouse.evidence.objects.location import open_store
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.transform.build.build import build
+
+TRTLLM = Subject("trtllm_bench")
+
+
+def test_a_report_is_recognised_by_its_sections(tmp_path: Path) -> None:
+    folder = sample.write(tmp_path, "any name.json")
+    (folder / "other.json").write_text(json.dumps({"engine": {"model": "x"}, "performance": {"request_throughput_req_s": 1.0}}))
+    (folder / "notes.txt").write_text((folder / "any name.json").read_text())
+    assert [[file.raw_path for file in draft.files] for draft in TRTLLM.drafts(tmp_path)] == [["any name.json"]]
+
+
+def test_rows_are_what_the_report_states(tmp_path: Path) -> None:
+    rows = TRTLLM.rows(sample.write(tmp_path / "tree"), tmp_path / "stored")
+    assert codes(rows) == {}
+    stated = {row["key"]: row for row in rows["trtllm_bench_entry"]}
+    entry = stated["streaming_metrics/tpot_percentiles/p90"]
+    assert (entry["value_number"], place(entry, tmp_path / "stored")) == (25.0, b'"p90": 25.0')
+    (run,) = rows["trtllm_bench_run"]
+    sizes = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "accelerator_count")
+    assert [run[size] for size in sizes] == [2, 1, 2, 2]
+    document = json.loads(run["workload_document"])
+    assert (document["model"], document["num_requests"], document["isl_stats/average"], document["streaming"]) == ("acme/7b-FP8", 4, 100, True)
+    assert "/data" not in run["workload_document"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"world_info": {"world_size": 3}, "performance": {"output_throughput_per_gpu_tok_s": 146.66666666666666 / 3}}, "accelerator-count-disagrees"),
+        ({"world_info": {"tp_size": 2.5}}, "not-a-size"),
+        ({"performance": {"request_throughput_req_s": 26.7}}, "rate-disagrees"),
+        ({"performance": {"output_throughput_per_gpu_tok_s": 146.7}}, "rate-disagrees"),
+        ({"performance": {"avg_request_latency_ms": 0.21}}, "rate-disagrees"),
+        ({"streaming_metrics": {"ttft_percentiles": sample.percentiles([400.0, 410.0, 420.0, 430.0])}}, "latency-contradicted"),
+        ({"streaming_metrics": {"tpot_percentiles": sample.percentiles(sample.TPOT) | {"p50": 250.0}}}, "percentiles-out-of-order"),
+        ({"request_info": {"num_requests": "many"}}, "not-a-number"),
+        ({"performance": {"total_latency_ms": -300.0}}, "impossible-duration"),
+    ],
+)
+def test_what_cannot_be_is_told(tmp_path: Path, changes: dict[str, Any], code: str) -> None:
+    rows = TRTLLM.rows(sample.write(tmp_path / "tree", **changes), tmp_path / "stored")
+    assert codes(rows) == {code: 1}
+
+
+def test_a_report_that_breaks_off_keeps_what_it_states(tmp_path: Path) -> None:
+    path = sample.write(tmp_path / "tree") / "report.json"
+    path.write_text(path.read_text().partition('"streaming_metrics"')[0])
+    rows = TRTLLM.rows(tmp_path / "tree", tmp_path / "stored")
+    assert "error" in {row["severity"] for row in rows[ISSUE_TABLE]} and len(rows["trtllm_bench_run"]) == 1
+    assert {row["key"]: row["value_number"] for row in rows["trtllm_bench_entry"]}["performance/total_latency_ms"] == 300.0
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    tree = tmp_path_factory.mktemp("tree")
+    sample.write(tree, "streaming.json")
+    sample.write(tree, "whole.json", streaming=False, engine={"quantization": None})
+    sample.write(tree, "one_token.json", streaming_metrics={"tpot_percentiles": sample.percentiles([0.0] * 4), "avg_tpot_ms": 0.0})
+    warehouse = Warehouse(standard_project(tmp_path_factory.mktemp("project") / "p"))
+    ingest(plan_ingest(tree, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test")
+    assert not build(warehouse.project).damaged
+    return warehouse
+
+
+def row_of(warehouse: Warehouse, name: str, table: str = "serving_outcome_fact") -> dict[str, Any]:
+    sql = f"select fact.* from {table} as fact inner join benchmark_run_fact as run using (run_id) where run.raw_folder = '{name}.json'"
+    (row,) = warehouse.sql(sql).to_pylist()
+    return row
+
+
+def test_the_facts(warehouse: Warehouse) -> None:
+    row = row_of(warehouse, "streaming")
+    expected = {
+        "workload_point": "isl100/osl11", "deployment_model": "TP2 PP1 EP2", "completed_count": 4, "failed_count": None, "error_rate": None,
+        "concurrency_point": None, "ttft_mean_ms": 35, "ttft_p50_ms": 40, "ttft_p99_ms": 50, "tpot_mean_ms": 17.5, "tpot_p90_ms": 25,
+        "e2e_mean_ms": 210, "e2e_p50_ms": 240, "e2e_p95_ms": 300, "itl_mean_ms": None, "jitter_ms": None, "power_w": None,
+        "request_throughput_per_s": 4 / 0.3, "output_token_throughput_per_s": 44 / 0.3, "total_token_throughput_per_s": 444 / 0.3,
+    }
+    assert {name: row[name] for name in expected} == pytest.approx(expected)
+    run = row_of(warehouse, "streaming", "benchmark_run_fact")
+    assert (run["status"], run["duration_s"], run["started_at"]) == ("succeeded", 0.3, None)
+
+
+def test_what_was_not_measured_is_missing(warehouse: Warehouse) -> None:
+    assert [row_of(warehouse, "whole")[name] for name in ("ttft_mean_ms", "tpot_p50_ms", "e2e_mean_ms")] == [None, None, 210]
+    assert [row_of(warehouse, "one_token")[name] for name in ("ttft_mean_ms", "tpot_mean_ms", "tpot_p99_ms")] == [35, None, None]
+
+
+def test_how_the_model_was_served(warehouse: Warehouse) -> None:
+    row = row_of(warehouse, "streaming", "rollup.serving_results")
+    assert (row["model"], row["accelerator"], row["accelerator_name"], row["accelerator_count"]) == (
+        "acme/7b-FP8", "NVIDIA H100 80GB HBM3", "H100 SXM 80GB", 2,
+    )
+    assert (row["framework"], row["framework_version"], row["precision"], row["input_length"], row["output_length"]) == (
+        "tensorrt-llm", "1.1.0", "fp8", 100, 11,
+    )
+    assert "--max-batch-size=512" in row["server_flags"] and row_of(warehouse, "whole", "rollup.serving_results")["precision"] == "bfloat16"

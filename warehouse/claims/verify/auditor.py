@@ -113,7 +113,7 @@ class Auditor:
         try:
             self._replayer().check_versions(claim.bundles)
         except WarehouseError as error:  # on any evidence, there or not
-            return told(REFUSED, error.message, error)
+            return told(TAMPERED if error.exit_code == ExitCode.TAMPERED else REFUSED, error.message, error)
         gave: list[Any] = []
         doubts: list[Doubt] = []
         failed: dict[frozenset[str], WarehouseError] = {}

@@ -73,6 +73,11 @@ class Comparison:
     unmatched: tuple[int, int]
     not_finite: int
 
+    @property
+    def unsupported(self) -> int:
+        """How many metrics have too few runs to be judged: neither their ratio nor, where the base is zero, their difference was."""
+        return sum(each.judged.verdict == "not supported" and each.judged.needs is not None for each in self.metrics)
+
     def worst(self) -> str | None:
         """The strongest verdict that something got worse: `confirmed`, `suspected` or None. A metric without a direction counts: which
         way is worse is not known."""

@@ -250,6 +250,7 @@ def test_a_withdrawn_publication_stays_and_says_so(project: Project, wh: Wh) -> 
     (verdict,) = verify_all(project)
     assert verdict.state == "retracted" and "the clock was wrong" in verdict.reason
     assert publication_with(project, digest).digest == digest
+    assert "claim  1 number, withdrawn\n" in wh("status")[1]
     with pytest.raises(WarehouseError) as caught:
         publish(project, "claim")
     assert caught.value.code == "WH318" and "the clock was wrong" in str(caught.value)
@@ -265,3 +266,21 @@ def test_a_superseded_publication_names_the_one_that_counts(project: Project, wh
     assert states.keys() == {"verified", "retracted"} and "one run more" in states["retracted"]
     assert wh("withdraw", first[:12], "--reason", "again")[0] != 0
     assert {each.digest for each in publications(project)} == {first, second}
+
+
+def test_the_status_is_that_of_the_last_publication_that_counts(project: Project, wh: Wh) -> None:
+    import json
+
+    def status() -> tuple[str, str | None]:
+        (found,) = json.loads(wh("status", "--json")[1])["publications"]
+        return found["publication"], found["correction"]
+
+    first = publish(project, "claim").digest
+    assert status() == (first, None)
+    add(project, {"a11": 100.07}, "more")
+    second = publish(project, "claim", as_provisional=True).digest
+    assert status() == (second, None)
+    assert wh("supersede", second, "--by", first, "--reason", "the eleventh run was throttled")[0] == 0
+    assert status() == (first, None)
+    assert wh("withdraw", first, "--reason", "the clock was wrong")[0] == 0
+    assert status() == (second, "superseded")

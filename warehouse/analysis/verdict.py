@@ -79,7 +79,8 @@ def _judged(
             reason = f"a single run stands out among {max(len(base), len(head))}: {ratio}"
             return Judged("suspected", _outcome(lone == 1, base[0].better), reason, ratio, design, is_paired, detectable, ratio.needs)
         if not _has_multiples(base):  # then it is the difference that was judged, if there are enough runs for one
-            difference = shift_interval(*(np.array([each.value for each in side]) for side in (base, head)), _CONFIDENCE)
+            sides = [np.array([each.value for each in side]) for side in (base, head)]
+            difference = shift_interval(sides[0], sides[1], _CONFIDENCE)
             needs = difference.needs if isinstance(difference, NotSupported) else None
             return Judged("not supported", None, ratio.reason, ratio, design, is_paired, detectable, needs)
         return Judged("not supported", None, str(ratio), ratio, design, is_paired, detectable, ratio.needs)

@@ -3,6 +3,7 @@ forged, or claimed of what is not there."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from conftest import Wh
 from samples.values import VALUES_INGESTOR, take_in
 
 from warehouse.claims.numbers.deciding import retract
+from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publication_with, publications
 from warehouse.claims.publish.publish import judge_query, publish
-from warehouse.claims.verify.verification import verify_all
+from warehouse.claims.verify.verification import verify_all, verify_publication
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.project_making import init_project
@@ -213,6 +215,60 @@ def test_what_is_published_again_is_the_same(tmp_path: Path) -> None:
     judge_query(project, "claim")
     again = publish(project, "claim")
     assert (again.digest, again.is_new) == (first.digest, False)
+
+
+# --- values of other kinds ----------------------------------------------------------------------------------------
+
+SIZED = {
+    "sized": "/*\nmaterialized: view\n*/\nselect *, case series when 'a' then 1.50::decimal(9, 2) end as size,"
+    " 9007199254740993 + right(run_id, 2)::bigint as seed, {'x': 1} as shape from run",
+}
+ONE_RULE = """name = "{name}"
+version = "1"
+description = "d"
+[[rule]]
+id = "it"
+says = "what is asked"
+{check}
+publishable = {bound}
+otherwise = "refused"
+"""
+OTHER_KINDS = {  # of one rule: what it says of a number, whose runs have seeds that no double holds, and a struct each
+    "sizes": ('check = "column"\ncolumn = "size"', "{at_most = 1.5}", {"a": "publishable", "b": "refused"}),
+    "seeds": ('check = "observed"\ncolumn = "seed"\nover = "least"', "{at_least = 9.0e15}", {"a": "publishable", "b": "publishable"}),
+    "shapes": ('check = "observed"\ncolumn = "shape"\nover = "greatest"', "{at_most = 5}", {"a": "refused", "b": "refused"}),
+    "same_shapes": ('check = "observed"\ncolumn = "shape"\nover = "distinct"', "{at_most = 1}", {"a": "publishable", "b": "publishable"}),
+    "totals": ('check = "column"\ncolumn = "total"', "{at_least = 9.0e15}", {"a": "publishable", "b": "publishable"}),
+}
+
+
+@pytest.fixture(scope="module")
+def other_kinds(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    sql = header(observations="sized", grain="series, size") + (
+        "select series, size, median(value) as v, 9007199254740993 as total from sized where status = 'succeeded' and state = 'admitted'"
+        " group by series, size"
+    )
+    queries = {name: sql.replace("policy: default", f"policy: {name}") for name in OTHER_KINDS}
+    project = made(tmp_path_factory.mktemp("kinds"), queries, {**runs(), **runs(HONEST[:6], "b")}, SIZED)
+    folder = project.root / "queries" / "policies"
+    folder.mkdir()
+    for name, (check, bound, _) in OTHER_KINDS.items():
+        (folder / f"{name}.toml").write_text(ONE_RULE.format(name=name, check=check, bound=bound))
+    return project
+
+
+@pytest.mark.parametrize("name", OTHER_KINDS)
+def test_decimals_nulls_structs_and_large_integers_are_judged_and_judged_again(name: str, other_kinds: Project, wh: Wh) -> None:
+    """The grain of series b is NULL in one column, and that of a a decimal: verification finds the judgement of both."""
+    judged = judge_query(other_kinds, name)[0].numbers
+    assert {each.grain["series"]: each.judgement.verdict for each in judged} == OTHER_KINDS[name][2]
+    assert {each.grain["size"] for each in judged} == {Decimal("1.50"), None}
+    digest = publish(other_kinds, name, as_provisional=True).digest
+    verdicts = list(verify_publication(other_kinds, publication_with(other_kinds, digest)))
+    assert [each.state for each in verdicts] == ["verified"] * 4
+    for cell, verdict in (("size=1.50", "a"), ("size=NULL", "b")):
+        worth = lineage(other_kinds, f"{name}[{cell}].v").worth
+        assert worth is not None and worth.verdict == OTHER_KINDS[name][2][verdict]
 
 
 # --- provisional, withdrawn, superseded ---------------------------------------------------------------------------

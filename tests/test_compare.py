@@ -224,6 +224,9 @@ def test_a_check_of_too_few_runs_has_not_passed(tmp_path: Path, wh_on: WhOn) -> 
     status, _, err = wh_on(project, "compare", "1-0-0", "2-0-0", "--fail-on", "suspected")
     assert status == 5 and "--fail-on checked none of 1 metric: 1 has too few runs" in err
     assert wh_on(project, "compare", "1-0-0", "2-0-0")[0] == 0
+    lone = [row for row in rows(100, 100, 2) if row["software"] == "1" or row["run_id"] == "2-0-0"]
+    one_of_many = measured_project(tmp_path / "lone", lone)  # a single run is held against what the others predict
+    assert wh_on(one_of_many, "compare", "software=1", "software=2", "--fail-on", "suspected")[::2] == (0, "")
     more = [{**row, "series": "b", "run_id": f"b{row['run_id']}", "value": 5.0} for row in rows(100, 100, 2) if row["run_id"].endswith("0-0")]
     both = measured_project(tmp_path / "both", rows(100, 100, 2) + more)
     status, _, err = wh_on(both, "compare", "software=1", "software=2", "--fail-on", "confirmed")

@@ -74,9 +74,9 @@ class Comparison:
     not_finite: int
 
     @property
-    def unsupported(self) -> int:
-        """How many metrics have too few runs to be judged: neither their ratio nor, where the base is zero, their difference was."""
-        return sum(each.judged.verdict == "not supported" and each.judged.needs is not None for each in self.metrics)
+    def untested(self) -> int:
+        """How many metrics have so few runs that they could not have shown any effect."""
+        return sum(not each.judged.is_tested for each in self.metrics)
 
     def worst(self) -> str | None:
         """The strongest verdict that something got worse: `confirmed`, `suspected` or None. A metric without a direction counts: which

@@ -52,10 +52,10 @@ def command(
 
         Path(plot).write_text(comparison_svg(found), encoding="utf-8")
         notice(f"drawn: {plot}")
-    if fail_on and found.unsupported:
-        metrics, few = counted(len(found.metrics), "metric"), found.unsupported
+    if fail_on and found.untested:
+        metrics, few = counted(len(found.metrics), "metric"), found.untested
         warn(f"--fail-on checked {len(found.metrics) - few or 'none'} of {metrics}: {few} {'has' if few == 1 else 'have'} too few runs")
-    if fail_on and found.unsupported == len(found.metrics):  # a check that compared nothing has not passed
+    if fail_on and found.untested == len(found.metrics):  # a check that compared nothing has not passed
         return ExitCode.NOT_FOUND
     return exit_code(fail_on, found.worst())
 

@@ -13,14 +13,14 @@ import pytest
 from conftest import WhOn
 from forgery import _moved, forge
 from stored import folder_of
-from test_gate import HONEST, PICK, made, query, runs
+from test_gate import HONEST, PICK, add, made, query, runs
 
 from warehouse.claims.gate.frozen import evidence_of, judged_rows, told
 from warehouse.claims.gate.judgement import judge
 from warehouse.claims.gate.policy import read_policy
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import JUDGEMENT, POLICY, publications
-from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.publish import judge_query, publish
 from warehouse.claims.verify.verification import verify_all
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
@@ -140,10 +140,45 @@ def test_a_laxer_policy_with_verdicts_that_follow_from_it_is_another_than_the_re
 
 
 def test_runs_that_were_left_out_and_are_forgotten_with_the_verdict(project: Project) -> None:
-    """What a replay of a number's own runs cannot tell: which others there were. The publication's digest and signatures protect it."""
+    """What a replay of a number's own runs cannot tell, which others there were, that of all evidence of then does."""
     reseal(project, JUDGEMENT, left_out_dropped)
     judged_again(project)
+    number, whole = verify_all(project)
+    assert (number.state, whole.state, whole.number_id) == ("verified", "refused", None)
+    assert "leaves out run" in whole.reason and "and 6 more unnamed" in whole.reason
+
+
+def test_a_run_that_is_excused_by_nobody(project: Project) -> None:
+    """With a verdict that follows from the excuse."""
+    def excuse(line: Line) -> None:
+        for each in line["left_out"]:
+            each[4] = "its node was broken"
+
+    reseal(project, JUDGEMENT, excuse)
+    judged_again(project)
+    number, whole = verify_all(project)
+    assert (number.state, whole.state) == ("verified", "refused")
+    assert "says otherwise why run" in whole.reason
+
+
+def test_looks_that_are_forgotten_with_the_verdict(tmp_path: Path) -> None:
+    """Three runs were added after the number had been judged with the first seven."""
+    values = runs(HONEST)
+    project = made(tmp_path, {"claim": query()}, dict(list(values.items())[:7]))
+    judge_query(project, "claim")
+    add(project, dict(list(values.items())[7:]), "more")
+    publish(project, "claim", as_provisional=True)
     assert found(project)[0] == "verified"
+
+    def looks_dropped(line: Line) -> None:
+        assert len(line["later"]) == 3
+        line.update(later=[], first_look=None)
+
+    reseal(project, JUDGEMENT, looks_dropped)
+    judged_again(project)
+    number, whole = verify_all(project)
+    assert (number.state, whole.state) == ("verified", "refused")
+    assert "arrived after a look at the number" in whole.reason
 
 
 def test_a_publication_of_before_the_gate_stays_verifiable_and_says_that_it_was_not_judged(project: Project, wh_on: WhOn) -> None:

@@ -6,6 +6,7 @@ Needs the evidence archive; skipped, visibly, where it is absent.
 from __future__ import annotations
 
 import json
+import re
 import statistics
 from collections import Counter
 from pathlib import Path
@@ -220,3 +221,26 @@ def test_the_version_is_the_servers_own(documents: dict[Path, dict], warehouse: 
         "select framework_version, count(*) as n from rollup.serving_results where framework = 'sglang' group by all"
     ).to_pylist()
     assert {row["framework_version"]: row["n"] for row in found} == expected
+
+
+def test_frontiers_are_those_of_the_raw_files(documents: dict[Path, dict], warehouse: Warehouse) -> None:
+    """InferenceX's study of MiniMax and Qwen on eight GPUs: throughput per GPU and interactivity, by model and input length. A scan from the
+    most interactive point on: a point is on the frontier if its throughput is higher than that of all before it."""
+    points: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for path, document in documents.items():
+        if found := re.fullmatch(r"\w+_(?:dep|tep|tp)8_isl(\d+)_osl\d+_conc\d+", path.stem):
+            x, y = 1 / document["median_tpot"], document["output_throughput"] / 8
+            points.setdefault((document["model_id"], int(found[1])), []).append((x, y))
+    expected = {}
+    for scope, of_scope in points.items():
+        ordered = np.array(sorted(of_scope, reverse=True))
+        is_on = ordered[:, 1] > np.concatenate([[-np.inf], np.maximum.accumulate(ordered[:, 1])[:-1]])
+        expected[scope] = (len(ordered), ordered[is_on][::-1])
+    assert len(expected) >= 6 and max(count for count, _ in expected.values()) >= 9
+    found_ones = warehouse.frontiers("interactivity_p50_tokens_per_s", "output_token_throughput_per_accelerator_per_s")
+    by_scope = {(each.scope["model"], each.scope["input_length"]): each.points for each in found_ones.frontiers}
+    for scope, (count, frontier) in expected.items():
+        assert len(by_scope[scope]) == count
+        on = np.array([(point.x, point.y) for point in by_scope[scope] if point.is_on_frontier])
+        np.testing.assert_allclose(on, frontier, rtol=1e-9)
+    assert sum(len(frontier) for _, frontier in expected.values()) < sum(count for count, _ in expected.values())  # some are beaten

@@ -1,4 +1,4 @@
-"""A warehouse for Python: what `wh sql`, `lineage`, `verify`, `impact`, `compare`, `changes` and `diff` answer, as values.
+"""A warehouse for Python: what `wh sql`, `lineage`, `verify`, `impact`, `compare`, `changes`, `diff` and `frontier` answer, as values.
 
 `warehouse.open()` gives one. Every method reads what lies there when it is called; nothing is cached, nothing is written.
 Each raises `WarehouseError` with the codes that its docstring names, WH3xx of numbers and publications among them.
@@ -7,7 +7,7 @@ Each raises `WarehouseError` with the codes that its docstring names, WH3xx of n
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from warehouse.analysis.changes import Changes
     from warehouse.analysis.compare import Comparison
     from warehouse.analysis.diff import BuildDiff, NumberDiff
+    from warehouse.analysis.frontier import Frontiers
 
 
 def open_warehouse(path: str | Path | None = None) -> Warehouse:
@@ -147,6 +148,16 @@ class Warehouse:
         from warehouse.analysis.changes import changes
 
         return changes(self.project, since, threshold, now)
+
+    def frontiers(
+        self, x: str, y: str, where: str | None = None, scope: Sequence[str] | None = None, at: float | None = None,
+        interpolate: bool = False,
+    ) -> Frontiers:
+        """Of the points of load curves those that no other point beats on two axes, within each scope (default: model, lengths, precision).
+        Raises WH521 (no table has load points), WH522 (no such column or point), WH502, WH211, WH218."""
+        from warehouse.analysis.frontier import frontiers
+
+        return frontiers(self.project, x, y, where, scope, at, interpolate)
 
     def diff(self, a: str, b: str) -> NumberDiff:
         """What differs between two numbers. Raises WH304 to WH307."""

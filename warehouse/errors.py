@@ -134,6 +134,9 @@ CODES: dict[str, str] = {
     "WH502": "no measured run is meant",
     "WH503": "nothing can be decided about a finding",
     "WH504": "a series mixes values that cannot be compared",
+    # serving
+    "WH521": "no table has the points of load curves that are asked about",
+    "WH522": "no point is meant, or it has no such axis",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from samples import declaration
+from samples.bench_serving import requests, vllm_record, write
 from samples.recording import write_recording
 from standard import standard_project
 
@@ -24,9 +25,12 @@ def example_project(root: Path) -> Project:
     declaration.write(here / "benchmark_run.yaml", declaration.benchmark_run())
     write_recording(here / "results" / "first", RECORDING)
     write_recording(here / "uploaded-again", RECORDING, (9.5,), first=4)
+    for load in (4, 16):
+        record = vllm_record(requests(40, load), model_id="MiniMaxAI/MiniMax-M2.5", max_concurrency=load, date=f"20260131-0200{load:02}")
+        write(here / "serving" / f"h100_tp8_isl1024_osl128_conc{load}.json", record)
     (here / "readings.csv").write_text("run_id,temperature_c,started_at\nr1,61.5,2026-01-31T02:00:00Z\nr2,,2026-01-31T03:00:00Z\nr3,64.25,\n")
     for line in (
-        ["keygen", "nightly"], ["ingest", str(here / "results"), str(here / "uploaded-again")], ["build"], ["publish", "indicator_results", "--as", "provisional"],
+        ["keygen", "nightly"], ["ingest", *(str(here / name) for name in ("results", "uploaded-again", "serving"))], ["build"], ["publish", "indicator_results", "--as", "provisional"],
         ["audit-packet", NUMBER, "-o", str(here / "number.whp")], ["note", f"{RUN}1", "looked at"],
         ["push", str(root / "backup"), "--create"],
     ):

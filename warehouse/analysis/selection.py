@@ -60,19 +60,26 @@ def select(found: Measured, asked: str) -> Side:
     return Side(asked, tuple(measurements.values()), _uncounted(found, patterns) if patterns else {})
 
 
+def conditions(asked: str) -> list[tuple[str, bool, str]]:
+    """The parts of `name=value,name!=value`: name, whether it is negated, and value. Raises WH502 for another text."""
+    found = []
+    for part in _NEXT.split(asked):
+        if not (match := _CONDITION.fullmatch(part)):
+            raise WarehouseError("WH502", f"cannot read {printable(part)!r}", printable(asked), "write name=value,name=value", ExitCode.USAGE)
+        found.append((match["name"], bool(match["negated"]), match["value"]))
+    return found
+
+
 def _is_run(found: Measured, name: str) -> bool:
     return bool(found.con.execute(f"select 1 from {found.measurements.sql} where run_id = ? limit 1", [name]).fetchall())
 
 
 def _by_conditions(found: Measured, asked: str) -> Side:
     clauses, of_runs = [], []
-    for part in _NEXT.split(asked):
-        match = _CONDITION.fullmatch(part)
-        if not match:
-            raise WarehouseError("WH502", f"cannot read {printable(part)!r}", printable(asked), "write name=value,name=value", ExitCode.USAGE)
-        clause = _clause(found, match["name"], match["value"])
-        clauses.append(f"not ({clause})" if match["negated"] else f"({clause})")
-        if match["name"] not in _OF_METRICS:
+    for name, is_negated, value in conditions(asked):
+        clause = _clause(found, name, value)
+        clauses.append(f"not ({clause})" if is_negated else f"({clause})")
+        if name not in _OF_METRICS:
             of_runs.append(clauses[-1])
     measurements = found.read(" and ".join(clauses))
     if not measurements:

@@ -52,6 +52,12 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "diff": "show what differs between two numbers, or which numbers moved between two builds",
         },
     ),
+    "serving": (
+        "Ask about serving",
+        {
+            "frontier": "show which measured points of load curves no other point beats",
+        },
+    ),
     "decisions": (
         "Decide about runs",
         {

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from warehouse.claims.gate.evidence import NOT_DETERMINED, RUN_ID, LeftOut
+from warehouse.claims.gate.observed import observed_rows
 from warehouse.transform.project.claim import Claim
 from warehouse.transform.project.model import RUNS
 from warehouse.transform.sql.duck import quote, quoted
@@ -23,19 +24,23 @@ _FAILED = {"failed", "interrupted", "invalid"}
 
 class Accounts:
     """The runs that are in no row of a query, by the row that they would have been in. `con` is a session of `open_trace_session` or
-    `trace_in_memory`; `runs_of` are the runs of the
-    observations that each row's claimed numbers rest on, by row id: a run that is only counted beside them is left out."""
+    `trace_in_memory`; `traced` are the runs that the claimed numbers of each row depend on, by row id. A run that is not among the
+    observations, as one that is only counted beside them, is left out all the same."""
 
     def __init__(
-        self, con: "duckdb.DuckDBPyConnection", catalog: "Catalog", query: str, claim: Claim, runs_of: Mapping[int, Collection[str]]
+        self, con: "duckdb.DuckDBPyConnection", catalog: "Catalog", query: str, claim: Claim, traced: Mapping[int, Collection[str]]
     ) -> None:
         from warehouse.claims.trace.excluded.exclusion import follow_runs
 
+        observed = {
+            rowid: {run for run, _ in evidence.observed}
+            for rowid, evidence in observed_rows(con, catalog, catalog.models[f"rollup.{query}"], claim, ())
+        }
         self._found = follow_runs(con, catalog, query)
         self._named = {_squeezed(clause): reason for clause, reason in claim.exclusions.items()}
         self._stated = _stated_of_runs(con, catalog)
         self._rows: dict[int, dict[str, LeftOut]] = {}
-        self._place(runs_of)
+        self._place({rowid: observed.get(rowid, set[str]()).intersection(runs) for rowid, runs in traced.items()})
 
     def left_out(self, rowid: int) -> list[LeftOut]:
         """The runs that were left out of one row, sorted."""

@@ -62,15 +62,11 @@ class Rollup:
     @cached_property
     def accounts(self) -> Accounts:
         """The runs that are in no claimed number."""
-        observed = {
-            rowid: {run for run, _ in evidence.observed}
-            for rowid, evidence in observed_rows(self.con, self.catalog, self.spec, self.claim, ())
-        }
-        runs_of = {
-            rowid: observed.get(rowid, set[str]()).intersection(set[str]().union(*map(trace.runs_of, self.claim.numbers)))
+        traced = {
+            rowid: set[str]().union(*map(trace.runs_of, self.claim.numbers))
             for part in self.traced.parts() for rowid, trace in part.items()
         }
-        return Accounts(self.con, self.catalog, self.spec.name, self.claim, runs_of)
+        return Accounts(self.con, self.catalog, self.spec.name, self.claim, traced)
 
 
 def policy_of(project: Project, claim: Claim, place: str, named: str | None = None) -> Policy:

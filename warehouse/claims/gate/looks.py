@@ -11,15 +11,15 @@ from warehouse.evidence.objects.base import Objects
 
 
 class Looks:
-    """The looks at one query `until` a time, and when each bundle arrived."""
+    """The looks at one query, and when each bundle arrived; of the events of the ledger only those `known`, by sha256, where any are named."""
 
-    def __init__(self, objects: Objects, query: str, until: str | None = None) -> None:
-        events = list(Ledger(objects).events())
+    def __init__(self, objects: Objects, query: str, known: Collection[str] | None = None) -> None:
+        events = [event for event in Ledger(objects).events() if known is None or event.sha256 in known]
         self._arrivals: dict[str, str] = {}
         for event in events:
             if event.kind == ARRIVAL:
                 self._arrivals.setdefault(event.subject, event.at)
-        looks = (event for event in events if _is_look(event, query) and (until is None or _moment(event.at) < _moment(until)))
+        looks = (event for event in events if _is_look(event, query))
         found = [(event.at, frozenset(map(str, event.detail.get(WITHOUT, ())))) for event in looks]
         self._looks = sorted(found, key=lambda look: _moment(look[0]))
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.gate.looks import Looks
 from warehouse.claims.publish.admissibility import made_with
 from warehouse.claims.publish.corrections import correction_text, corrections
 from warehouse.claims.publish.guarantees import YES
@@ -58,11 +59,12 @@ if TYPE_CHECKING:
 
 class Auditor:
     """Verdicts on numbers of one query, in `publication` if they are published, of the columns `traced` on what is stated of
-    them beside. A bundle is hashed once, its signatures are checked once, the same evidence is replayed once, and what the
-    query's SQL establishes is found once."""
+    them beside. Where its numbers were judged, a replay of the bundles `accounted` also accounts for all runs. A bundle is hashed
+    once, its signatures are checked once, the same evidence is replayed once, and what the query's SQL establishes is found once."""
 
     def __init__(
-        self, project: Project, specification: Mapping[str, Any], traced: Collection[str], publication: PublishedRollup | None
+        self, project: Project, specification: Mapping[str, Any], traced: Collection[str], publication: PublishedRollup | None,
+        accounted: frozenset[str] | None = None,
     ) -> None:
         self._project = project
         self._publication = publication
@@ -75,6 +77,7 @@ class Auditor:
         self._decided = check_decision_signatures(project, self._decisions)
         self._trusted = tuple(trusted_keys(project).values())
         self._traced = traced
+        self._accounted = accounted
         self._store = open_store(project)
         self._specification = specification
         self._found_replayer: Replayer | None = None
@@ -171,6 +174,14 @@ class Auditor:
             return None
         return self._rejudge.doubt(claim, replayed.observed.get(row_key(claim.grain_forms)))
 
+    def unaccounted(self, replayed: "Replayed", known: Collection[str] | None) -> str | None:
+        """What the publication says otherwise of the runs that its numbers leave out, and of looks at them, than a replay of `accounted`
+        does, and the events of the ledger that were `known` then."""
+        if self._publication is None or self._rejudge is None:
+            return None
+        looks = Looks(self._store.objects, self._publication.query or "", known)
+        return self._rejudge.unaccounted(replayed.observed, looks)
+
     @cached_property
     def _rejudge(self) -> Rejudge | None:
         """Judges the numbers of its publication again; None where they were not judged."""
@@ -238,7 +249,7 @@ class Auditor:
         if bundles not in self._replays:
             for problem in self._undecided:
                 raise problem
-            self._replays[bundles] = self._replayer().replay(bundles, grain, self._traced)
+            self._replays[bundles] = self._replayer().replay(bundles, grain, self._traced, bundles == self._accounted)
         return self._replays[bundles]
 
     def _shown(self, bundles: frozenset[str], own: frozenset[str]) -> str:

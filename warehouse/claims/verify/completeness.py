@@ -36,6 +36,12 @@ def difference(
     return " and ".join(f"{count} {what}" for what, count in counts.items() if count) or None
 
 
+def events_then(project: Project, publication: PublishedRollup) -> frozenset[str] | None:
+    """The sha256 of the events that the ledger had when a publication was made; None where it has no event of that."""
+    made = publication_event(project, publication.digest)
+    return ancestors(list(Ledger(open_store(project).objects).events()), made) if made else None
+
+
 def evidence_then(project: Project, publication: PublishedRollup) -> frozenset[str]:
     """The bundles of the store that the build of a publication could know: without those that arrived after it was made, and without
     those that its ledger event says its build had not seen."""

@@ -10,6 +10,7 @@ from typing import Any
 from warehouse.claims.gate.evidence import Evidence, RowEvidence
 from warehouse.claims.gate.frozen import JudgedRow, difference, evidence_of, judged_rows, published_policy, same, told
 from warehouse.claims.gate.judgement import GATE_VERSION, judge
+from warehouse.claims.gate.looks import Looks
 from warehouse.claims.gate.observed import observed_columns
 from warehouse.claims.gate.policy import Policy
 from warehouse.claims.publish.publication import PublishedRollup
@@ -58,6 +59,33 @@ class Rejudge:
             by = f"; it was judged by version {record.get('gate')} of the gate, this is {GATE_VERSION}" if is_other else ""
             return Doubt(f"its value is right, but its publication says of its worth {message}{by}", not is_other)
         return None
+
+    def unaccounted(self, replayed: Mapping[str, RowEvidence], looks: Looks) -> str | None:
+        """What a replay of all evidence of then finds of runs that are not in a number, and `looks`, those of the ledger then, find of
+        runs that came late, and the publication does not say; in words, None where nothing. It may say more: this store may be a part of
+        the one that it was made in."""
+        for row in self.publication.rows():
+            key = row_key(row.grain_forms)
+            if (judged := self.rows.get(key)) is None or (found := replayed.get(key)) is None:
+                continue
+            said, all_of_it = _accounted(judged.evidence), _accounted(found)
+            if others := sorted(run for run, what in all_of_it.items() if run not in said or said[run] != what):
+                missing = [run for run in others if run not in said]
+                more = f" and {len(missing) - 1} more" * (len(missing) > 1)
+                return f"leaves out run {missing[0]}{more} unnamed" if missing else f"says otherwise why run {others[0]} is not in a number"
+            bundles = {
+                str(run["run_id"]): str(run["artifact_manifest_digest"])
+                for cell in row.cells.values() for run in cell.runs if run.get("artifact_manifest_digest")
+            }
+            if late := looks.at(bundles)[1] - judged.evidence.later:
+                return f"does not say that run {min(late)} arrived after a look at the number"
+        return None
+
+
+def _accounted(evidence: RowEvidence) -> dict[str, Any]:
+    """What is said of each run of a row: of one that was left out why, and whether it failed or is excused."""
+    left_out = {each.run_id: (each.reason, each.excuse, each.has_failed) for each in evidence.left_out}
+    return {**{run: None for run, _ in evidence.observed}, **left_out}
 
 
 def _unlike(evidence: Evidence, runs: set[str], replayed: RowEvidence | None) -> str | None:

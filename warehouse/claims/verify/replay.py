@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.gate.accounting import Accounts
 from warehouse.claims.gate.evidence import RowEvidence
 from warehouse.claims.gate.observed import observed_rows
 from warehouse.claims.publish.static_facts import Established, establish
@@ -71,7 +72,8 @@ class Rows(Mapping[str, Row]):
 @dataclass(frozen=True)
 class Replayed:
     """The rows of a query over some evidence, and where that was asked for what its publication must say of them; by `row_key` the
-    observations that its numbers are claimed to be statistics of."""
+    observations that its numbers are claimed to be statistics of, with the runs that were left out of each row where these were
+    accounted for."""
 
     rows: Rows
     retraced: Retraced | None
@@ -110,8 +112,11 @@ class Replayer:
             recorded_landing(self._specification, self._without_evidence, families)
             self._sound_families.add(families)
 
-    def replay(self, bundles: Collection[str], grain: Collection[str], traced: Collection[str] = ()) -> Replayed:
-        """The query over these bundles, by manifest digest, its rows by their `grain`; the value columns `traced` also traced.
+    def replay(
+        self, bundles: Collection[str], grain: Collection[str], traced: Collection[str] = (), is_accounted: bool = False
+    ) -> Replayed:
+        """The query over these bundles, by manifest digest, its rows by their `grain`; the value columns `traced` also traced, and all
+        runs accounted for where `is_accounted`.
         Raises what reading them raises (WH105, WH106, WH107), WH309 when other ingestors read them now or the recorded SQL fails on
         them, and WH306 when it cannot be traced there."""
         with TemporaryDirectory(prefix="wh-replay-") as scratch:
@@ -134,9 +139,9 @@ class Replayer:
 
                 rows = Rows(_rows(con, self._checked.models[self._query]), grain)
                 retraced = retrace(con, catalog, self._query, traced, established) if traced else None
-                return Replayed(rows, retraced, self._observations(con, catalog))
+                return Replayed(rows, retraced, self._observations(con, catalog, retraced if is_accounted else None))
 
-    def _observations(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog) -> dict[str, RowEvidence]:
+    def _observations(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, accounted: Retraced | None) -> dict[str, RowEvidence]:
         claim = claim_of(self._specification["document"]["claim"])
         if not self._observed or not claim.numbers:
             return {}
@@ -146,7 +151,12 @@ class Replayer:
             rowid: row_key(dict(zip(spec.grain, map(exact, values), strict=True)))
             for rowid, *values in con.execute(f"select {names} from {quoted(spec.qualified)}").fetchall()
         }
-        return {keys[rowid]: found for rowid, found in observed_rows(con, catalog, spec, claim, self._observed)}
+        observed = dict(observed_rows(con, catalog, spec, claim, self._observed))
+        if accounted:
+            traced = {rowid: accounted.runs_of(key, claim.numbers) for rowid, key in keys.items()}
+            accounts = Accounts(con, catalog, self._query, claim, traced)
+            observed = {rowid: replace(found, left_out=accounts.left_out(rowid)) for rowid, found in observed.items()}
+        return {keys[rowid]: found for rowid, found in observed.items()}
 
     def _establish(self, catalog: Catalog, columns: Collection[str]) -> Established:
         if self._established is None or not self._established.columns.keys() >= set(columns):

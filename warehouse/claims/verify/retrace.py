@@ -6,7 +6,7 @@ holds together, over the same numbers and other runs: only what the raw evidence
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,11 @@ class Retraced:
     def __init__(self, established: Established, lines: Mapping[str, bytes], why_sets: Mapping[str, tuple[Run, ...]]) -> None:
         self.established = established
         self._read = lru_cache(maxsize=1)(lambda key: read_row(lines[key], why_sets))  # the cells of a row are asked for in turn
+
+    def runs_of(self, key: str, columns: Iterable[str]) -> set[str]:
+        """The runs that some cells of a row depend on."""
+        cells = self._read(key).cells
+        return {str(run["run_id"]) for column in columns if column in cells for run in cells[column].runs}
 
     def doubt(self, record: CellRecord, grain_forms: Mapping[str, Any], column: str) -> Doubt | None:
         """What a record says of a cell that the replay says otherwise; None when nothing."""

@@ -18,7 +18,7 @@ from warehouse.claims.publish.specification import read_specification
 from warehouse.claims.trace.determinism import UNRECORDED, recorded
 from warehouse.claims.trace.recorded import recorded_specification
 from warehouse.claims.verify.auditor import Auditor, equals
-from warehouse.claims.verify.completeness import difference, evidence_then
+from warehouse.claims.verify.completeness import difference, events_then, evidence_then
 from warehouse.claims.verify.retrace import CellRecord
 from warehouse.claims.verify.verdict import (
     MISSING,
@@ -133,7 +133,8 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
     except WarehouseError as error:
         yield _damaged(error, query)
         return
-    auditor = Auditor(project, specification.document, columns, publication)
+    then = evidence_then(project, publication) | publication.bundles()
+    auditor = Auditor(project, specification.document, columns, publication, accounted=then)
     together = auditor.published_bundles
     current, states = current_numbers(project, query), set[str]()
     for row in publication.rows():
@@ -146,16 +147,16 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
                 states.add(verdict.state)
                 yield verdict
     if states <= {VERIFIED, STALE, RETRACTED}:  # else it is found out already
-        yield from _incomplete(project, publication, specification.document, auditor, together)
+        yield from _incomplete(project, publication, specification.document, auditor, together, then)
 
 
 def _incomplete(
-    project: Project, publication: PublishedRollup, specification: Mapping[str, Any], auditor: Auditor, together: frozenset[str]
+    project: Project, publication: PublishedRollup, specification: Mapping[str, Any], auditor: Auditor, together: frozenset[str], then: frozenset[str]
 ) -> Iterator[Verdict]:
     """A verdict on the publication itself, if it is not all that its query gives: `tampered` where the very evidence that it
     names gives another, `refused` where other evidence that the store had then does. For it may have been made from a build
-    before that arrived."""
-    grain, then = specification["document"]["contract"]["grain"], evidence_then(project, publication) | together
+    before that arrived. Likewise `refused` where that has runs that the publication does not account for."""
+    grain = specification["document"]["contract"]["grain"]
     named = {decision["sha256"] for decision in made_with(project, publication)}
     if reads_decisions(specification) and named != decisions_then(project, publication):
         # Not tampered: clocks of two machines may have told the times of its making and of a decision.
@@ -177,6 +178,9 @@ def _incomplete(
             yield Verdict(None, publication.digest, None, TAMPERED, f"the evidence that it names gives {found}")
         elif not then <= together and (found := differs(then)):
             yield Verdict(None, publication.digest, None, REFUSED, f"all the evidence that the store had when it was published gives {found}")
+        elif then and (found := auditor.unaccounted(auditor.replayed(then, grain), events_then(project, publication))):
+            reason = f"its numbers are those of its evidence, but its judgement {found}: all the evidence that the store had then says so"
+            yield Verdict(None, publication.digest, None, REFUSED, reason)
     except WarehouseError as error:
         yield Verdict(None, publication.digest, None, REFUSED, f"wh cannot check that it is all that its query gives: {error.message}", 0, (error,))
 

@@ -1,0 +1,163 @@
+/*
+description: >
+  Load curves of served models: one row per performance run, workload point and load of a serving benchmark. Rows with the same
+  curve_key differ only in the load that was driven: same workload, model, hardware, software and way of serving. Rows of one curve with
+  the same load are repeats. Failed runs have rows, and so have runs that state a measurement of another run once more (copy_of).
+  Runs that do not count (retracted, superseded, in conflict) have none.
+grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
+role: load_points
+columns:
+  run_id: {type: varchar, description: "The run, the unit of replication", tests: [not_null]}
+  workload_point: {type: varchar, description: "The point of the workload that was driven", tests: [not_null]}
+  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
+  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  curve_key: {type: varchar, description: "Digest of all that the points of a curve share", tests: [not_null]}
+  load_kind: {type: varchar, description: "concurrency, or request_rate, which may have a limit of requests in flight beside it (then part of curve_key); NULL: the load is not stated", tests: [{accepted_values: [concurrency, request_rate]}]}
+  load: {type: double, description: "The load in the unit of its kind: requests in flight, or requests per second; NULL: not stated"}
+  load_rank: {type: bigint, description: "Place of the load in its curve, from 1, the lightest first; repeats share it; NULL: not stated"}
+  run_rank: {type: bigint, description: "Place of the run in the order in which those of the curve started, from 1; NULL: its start is not known"}
+  status: {type: varchar, description: "How the run ended", tests: [not_null]}
+  copy_of: {type: varchar, description: "Another run that is the same measurement (staging.run_replicate); NULL: none"}
+  session: {type: varchar, description: "The session of the run (run_session)", tests: [not_null]}
+  started_at: {type: timestamptz, unit: UTC, description: "Start of the run; NULL where the evidence does not say"}
+  model: {type: varchar, description: "The served model"}
+  framework: {type: varchar, description: "The serving software"}
+  framework_version: {type: varchar, description: "Its version"}
+  accelerator: {type: varchar, description: "Accelerator under one name for all spellings, else as written"}
+  accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together"}
+  deployment_model: {type: varchar, description: "Parallelism and placement"}
+  precision: {type: varchar, description: "Quantisation of the served weights, or else their data type"}
+  input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request, or their mean"}
+  output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request, or their mean"}
+  completed_count: {type: bigint, description: "Requests completed"}
+  failed_count: {type: bigint, description: "Requests that failed"}
+  error_rate: {type: double, description: "failed / (completed + failed)"}
+  request_throughput_per_s: {type: double, unit: 1/s, description: "Requests completed per second"}
+  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
+  total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
+  output_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Output tokens per second / accelerators"}
+  total_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second / accelerators"}
+  interactivity_p50_tokens_per_s: {type: double, unit: tokens/s, description: "Output tokens per second that one user sees after the first token: 1000 / tpot_p50_ms"}
+  ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
+  ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
+  ttft_p99_ms: {type: double, unit: ms, description: "Time to first token, p99"}
+  tpot_mean_ms: {type: double, unit: ms, description: "Time per output token, mean"}
+  tpot_p50_ms: {type: double, unit: ms, description: "Time per output token, p50"}
+  tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
+  e2e_mean_ms: {type: double, unit: ms, description: "End-to-end latency, mean"}
+  e2e_p50_ms: {type: double, unit: ms, description: "End-to-end latency, p50"}
+  e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
+  cost_per_output_token_usd: {type: double, unit: USD, description: "Cost per output token where the machine's price is known"}
+*/
+with point as (
+    select
+        outcome.*,
+        run.status,
+        run.started_at,
+        run.software_version_key,
+        run.hardware_topology_key,
+        run.benchmark_case_id,
+        workload.model,
+        json_merge_patch(workload.workload_document, load_key.patch)::varchar as workload_but_load,
+        case
+            when outcome.request_rate_per_s is not null and isfinite(outcome.request_rate_per_s) then 'request_rate'
+            when outcome.concurrency_point is not null then 'concurrency'
+        end as load_kind
+    from serving_outcome_fact as outcome
+    inner join benchmark_run_fact as run
+        on run.run_id = outcome.run_id
+    left join workload_dim as workload
+        on workload.workload_spec_digest = run.workload_spec_digest
+    cross join serving_load_key as load_key
+    where
+        run.mode = 'performance'
+        and run.family <> 'mlperf_inference'
+        and run.state = 'admitted'
+        and not run.has_conflict
+),
+
+keyed as (
+    select
+        point.*,
+        if(point.load_kind = 'request_rate', point.request_rate_per_s, point.concurrency_point::double) as load,
+        configuration.precision,
+        configuration.input_length,
+        configuration.output_length,
+        left(
+            sha256(
+                to_json([
+                    point.load_kind,
+                    point.workload_but_load,
+                    point.hardware_topology_key,
+                    point.software_version_key,
+                    point.deployment_model,
+                    configuration.tensor_parallel_size::varchar,
+                    configuration.pipeline_parallel_size::varchar,
+                    configuration.expert_parallel_size::varchar,
+                    configuration.data_parallel_size::varchar,
+                    configuration.precision,
+                    configuration.is_prefix_caching_enabled::varchar,
+                    configuration.server_flags,
+                    configuration.input_length::varchar,
+                    configuration.output_length::varchar,
+                    if(point.load_kind = 'request_rate', point.concurrency_point::varchar, null)
+                ])::varchar
+            ),
+            32
+        ) as curve_key
+    from point
+    left join serving_configuration_fact as configuration
+        on configuration.run_id = point.run_id
+)
+
+select
+    keyed.run_id,
+    keyed.workload_point,
+    keyed.concurrency_point,
+    keyed.request_rate_per_s,
+    keyed.curve_key,
+    keyed.load_kind,
+    keyed.load,
+    if(keyed.load is null, null, dense_rank() over (partition by keyed.curve_key order by keyed.load nulls last)) as load_rank,
+    if(keyed.started_at is null, null, dense_rank() over (partition by keyed.curve_key order by keyed.started_at nulls last)) as run_rank,
+    keyed.status,
+    run_replicate.copy_of,
+    run_session.session,
+    keyed.started_at,
+    keyed.model,
+    software.framework,
+    software.framework_version,
+    coalesce(hardware.accelerator_name, hardware.gpu_model) as accelerator,
+    hardware.gpu_count as accelerator_count,
+    keyed.deployment_model,
+    keyed.precision,
+    keyed.input_length,
+    keyed.output_length,
+    keyed.completed_count,
+    keyed.failed_count,
+    keyed.error_rate,
+    keyed.request_throughput_per_s,
+    keyed.output_token_throughput_per_s,
+    keyed.total_token_throughput_per_s,
+    keyed.output_token_throughput_per_s / nullif(hardware.gpu_count, 0) as output_token_throughput_per_accelerator_per_s,
+    keyed.total_token_throughput_per_s / nullif(hardware.gpu_count, 0) as total_token_throughput_per_accelerator_per_s,
+    1000 / nullif(keyed.tpot_p50_ms, 0) as interactivity_p50_tokens_per_s,
+    keyed.ttft_mean_ms,
+    keyed.ttft_p50_ms,
+    keyed.ttft_p99_ms,
+    keyed.tpot_mean_ms,
+    keyed.tpot_p50_ms,
+    keyed.tpot_p99_ms,
+    keyed.e2e_mean_ms,
+    keyed.e2e_p50_ms,
+    keyed.e2e_p99_ms,
+    keyed.cost_per_token_usd as cost_per_output_token_usd
+from keyed
+inner join run_session
+    on run_session.run_id = keyed.run_id
+left join run_replicate
+    on run_replicate.run_id = keyed.run_id
+left join software_version_dim as software
+    on software.software_version_key = keyed.software_version_key
+left join hardware_topology_dim as hardware
+    on hardware.hardware_topology_key = keyed.hardware_topology_key

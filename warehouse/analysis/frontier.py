@@ -1,0 +1,183 @@
+"""Frontiers of load curves: which measured points no other point beats on two axes, and how sure that is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+from warehouse.analysis.selection import conditions
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.project import Project
+from warehouse.statistics.frontier import Better, OnFrontier, membership, non_dominated, value_at
+from warehouse.statistics.interval import NotSupported
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import open_build
+from warehouse.transform.finished.role_tables import RoleTable, role_table
+from warehouse.transform.project.model import LOAD_POINTS
+from warehouse.transform.sql.duck import quote, text_literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Points compete where these are equal, as far as a table has them.
+SCOPE = ("model", "input_length", "output_length", "precision")
+_LABELS = ("framework", "framework_version", "accelerator", "accelerator_count", "deployment_model")
+_COUNTED = ("succeeded", "unknown")  # the statuses of a run that has a result
+# The better direction of a quantity, by the end of its name.
+_ENDINGS: tuple[tuple[str, Better], ...] = (
+    ("_per_s", "higher"), ("_tokens_per_s", "higher"), ("_rate", "lower"), ("_ms", "lower"), ("_s", "lower"), ("_usd", "lower"), ("_mj", "lower"),
+    ("_j", "lower"), ("_w", "lower"),
+)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column of the load points, and in which direction it is better."""
+
+    column: str
+    better: Better
+
+
+@dataclass(frozen=True)
+class Point:
+    """One load of one curve: the means over its runs on the two axes, `labels` that say which configuration it is. `probability`: of being
+    on the frontier if all points were measured again; None where that is not supported."""
+
+    curve_key: str
+    load_kind: str | None
+    load: float | None
+    x: float
+    y: float
+    run_ids: tuple[str, ...]
+    labels: Mapping[str, Any]
+    is_on_frontier: bool
+    probability: float | None
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The points that compete within one scope, sorted by x. `probability` says why points have none; `at` answers what was asked of a value
+    of x."""
+
+    scope: Mapping[str, Any]
+    points: tuple[Point, ...]
+    probability: NotSupported | None
+    at: OnFrontier | NotSupported | None
+
+
+@dataclass(frozen=True)
+class Frontiers:
+    """What was found in one build. `left_out` counts rows that are no points, by the reason."""
+
+    build: str
+    x: Axis
+    y: Axis
+    frontiers: tuple[Frontier, ...]
+    left_out: Mapping[str, int]
+
+
+def frontiers(
+    project: Project, x: str, y: str, where: str | None = None, scope: Sequence[str] | None = None, at: float | None = None,
+    interpolate: bool = False,
+) -> Frontiers:
+    """The frontiers of the load points of the current build on two axes, each a column, with `:higher` or `:lower` behind it where its name
+    does not tell which is better. `where` is `name=value,name!=value`, with * in values. A point is the mean of its runs; a run that
+    has a load twice counts once. Raises WH521 (no table has load points), WH522 (no such column, or no point is meant), WH502 (`where`
+    cannot be read), WH211, WH218."""
+    build = current_build(project)
+    table = role_table(build.path, LOAD_POINTS)
+    if table is None:
+        message = "no table has the points of load curves"
+        raise WarehouseError("WH521", message, build.path.name, f"give a model of one row per run and load `role: {LOAD_POINTS}` (docs/models.md)")
+    axes = _axis(table, x), _axis(table, y)
+    names = [_column(table, name) for name in scope] if scope is not None else [name for name in SCOPE if name in table.columns]
+    with open_build(build.path) as con:
+        rows = _rows(con, table, where)
+    if not rows:
+        raise WarehouseError("WH522", "no point matches", printable(where or table.name), exit_code=ExitCode.NOT_FOUND)
+    left_out: Counter[str] = Counter()
+    scopes: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        if reason := _not_counted(row, axes):
+            left_out[reason] += 1
+        else:
+            scopes.setdefault(tuple(row[name] for name in names), []).append(row)
+    found = [
+        _frontier(dict(zip(names, values, strict=True)), of_scope, axes, at, interpolate)
+        for values, of_scope in sorted(scopes.items(), key=lambda item: tuple(map(str, item[0])))
+    ]
+    return Frontiers(build.digest, *axes, tuple(found), dict(left_out))
+
+
+def _axis(table: RoleTable, asked: str) -> Axis:
+    name, _, better = asked.partition(":")
+    _column(table, name)
+    if not better:
+        better = max((each for each in _ENDINGS if name.endswith(each[0])), key=lambda each: len(each[0]), default=("", ""))[1]
+    if better not in ("higher", "lower"):
+        message = f"it is not known which is better of {printable(name)}"
+        raise WarehouseError("WH522", message, printable(asked), f"write {name}:higher or {name}:lower", ExitCode.USAGE)
+    return Axis(name, "higher" if better == "higher" else "lower")
+
+
+def _column(table: RoleTable, name: str) -> str:
+    if name not in table.columns:
+        from difflib import get_close_matches
+
+        similar = get_close_matches(name, sorted(table.columns), 3)
+        hint = f"did you mean {' or '.join(similar)}?" if similar else f"wh describe {table.name} lists its columns"
+        raise WarehouseError("WH522", f"{table.name} has no column {printable(name)}", printable(name), hint, ExitCode.NOT_FOUND)
+    return name
+
+
+def _rows(con: "duckdb.DuckDBPyConnection", table: RoleTable, where: str | None) -> list[dict[str, Any]]:
+    clauses = [
+        f"coalesce({quote(_column(table, name))}::varchar glob {text_literal(value)}, false) is {'false' if is_negated else 'true'}"
+        for name, is_negated, value in (conditions(where) if where else ())
+    ]
+    cursor = con.execute(f"select * from {table.sql} where {' and '.join(clauses) or 'true'} order by run_id, load")
+    columns = [column[0] for column in cursor.description]
+    return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _not_counted(row: Mapping[str, Any], axes: tuple[Axis, Axis]) -> str | None:
+    """Why a row is no point; None where it is."""
+    if row["status"] not in _COUNTED:
+        return str(row["status"])
+    if row.get("copy_of"):
+        return "the same measurement as another run"
+    from math import isfinite
+
+    missing = [axis.column for axis in axes if row[axis.column] is None or not isfinite(row[axis.column])]
+    return f"without {missing[0]}" if missing else None
+
+
+def _frontier(
+    scope: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], axes: tuple[Axis, Axis], at: float | None, interpolate: bool
+) -> Frontier:
+    better = axes[0].better, axes[1].better
+    points: dict[tuple[Any, ...], dict[str, list[Mapping[str, Any]]]] = {}  # by curve and load, by run
+    for row in rows:
+        points.setdefault((row["curve_key"], row["load_kind"], row["load"]), {}).setdefault(row["run_id"], []).append(row)
+    of_runs = [
+        [[mean(float(row[axis.column]) for row in of_run) for axis in axes] for of_run in runs.values()] for runs in points.values()
+    ]
+    means = [[mean(run[place] for run in runs) for place in (0, 1)] for runs in of_runs]
+    on = non_dominated(means, better)
+    sure = membership(of_runs, better)
+    probabilities = [None] * len(means) if isinstance(sure, NotSupported) else sure
+    found = [
+        Point(curve, kind, load, x, y, tuple(runs), _labels(runs), bool(is_on), probability)
+        for ((curve, kind, load), runs), (x, y), is_on, probability in zip(points.items(), means, on, probabilities, strict=True)
+    ]
+    answer = value_at(means, better, at, interpolate) if at is not None else None
+    ordered = tuple(sorted(found, key=lambda point: (point.x, point.y, point.curve_key)))
+    return Frontier(scope, ordered, sure if isinstance(sure, NotSupported) else None, answer)
+
+
+def _labels(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    first = next(iter(runs.values()))[0]
+    return {name: first[name] for name in _LABELS if first.get(name) is not None}

@@ -1,0 +1,1 @@
+"""Commands about served models under load."""

@@ -1,0 +1,83 @@
+"""`wh frontier`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warehouse.cli.output import counted, notice, print_json, say, table
+from warehouse.errors import ExitCode, printable
+
+if TYPE_CHECKING:
+    from warehouse.analysis.frontier import Frontier, Frontiers, Point
+
+PAGE = "docs/serving.md"
+EXAMPLES = (
+    "wh frontier --where 'model=MiniMax*,input_length=1024'",
+    "wh frontier --x ttft_p99_ms --y cost_per_output_token_usd --scope model --json",
+    "wh frontier --where 'model=MiniMax*' --at 40",
+)
+_X, _Y = "interactivity_p50_tokens_per_s", "output_token_throughput_per_accelerator_per_s"
+
+
+def command(
+    x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="the first axis; :higher or :lower behind it says which is better")] = _X,
+    y: Annotated[str, typer.Option("--y", metavar="COLUMN", help="the second axis")] = _Y,
+    where: Annotated[str | None, typer.Option(metavar="NAME=VALUE,...", help="only points that this holds for; * stands for any characters")] = None,
+    scope: Annotated[
+        str | None, typer.Option(metavar="COLUMN,...", help="points compete where these are equal (default model, lengths, precision)")
+    ] = None,
+    at: Annotated[float | None, typer.Option(metavar="X", help="the best y that was measured at this x or a better one")] = None,
+    interpolate: Annotated[bool, typer.Option("--interpolate", help="between measured points, for --at; the answer is labelled")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the frontiers as JSON")] = False,
+) -> ExitCode:
+    """The measured points that no other point beats on two axes, within each scope; the others stay listed. Nothing is extrapolated."""
+    from dataclasses import asdict
+
+    from warehouse.analysis.frontier import frontiers
+    from warehouse.project import find_project
+
+    names = [name.strip() for name in scope.split(",") if name.strip()] if scope is not None else None
+    found = frontiers(find_project(), x, y, where, names, at, interpolate)
+    if as_json:
+        print_json(asdict(found))
+        return ExitCode.OK
+    for frontier in found.frontiers:
+        _print(frontier, found)
+    for reason, count in sorted(found.left_out.items()):
+        notice(f"{counted(count, 'row')} left out: {printable(reason)}")
+    return ExitCode.OK
+
+
+def _print(frontier: "Frontier", found: "Frontiers") -> None:
+    scope = ", ".join(f"{name} {printable(str(value))}" for name, value in frontier.scope.items() if value is not None)
+    on = sum(point.is_on_frontier for point in frontier.points)
+    say(f"{scope or 'all points'}: {on} of {counted(len(frontier.points), 'point')} on the frontier")
+    axes = [f"{axis.column} ({axis.better})" for axis in (found.x, found.y)]
+    headers = ["", *axes, "load", "runs", "probability", "configuration", "curve"]
+    say(table(headers, [_row(point) for point in frontier.points]))
+    if frontier.at is not None:
+        say(_answer(frontier, found))
+    if frontier.probability:
+        notice(f"probabilities: {frontier.probability}")
+    say("")
+
+
+def _row(point: "Point") -> list[Any]:
+    load = "" if point.load is None else f"{point.load_kind} {point.load:g}"
+    probability = "" if point.probability is None else f"{point.probability:.2f}"
+    labels = " ".join(printable(str(value)) for value in point.labels.values())
+    return [
+        "*" if point.is_on_frontier else "", f"{point.x:.6g}", f"{point.y:.6g}", load, len(point.run_ids), probability, labels, point.curve_key[:8],
+    ]
+
+
+def _answer(frontier: "Frontier", found: "Frontiers") -> str:
+    from warehouse.statistics.interval import NotSupported
+
+    answer = frontier.at
+    if answer is None or isinstance(answer, NotSupported):
+        return f"at: {answer}"
+    label = "interpolated, nobody measured it" if answer.is_interpolated else "measured"
+    return f"at {found.x.column} {answer.x:g}: {found.y.column} {answer.y:.6g} ({label}; {answer.method})"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Wh
+from conftest import Wh, WhOn
 from samples.values import VALUES_INGESTOR, take_in
 
 from warehouse.claims.numbers.deciding import retract
@@ -221,7 +221,8 @@ def test_what_is_published_again_is_the_same(tmp_path: Path) -> None:
 
 SIZED = {
     "sized": "/*\nmaterialized: view\n*/\nselect *, case series when 'a' then 1.50::decimal(9, 2) end as size,"
-    " 9007199254740993 + right(run_id, 2)::bigint as seed, {'x': 1} as shape from run",
+    " 9007199254740993 + right(run_id, 2)::bigint as seed, {'x': 1} as shape, 'k=1, \"x\"' as label,"
+    " timestamptz '2026-01-01 00:00:00+00' as since from run",
 }
 ONE_RULE = """name = "{name}"
 version = "1"
@@ -244,9 +245,9 @@ OTHER_KINDS = {  # of one rule: what it says of a number, whose runs have seeds 
 
 @pytest.fixture(scope="module")
 def other_kinds(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    sql = header(observations="sized", grain="series, size") + (
-        "select series, size, median(value) as v, 9007199254740993 as total from sized where status = 'succeeded' and state = 'admitted'"
-        " group by series, size"
+    sql = header(observations="sized", grain="series, size, label, since") + (
+        "select series, size, label, since, median(value) as v, 9007199254740993 as total from sized where status = 'succeeded' and state = 'admitted'"
+        " group by series, size, label, since"
     )
     queries = {name: sql.replace("policy: default", f"policy: {name}") for name in OTHER_KINDS}
     project = made(tmp_path_factory.mktemp("kinds"), queries, {**runs(), **runs(HONEST[:6], "b")}, SIZED)
@@ -258,7 +259,7 @@ def other_kinds(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @pytest.mark.parametrize("name", OTHER_KINDS)
-def test_decimals_nulls_structs_and_large_integers_are_judged_and_judged_again(name: str, other_kinds: Project, wh: Wh) -> None:
+def test_decimals_nulls_structs_and_large_integers_are_judged_and_judged_again(name: str, other_kinds: Project) -> None:
     """The grain of series b is NULL in one column, and that of a a decimal: verification finds the judgement of both."""
     judged = judge_query(other_kinds, name)[0].numbers
     assert {each.grain["series"]: each.judgement.verdict for each in judged} == OTHER_KINDS[name][2]
@@ -269,6 +270,14 @@ def test_decimals_nulls_structs_and_large_integers_are_judged_and_judged_again(n
     for cell, verdict in (("size=1.50", "a"), ("size=NULL", "b")):
         worth = lineage(other_kinds, f"{name}[{cell}].v").worth
         assert worth is not None and worth.verdict == OTHER_KINDS[name][2][verdict]
+
+
+def test_a_cell_that_is_judged_can_be_typed_as_it_is_printed(other_kinds: Project, wh_on: WhOn) -> None:
+    printed = [line.split("  ", 2) for line in wh_on(other_kinds, "judge", "sizes")[1].splitlines() if line.startswith("n-")]
+    assert len(printed) == 2
+    for number_id, _, cell in printed:
+        status, out, _ = wh_on(other_kinds, "lineage", cell)
+        assert status == 0 and out.startswith(number_id)
 
 
 # --- provisional, withdrawn, superseded ---------------------------------------------------------------------------
